@@ -1,1 +1,62 @@
-//! aiwf-reply
+//! Reads what an agent answered.
+//!
+//! In: the text of a reply (or of a file with front matter). Out: a value and the problems found in it.
+//! Each parser takes any text, never panics and takes time linear in its length. No file, clock, environment
+//! or randomness is read here, and nothing is judged beyond the text: whether a path may be written or a tool
+//! may be called is decided by those who write and call.
+//!
+//! [`Parsed`] and [`Problem`] come first; then the structure of a reply that all parsers share; then one file
+//! per parser.
+
+mod findings;
+mod problem;
+
+mod line;
+
+mod fence;
+
+mod outline;
+
+mod tag;
+
+mod code_span;
+
+mod prose;
+
+mod thought;
+
+mod element;
+
+mod file_block;
+mod file_markers;
+
+mod fenced_files;
+mod path_hint;
+
+mod review_meta;
+
+mod verdict;
+mod verdict_tag;
+
+mod task_status;
+
+mod bare_json;
+mod call_reader;
+mod json_text;
+mod tool_calls;
+
+mod front_matter;
+
+mod parser;
+
+pub use fenced_files::parse_fenced_files;
+pub use file_block::FileBlock;
+pub use file_markers::parse_file_markers;
+pub use front_matter::{FrontMatter, parse_front_matter};
+pub use parser::Parser;
+pub use problem::{Parsed, Problem};
+pub use review_meta::{MetaVerdict, ReviewMeta, parse_review_meta};
+pub use task_status::{TaskOutcome, TaskStatus, parse_task_status};
+pub use tool_calls::{ToolCall, ToolCalls, parse_tool_calls};
+pub use verdict::Verdict;
+pub use verdict_tag::parse_verdict_tag;

@@ -1,0 +1,30 @@
+//! The process's surroundings, as values a test can make up.
+
+#![expect(clippy::disallowed_methods, reason = "this crate is where the environment is read")]
+
+use std::io;
+use std::path::PathBuf;
+
+/// What the process was started with.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// The current directory.
+    pub current_dir: PathBuf,
+    /// The user's home, when there is one.
+    pub home: Option<PathBuf>,
+    /// `XDG_CACHE_HOME`, when it is set to an absolute path.
+    pub cache_home: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Reads the surroundings of this process.
+    pub fn read() -> io::Result<Self> {
+        let absolute =
+            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        Ok(Self {
+            current_dir: std::env::current_dir()?,
+            home: absolute("HOME"),
+            cache_home: absolute("XDG_CACHE_HOME"),
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! Flags and surroundings become settings.
+
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+
+/// Where everything is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Where relative paths of the command line start.
+    pub current_dir: PathBuf,
+    /// The project: the nearest directory with `.aiwf/`, else the git root, else the current directory.
+    pub project_root: PathBuf,
+    /// The user's home, when there is one.
+    pub home: Option<PathBuf>,
+    /// Where things live that can be made again.
+    pub cache_dir: Option<PathBuf>,
+}
+
+/// Why there are no settings.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// `--project-dir` names no directory.
+    #[error("project directory `{}` does not exist", path.display())]
+    NoProjectDir {
+        /// The path given.
+        path: PathBuf,
+    },
+}
+
+impl ConfigError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoProjectDir { .. } => {
+                "name a directory that exists, or leave `--project-dir` out to use the current one".to_owned()
+            }
+        }
+    }
+}
+
+/// The directory that makes a project, and the user's own one in the home.
+const AIWF_DIR: &str = ".aiwf";
+
+impl Settings {
+    /// Flags over surroundings.
+    pub fn resolve(project_dir: Option<&Path>, environment: Environment) -> Result<Self, ConfigError> {
+        let project_root = match project_dir {
+            Some(given) => {
+                let path = environment.current_dir.join(given);
+                if !path.is_dir() {
+                    return Err(ConfigError::NoProjectDir { path: given.to_owned() });
+                }
+                path
+            }
+            None => find_project(&environment),
+        };
+        let cache_dir = environment
+            .cache_home
+            .or_else(|| environment.home.as_ref().map(|home| home.join(".cache")))
+            .map(|cache| cache.join("aiwf"));
+        Ok(Self { current_dir: environment.current_dir, project_root, home: environment.home, cache_dir })
+    }
+
+    /// The project's own directory.
+    pub fn project_dir(&self) -> PathBuf {
+        self.project_root.join(AIWF_DIR)
+    }
+
+    /// The user's own directory.
+    pub fn user_dir(&self) -> Option<PathBuf> {
+        self.home.as_ref().map(|home| home.join(AIWF_DIR))
+    }
+}
+
+fn find_project(environment: &Environment) -> PathBuf {
+    let above = || environment.current_dir.ancestors();
+    // The home's `.aiwf` is the user's, so a home is not a project because of it.
+    let is_project =
+        |path: &&Path| environment.home.as_deref() != Some(*path) && path.join(AIWF_DIR).is_dir();
+    above()
+        .find(is_project)
+        .or_else(|| above().find(|path| path.join(".git").exists()))
+        .unwrap_or(&environment.current_dir)
+        .to_owned()
+}
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

@@ -1,0 +1,61 @@
+#![expect(clippy::disallowed_methods, reason = "tests make directories of their own")]
+
+use std::fs;
+
+use super::*;
+
+struct World {
+    root: tempfile::TempDir,
+}
+
+impl World {
+    fn new(directories: &[&str]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for directory in directories {
+            fs::create_dir_all(root.path().join(directory)).unwrap();
+        }
+        Self { root }
+    }
+
+    fn project_from(&self, current: &str) -> String {
+        let environment = Environment {
+            current_dir: self.root.path().join(current),
+            home: Some(self.root.path().join("home")),
+            cache_home: None,
+        };
+        let settings = Settings::resolve(None, environment).unwrap();
+        settings.project_root.strip_prefix(self.root.path()).unwrap().display().to_string()
+    }
+}
+
+#[test]
+fn the_project_is_the_nearest_directory_with_its_own_folder() {
+    let world = World::new(&["home/a/.aiwf", "home/a/b/c"]);
+    assert_eq!(world.project_from("home/a/b/c"), "home/a");
+}
+
+#[test]
+fn the_git_root_is_the_project_when_nothing_nearer_is() {
+    let world = World::new(&["home/a/.git", "home/a/b"]);
+    assert_eq!(world.project_from("home/a/b"), "home/a");
+}
+
+#[test]
+fn the_users_own_folder_does_not_make_the_home_a_project() {
+    let world = World::new(&["home/.aiwf", "home/a"]);
+    assert_eq!(world.project_from("home/a"), "home/a");
+}
+
+#[test]
+fn a_project_directory_that_does_not_exist_is_refused() {
+    let error = Settings::resolve(Some(Path::new("nope")), Environment::default()).unwrap_err();
+    assert_eq!(error.to_string(), "project directory `nope` does not exist");
+}
+
+#[test]
+fn the_cache_is_where_the_system_says_or_in_the_home() {
+    let home = Environment { home: Some("/h".into()), ..Environment::default() };
+    let named = Environment { cache_home: Some("/c".into()), ..home.clone() };
+    assert_eq!(Settings::resolve(None, home).unwrap().cache_dir, Some("/h/.cache/aiwf".into()));
+    assert_eq!(Settings::resolve(None, named).unwrap().cache_dir, Some("/c/aiwf".into()));
+}

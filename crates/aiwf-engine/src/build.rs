@@ -1,0 +1,141 @@
+//! The way from a document to a prompt: gather, compose, fit.
+
+use aiwf_config::Settings;
+use aiwf_prompt::{
+    Capability, Format, FsAbility, Metadata, Options, Problem, Prompt, PromptAggregator, Recipe, Tokenizer,
+    Tokens,
+};
+use aiwf_provider::{FsAbilitySettings, Provider, resolve_fs_ability};
+
+use crate::count_cache::CountCache;
+use crate::document::Document;
+use crate::error::EngineError;
+use crate::gather::{ChangeFlags, DocumentCapability, DocumentFsAbility, Progress, gather};
+
+/// What the caller says about how a prompt is built; what it leaves open, the document, the provider and the
+/// recipe decide, in that order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuildOptions {
+    /// How sections are written down.
+    pub format: Option<Format>,
+    /// Whom the prompt is for.
+    pub provider: Option<&'static Provider>,
+    /// What the receiver can do with files.
+    pub fs_ability: Option<FsAbility>,
+    /// Whether it takes system text apart from the user's.
+    pub supports_system_prompt: Option<bool>,
+    /// Whether it opens `@path` references by itself.
+    pub supports_file_attachments: Option<bool>,
+    /// How many tokens the prompt may have.
+    pub budget: Option<Tokens>,
+    /// Who counts them.
+    pub tokenizer: Option<Tokenizer>,
+}
+
+/// A prompt and what a person should know about it.
+#[derive(Debug)]
+pub struct Built {
+    /// The prompt.
+    pub prompt: Prompt,
+    /// Sources that were left out or altered.
+    pub problems: Vec<Problem>,
+    counter: CountCache,
+}
+
+impl Built {
+    /// The figures of the prompt; counts what has not been counted yet.
+    pub fn metadata(&mut self) -> Metadata {
+        let metadata = self.prompt.metadata(&self.counter);
+        self.counter.save();
+        metadata
+    }
+}
+
+/// Builds prompts for one project.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    settings: Settings,
+}
+
+impl Engine {
+    /// An engine with these settings.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    /// The settings it works with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Builds the prompt a document asks for.
+    pub fn build(
+        &self,
+        document: Document,
+        flags: &ChangeFlags,
+        options: &BuildOptions,
+        on_progress: &dyn Fn(Progress),
+    ) -> Result<Built, EngineError> {
+        let recipe = document.recipe();
+        let tokenizer = tokenizer(options);
+        let counter = CountCache::open(tokenizer, self.settings.cache_dir.as_deref());
+        let gathered = gather(document, flags, &self.settings, on_progress)?;
+        let options = Options {
+            format: options.format.unwrap_or(natural_format(recipe)),
+            capability: capability(recipe, gathered.capability, options),
+            budget: options.budget,
+            counter: &counter,
+        };
+        let prompt = PromptAggregator::global().aggregate(&gathered.request, &options)?;
+        counter.save();
+        let mut problems = gathered.problems;
+        problems.extend(prompt.problems().iter().cloned());
+        Ok(Built { prompt, problems, counter })
+    }
+}
+
+/// The vocabulary asked for, else that of the provider; an estimate costs nothing.
+fn tokenizer(options: &BuildOptions) -> Tokenizer {
+    let of_provider = options.provider.map(|provider| provider.tokenizer);
+    options.tokenizer.or(of_provider).unwrap_or(Tokenizer::Estimate)
+}
+
+fn natural_format(recipe: Recipe) -> Format {
+    match recipe {
+        Recipe::Session | Recipe::Reply => Format::Text,
+        Recipe::Change => Format::Xml,
+        Recipe::Workflow => Format::Messages,
+    }
+}
+
+fn capability(recipe: Recipe, document: DocumentCapability, options: &BuildOptions) -> Capability {
+    let provider = options.provider;
+    let settings = |provider_config| FsAbilitySettings {
+        flag: options.fs_ability,
+        provider_config,
+        global_config: None,
+        provider: provider.and_then(|provider| provider.fs_ability),
+    };
+    let fs_ability = match document.fs_ability {
+        DocumentFsAbility::Unset => Some(resolve_fs_ability(settings(None))),
+        DocumentFsAbility::Known(ability) => Some(resolve_fs_ability(settings(Some(ability)))),
+        DocumentFsAbility::Unknown => options.fs_ability,
+    };
+    let has_system_layers = match recipe {
+        Recipe::Change | Recipe::Workflow => true,
+        Recipe::Session | Recipe::Reply => false,
+    };
+    Capability {
+        fs_ability,
+        supports_system_prompt: options
+            .supports_system_prompt
+            .or(document.supports_system_prompt)
+            .or(provider.map(|provider| provider.supports_system_prompt))
+            .unwrap_or(has_system_layers),
+        supports_file_attachments: options
+            .supports_file_attachments
+            .or(document.supports_file_attachments)
+            .or(provider.map(|provider| provider.supports_file_attachments))
+            .unwrap_or(false),
+    }
+}

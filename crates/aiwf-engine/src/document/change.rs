@@ -1,0 +1,45 @@
+//! The document of recipe `change`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A phase of a change: how the agent works, what it should know, what to do.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeDocument {
+    /// The agent whose template is used; without one, `BASE`.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// The phase whose template is used; without one, there is no template.
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// System text in place of a template.
+    #[serde(default, alias = "systemPrompt")]
+    pub system_prompt: Option<String>,
+    /// What the agent should know, in order.
+    #[serde(default)]
+    pub context: Vec<ContextDocument>,
+    /// What to do.
+    pub instructions: String,
+    /// Template variables, beside or in place of those the engine fills in.
+    #[serde(default)]
+    pub variables: BTreeMap<String, String>,
+}
+
+/// One thing the agent should know.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ContextDocument {
+    /// What it is.
+    #[serde(rename = "type")]
+    #[schemars(extend("enum" = ["file", "artifact", "thought"]))]
+    pub kind: String,
+    /// Its path or name; numbered when left out.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// What it says.
+    #[serde(default)]
+    pub content: String,
+}

@@ -1,0 +1,148 @@
+//! Reads the files and artifacts of a change and renders its system template.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use aiwf_config::Settings;
+use aiwf_prompt::{
+    ChangeRequest, ContextItem, ItemKind, PartBody, Problem, PromptError, Request, Source, Text,
+    render_template,
+};
+
+use super::{DocumentCapability, Gathered, Progress, files, named, project};
+use crate::document::{ChangeDocument, ContextDocument};
+use crate::error::EngineError;
+use crate::read::read_text;
+use crate::system_templates;
+
+/// What the command line adds to a document.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeFlags {
+    /// Patterns of files.
+    pub files: Vec<String>,
+    /// Names and files of artifacts.
+    pub artifacts: Vec<(String, String)>,
+    /// Thoughts.
+    pub thoughts: Vec<String>,
+}
+
+pub(super) fn gather(
+    document: ChangeDocument,
+    flags: &ChangeFlags,
+    settings: &Settings,
+    on_progress: &dyn Fn(Progress),
+) -> Result<Gathered, EngineError> {
+    let mut problems = Vec::new();
+    let context = context(&document.context, flags, settings, &mut problems, on_progress)?;
+    let system_prompt = match (&document.system_prompt, &document.phase) {
+        (Some(text), _) => Some((Text::from(text.as_str()), Source::Input("system_prompt".to_owned()))),
+        (None, None) => None,
+        (None, Some(phase)) => Some(template(&document, phase, &context, settings)?),
+    };
+    let request = ChangeRequest {
+        phase: document.phase,
+        system_prompt,
+        context,
+        instructions: Text::from(document.instructions),
+        instructions_source: Source::Input("instructions".to_owned()),
+    };
+    Ok(Gathered { request: Request::Change(request), capability: DocumentCapability::default(), problems })
+}
+
+/// The document's items, then the files, artifacts and thoughts of the command line.
+fn context(
+    documents: &[ContextDocument],
+    flags: &ChangeFlags,
+    settings: &Settings,
+    problems: &mut Vec<Problem>,
+    on_progress: &dyn Fn(Progress),
+) -> Result<Vec<ContextItem>, EngineError> {
+    let mut items = Vec::new();
+    for (index, document) in documents.iter().enumerate() {
+        let known = ItemKind::ALL.map(ItemKind::as_str);
+        let place = format!("context[{index}].type");
+        let kind = named("context type", &place, &document.kind, ItemKind::from_name, known)?;
+        let name = document.name.clone().unwrap_or_else(|| numbered(kind, &items));
+        items.push(ContextItem::new(kind, name, document.content.as_str()));
+    }
+    for file in files::find(&settings.current_dir, &flags.files, problems, on_progress)? {
+        items.push(ContextItem {
+            kind: ItemKind::File,
+            source: Source::File(file.name.clone()),
+            name: file.name,
+            body: PartBody::Inline(Text::from(file.text)),
+        });
+    }
+    for (name, path) in &flags.artifacts {
+        let text = read_text(&settings.current_dir.join(Path::new(path)))?;
+        items.push(ContextItem {
+            kind: ItemKind::Artifact,
+            name: name.clone(),
+            source: Source::File(path.clone()),
+            body: PartBody::Inline(Text::from(text)),
+        });
+    }
+    for thought in &flags.thoughts {
+        let name = numbered(ItemKind::Thought, &items);
+        items.push(ContextItem::new(ItemKind::Thought, name, thought.as_str()));
+    }
+    Ok(items)
+}
+
+/// A name for an item that has none: its kind and its number among its kind.
+fn numbered(kind: ItemKind, items: &[ContextItem]) -> String {
+    let n_before = items.iter().filter(|item| item.kind == kind).count();
+    format!("{}-{}", kind.as_str(), n_before + 1)
+}
+
+fn template(
+    document: &ChangeDocument,
+    phase: &str,
+    context: &[ContextItem],
+    settings: &Settings,
+) -> Result<(Text, Source), EngineError> {
+    let found = system_templates::find(settings, document.agent.as_deref(), phase)?;
+    // Listing a large project is work; it is done for the templates that ask for it.
+    let uses = |variable: &str| found.source.text.contains(variable);
+    let mut variables = BTreeMap::new();
+    variables.insert("AGENT", found.name.agent().to_owned());
+    variables.insert("PHASE", phase.to_owned());
+    if uses("PROJECT_CONTEXT") {
+        variables.insert("PROJECT_CONTEXT", project::context(&settings.project_root)?);
+    }
+    if uses("PROJECT_STRUCTURE") {
+        variables.insert("PROJECT_STRUCTURE", project::structure(&settings.project_root));
+    }
+    variables.insert("ARTIFACTS", artifact_list(context));
+    variables.insert("TASKS", artifact_text(context, "tasks"));
+    variables.insert("SKELETON", artifact_text(context, "skeleton"));
+    let variables: BTreeMap<String, serde_json::Value> = variables
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text))
+        .chain(document.variables.clone())
+        .map(|(name, text)| (name, text.into()))
+        .collect();
+    let text = render_template(&found.source, &variables).map_err(PromptError::from)?;
+    Ok((Text::from(text.trim_end()), Source::Template(found.source.name)))
+}
+
+fn artifact_list(context: &[ContextItem]) -> String {
+    let artifacts: Vec<String> = context
+        .iter()
+        .filter(|item| item.kind == ItemKind::Artifact)
+        .map(|item| format!("- `{}`", item.name))
+        .collect();
+    if artifacts.is_empty() { "(No artifacts are given.)".to_owned() } else { artifacts.join("\n") }
+}
+
+/// The text of the artifact with that name, with or without `.md`.
+fn artifact_text(context: &[ContextItem], name: &str) -> String {
+    let is_it = |item: &&ContextItem| {
+        item.kind == ItemKind::Artifact
+            && item.name.strip_suffix(".md").unwrap_or(&item.name).eq_ignore_ascii_case(name)
+    };
+    match context.iter().find(is_it).map(|item| &item.body) {
+        Some(PartBody::Inline(text)) if !text.trim().is_empty() => text.trim_end().to_owned(),
+        _ => format!("(No {name} are given: there is no artifact named `{name}`.)"),
+    }
+}

@@ -1,0 +1,45 @@
+//! What templates say about the project: its own notes and its files.
+
+use std::path::Path;
+
+use super::files::walk;
+use super::shown_path;
+use crate::error::EngineError;
+use crate::read::read_text_below;
+
+/// The files that hold a project's own notes, the first that exists.
+const NOTES: [&str; 2] = [".aiwf/project.md", "AGENTS.md"];
+
+/// The project's own notes, or a notice that there are none.
+pub(super) fn context(root: &Path) -> Result<String, EngineError> {
+    for name in NOTES {
+        if let Some(text) = read_text_below(root, &root.join(name))?
+            && !text.trim().is_empty()
+        {
+            return Ok(text.trim_end().to_owned());
+        }
+    }
+    Ok(format!("(No project context is given: neither `{}` nor `{}` exists.)", NOTES[0], NOTES[1]))
+}
+
+/// How many files the overview lists.
+const MAX_LISTED: usize = 400;
+
+/// The project's files, one a line, as far as they fit.
+pub(super) fn structure(root: &Path) -> String {
+    let mut files: Vec<String> = walk(root)
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .map(|entry| shown_path(root, entry.path()))
+        .collect();
+    if files.is_empty() {
+        return "(The project has no files yet.)".to_owned();
+    }
+    files.sort();
+    let n_files = files.len();
+    files.truncate(MAX_LISTED);
+    if n_files > MAX_LISTED {
+        files.push(format!("… and {} more files", n_files - MAX_LISTED));
+    }
+    files.join("\n")
+}

@@ -1,0 +1,169 @@
+//! Reads the artifacts and the code of a session directory.
+
+use std::path::{Path, PathBuf};
+
+use aiwf_config::Settings;
+use aiwf_prompt::{
+    Artifact, CodeFile, FsAbility, PartBody, Problem, Request, SessionPhase, SessionRequest, Sha256Hex,
+    Source, Text,
+};
+
+use super::{DocumentCapability, DocumentFsAbility, Gathered, named, shown_path};
+use crate::document::SessionDocument;
+use crate::error::EngineError;
+use crate::read::{read_bytes, read_text_below, resolve_below};
+
+pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<Gathered, EngineError> {
+    let known = SessionPhase::ALL.map(SessionPhase::as_str);
+    let phase = named("session phase", "phase", &document.phase, SessionPhase::from_name, known)?;
+    if document.iteration == 0 {
+        return Err(EngineError::TooSmall { field: "iteration", found: 0, least: 1 });
+    }
+    let directory = SessionDirectory::open(&document.session_dir, settings)?;
+    let mut problems = Vec::new();
+    let fs_ability = match document.fs_ability.as_deref() {
+        None => DocumentFsAbility::Unset,
+        Some(name) => FsAbility::from_name(name).map_or_else(
+            || {
+                problems.push(Problem {
+                    source: Source::Input("fs_ability".to_owned()),
+                    message: format!("unknown fs_ability `{name}`: nothing is said about saving the reply"),
+                });
+                DocumentFsAbility::Unknown
+            },
+            DocumentFsAbility::Known,
+        ),
+    };
+    let code = match phase.code_iteration(document.iteration) {
+        Some(iteration) => directory.code(iteration, &mut problems)?,
+        None => Vec::new(),
+    };
+    let review = match phase {
+        SessionPhase::Revising => phase
+            .code_iteration(document.iteration)
+            .map(|iteration| directory.artifact(&format!("iteration-{iteration}/review-response.md")))
+            .transpose()?
+            .flatten(),
+        SessionPhase::Initialized
+        | SessionPhase::Planning
+        | SessionPhase::Generating
+        | SessionPhase::Reviewing => None,
+    };
+    let request = SessionRequest {
+        phase,
+        profile_prompt: Text::from(document.profile_prompt),
+        profile_source: Source::Input("profile_prompt".to_owned()),
+        plan: directory.artifact("plan.md")?,
+        standards: directory.artifact("standards-bundle.md")?,
+        code,
+        review,
+        feedback: document.feedback.map(Text::from),
+        response_path: phase
+            .response_file()
+            .map(|file| directory.shown(&format!("iteration-{}/{file}", document.iteration))),
+    };
+    Ok(Gathered {
+        request: Request::Session(request),
+        capability: DocumentCapability {
+            fs_ability,
+            supports_system_prompt: document.supports_system_prompt,
+            supports_file_attachments: document.supports_file_attachments,
+        },
+        problems,
+    })
+}
+
+struct SessionDirectory {
+    path: PathBuf,
+    /// The path an agent uses that works in the project's root.
+    shown: String,
+}
+
+impl SessionDirectory {
+    fn open(given: &str, settings: &Settings) -> Result<Self, EngineError> {
+        let path = settings.current_dir.join(given);
+        if !path.is_dir() {
+            return Err(EngineError::NotADirectory { what: "session directory", path: given.into() });
+        }
+        // The same spelling on both sides, so that a link above the project does not hide that it is inside.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let shown = shown_path(&real(&settings.project_root), &real(&path));
+        Ok(Self { path, shown })
+    }
+
+    fn shown(&self, relative: &str) -> String {
+        if self.shown.is_empty() { relative.to_owned() } else { format!("{}/{relative}", self.shown) }
+    }
+
+    fn artifact(&self, relative: &str) -> Result<Option<Artifact>, EngineError> {
+        let text = read_text_below(&self.path, &self.path.join(relative))?;
+        Ok(text.map(|text| Artifact { path: self.shown(relative), text: Text::from(text) }))
+    }
+
+    fn code(&self, iteration: u32, problems: &mut Vec<Problem>) -> Result<Vec<CodeFile>, EngineError> {
+        let relative = format!("iteration-{iteration}/code");
+        let root = self.path.join(&relative);
+        match resolve_below(&self.path, &root) {
+            Ok(Some(_)) if root.is_dir() => {}
+            Ok(None) => return Err(EngineError::LeavesDirectory { path: root, root: self.path.clone() }),
+            _ => return Ok(Vec::new()),
+        }
+        let mut files = Vec::new();
+        let walk = ignore::WalkBuilder::new(&root).standard_filters(false).build();
+        for entry in walk {
+            let entry = entry.map_err(|error| EngineError::Unreadable {
+                path: root.clone(),
+                source: error.into_io_error().unwrap_or_else(|| std::io::Error::other("cannot be listed")),
+            })?;
+            let kind = entry.file_type();
+            if kind.is_some_and(|kind| kind.is_file()) {
+                files.push((shown_path(&root, entry.path()), entry.into_path()));
+            } else if kind.is_some_and(|kind| kind.is_symlink()) {
+                let name = shown_path(&root, entry.path());
+                match link_target(&root, entry.path()) {
+                    Ok(target) => files.push((name, target)),
+                    Err(message) => problems.push(Problem {
+                        source: Source::File(self.shown(&format!("{relative}/{name}"))),
+                        message,
+                    }),
+                }
+            }
+        }
+        files
+            .into_iter()
+            .map(|(name, path)| {
+                let shown = self.shown(&format!("{relative}/{name}"));
+                let body = code_body(read_bytes(&path)?);
+                if let PartBody::Note(note) = &body {
+                    problems.push(Problem { source: Source::File(shown.clone()), message: note.clone() });
+                }
+                Ok(CodeFile { name, path: shown, body })
+            })
+            .collect()
+    }
+}
+
+/// The file a link leads to, when it is one below `root`.
+fn link_target(root: &Path, link: &Path) -> Result<PathBuf, String> {
+    match resolve_below(root, link) {
+        Ok(Some(target)) if target.is_file() => Ok(target),
+        Ok(Some(_)) => Err("skipped: a link to something that is not a file".to_owned()),
+        Ok(None) => Err("skipped: a link that leaves the code directory".to_owned()),
+        Err(_) => Err("skipped: a link that leads nowhere".to_owned()),
+    }
+}
+
+/// The content, or for a file that is not text, a note with its size and hash.
+fn code_body(bytes: Vec<u8>) -> PartBody {
+    match String::from_utf8(bytes) {
+        Ok(text) => PartBody::Inline(Text::from(text)),
+        Err(error) => {
+            let bytes = error.into_bytes();
+            PartBody::Note(format!(
+                "not UTF-8 text: {} bytes, sha256 {}",
+                bytes.len(),
+                Sha256Hex::of_bytes(&bytes)
+            ))
+        }
+    }
+}

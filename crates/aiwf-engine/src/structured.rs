@@ -1,0 +1,172 @@
+//! A prompt as JSON has it: the published shape of `prompt build` and `prompt preview`.
+
+use aiwf_prompt::{Metadata, PartReport, Problem, SectionReport};
+use serde::Serialize;
+
+use crate::build::Built;
+
+/// Everything about a prompt.
+#[derive(Debug, Serialize)]
+pub struct PromptJson {
+    recipe: &'static str,
+    format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_prompt: Option<String>,
+    user_prompt: String,
+    full_prompt: String,
+    messages: Vec<MessageJson>,
+    sections: Vec<SectionJson>,
+    metadata: MetadataJson,
+    problems: Vec<ProblemJson>,
+}
+
+/// A prompt shown before it is sent.
+#[derive(Debug, Serialize)]
+pub struct PreviewJson {
+    success: bool,
+    prompt: String,
+    mode: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cli_tool: Option<String>,
+    sections: Vec<SectionJson>,
+    metadata: MetadataJson,
+    problems: Vec<ProblemJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct MessageJson {
+    role: &'static str,
+    content: String,
+}
+
+#[derive(Debug, Serialize)]
+struct SectionJson {
+    id: String,
+    name: String,
+    title: String,
+    role: &'static str,
+    order: i32,
+    source: String,
+    bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    sha256: String,
+    kept: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<PartJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct PartJson {
+    id: String,
+    source: String,
+    bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    kept: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct MetadataJson {
+    mode: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cli_tool: Option<String>,
+    token_estimate: u64,
+    tokenizer: String,
+    exact: bool,
+    component_count: usize,
+    sha256: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ProblemJson {
+    source: String,
+    message: String,
+}
+
+/// What `prompt build --json` prints.
+pub fn prompt_json(built: &mut Built) -> PromptJson {
+    let metadata = metadata(built.metadata());
+    let prompt = &built.prompt;
+    PromptJson {
+        recipe: prompt.recipe().as_str(),
+        format: prompt.format().as_str(),
+        system_prompt: prompt.system_prompt(),
+        user_prompt: prompt.user_prompt(),
+        full_prompt: prompt.full_prompt(),
+        messages: prompt
+            .messages()
+            .into_iter()
+            .map(|message| MessageJson { role: message.role.as_str(), content: message.content })
+            .collect(),
+        sections: prompt.sections().into_iter().map(section).collect(),
+        metadata,
+        problems: problems(&built.problems),
+    }
+}
+
+/// What `prompt preview --json` prints.
+pub fn preview_json(built: &mut Built) -> PreviewJson {
+    let metadata = metadata(built.metadata());
+    let prompt = &built.prompt;
+    PreviewJson {
+        success: true,
+        prompt: prompt.full_prompt(),
+        mode: prompt.mode().to_owned(),
+        cli_tool: prompt.cli_tool().map(str::to_owned),
+        sections: prompt.sections().into_iter().map(section).collect(),
+        metadata,
+        problems: problems(&built.problems),
+    }
+}
+
+fn section(report: SectionReport) -> SectionJson {
+    SectionJson {
+        id: report.id,
+        name: report.name,
+        title: report.title,
+        role: report.role.as_str(),
+        order: report.order,
+        source: report.source,
+        bytes: report.bytes,
+        tokens: report.tokens.map(|tokens| tokens.0),
+        sha256: report.sha256.to_string(),
+        kept: report.is_kept,
+        reason: report.reason,
+        parts: report.parts.into_iter().map(part).collect(),
+    }
+}
+
+fn part(report: PartReport) -> PartJson {
+    PartJson {
+        id: report.id,
+        source: report.source,
+        bytes: report.bytes,
+        tokens: report.tokens.map(|tokens| tokens.0),
+        kept: report.is_kept,
+        reason: report.reason,
+    }
+}
+
+fn metadata(metadata: Metadata) -> MetadataJson {
+    MetadataJson {
+        mode: metadata.mode,
+        cli_tool: metadata.cli_tool,
+        token_estimate: metadata.token_estimate.0,
+        tokenizer: metadata.tokenizer,
+        exact: metadata.is_exact,
+        component_count: metadata.component_count,
+        sha256: metadata.sha256.to_string(),
+    }
+}
+
+fn problems(problems: &[Problem]) -> Vec<ProblemJson> {
+    problems
+        .iter()
+        .map(|problem| ProblemJson { source: problem.source.to_string(), message: problem.message.clone() })
+        .collect()
+}

@@ -1,0 +1,247 @@
+//! The layers of system templates: the project's, the user's, the built-in ones.
+//!
+//! Looking one up, listing them all and checking them all use the same layers in the same order.
+
+use std::path::{Path, PathBuf};
+
+use aiwf_config::Settings;
+use aiwf_prompt::{
+    PromptError, TEMPLATE_VARIABLES, TemplateError, TemplateName, TemplateNotFound, TemplateSource,
+    built_in_template, built_in_templates, check_template,
+};
+
+use crate::build::Engine;
+use crate::error::EngineError;
+use crate::read::{read_text, read_text_below};
+
+/// Where a template lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateLayer {
+    /// The project's directory.
+    Project,
+    /// The user's directory.
+    User,
+    /// Inside the program.
+    BuiltIn,
+}
+
+impl TemplateLayer {
+    /// The name shown to people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "project",
+            Self::User => "user",
+            Self::BuiltIn => "built-in",
+        }
+    }
+}
+
+/// A template that was found.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) name: TemplateName,
+    pub(crate) source: TemplateSource,
+    pub(crate) layer: TemplateLayer,
+}
+
+/// One template of one layer.
+#[derive(Clone, Debug)]
+pub struct TemplateListing {
+    /// Its file name.
+    pub file: String,
+    /// Its layer.
+    pub layer: TemplateLayer,
+    /// Where it is.
+    pub path: String,
+    /// Whether a layer above has a file of the same name.
+    pub is_hidden: bool,
+}
+
+/// What is wrong with a template.
+#[derive(Clone, Debug)]
+pub struct TemplateCheck {
+    /// Where it is.
+    pub path: String,
+    /// What is wrong, when something is.
+    pub problems: Vec<String>,
+}
+
+/// The directory of a layer on disk, with the root its links must not leave.
+struct LayerDirectory {
+    layer: TemplateLayer,
+    path: PathBuf,
+    /// A checkout is not trusted to point anywhere; a user may keep templates elsewhere.
+    confined_to: Option<PathBuf>,
+}
+
+fn directories(settings: &Settings) -> Vec<LayerDirectory> {
+    let project = settings.project_dir().join("templates/system");
+    let user = settings.user_dir().map(|user| user.join("templates/system"));
+    let mut layers = vec![LayerDirectory {
+        layer: TemplateLayer::Project,
+        path: project,
+        confined_to: Some(settings.project_root.clone()),
+    }];
+    layers.extend(user.map(|path| LayerDirectory { layer: TemplateLayer::User, path, confined_to: None }));
+    layers
+}
+
+impl LayerDirectory {
+    fn read(&self, file: &str) -> Result<Option<String>, EngineError> {
+        let path = self.path.join(file);
+        match &self.confined_to {
+            Some(root) => read_text_below(root, &path),
+            None if path.exists() => read_text(&path).map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Finds the template of an agent and a phase; `BASE` serves agents without one of their own.
+pub(crate) fn find(settings: &Settings, agent: Option<&str>, phase: &str) -> Result<Found, EngineError> {
+    let name = plain_name(agent, phase)?;
+    let mut tried = Vec::new();
+    for directory in directories(settings) {
+        for file in name.files() {
+            let path = shown(settings, &directory.path.join(&file));
+            if let Some(text) = directory.read(&file)? {
+                let source = TemplateSource { name: path, text };
+                return Ok(Found { name, source, layer: directory.layer });
+            }
+            tried.push(path);
+        }
+    }
+    for file in name.files() {
+        let path = built_in_path(&file);
+        if let Some(text) = built_in_template(&file) {
+            let source = TemplateSource { name: path, text: text.to_owned() };
+            return Ok(Found { name, source, layer: TemplateLayer::BuiltIn });
+        }
+        tried.push(path);
+    }
+    let missing = TemplateNotFound { agent: name.agent().to_owned(), phase: name.phase().to_owned(), tried };
+    Err(PromptError::from(missing).into())
+}
+
+fn plain_name(agent: Option<&str>, phase: &str) -> Result<TemplateName, EngineError> {
+    TemplateName::new(agent, phase).ok_or_else(|| {
+        let (what, name) = match agent {
+            Some(agent) if TemplateName::new(Some(agent), "plan").is_none() => ("agent", agent),
+            _ => ("phase", phase),
+        };
+        EngineError::NotAPlainName { what, name: name.to_owned() }
+    })
+}
+
+fn built_in_path(file: &str) -> String {
+    format!("built-in:{file}")
+}
+
+/// A path as people write it: from the project, or from the home.
+fn shown(settings: &Settings, path: &Path) -> String {
+    if let Ok(relative) = path.strip_prefix(&settings.project_root) {
+        return relative.display().to_string();
+    }
+    match settings.home.as_ref().and_then(|home| path.strip_prefix(home).ok()) {
+        Some(relative) => format!("~/{}", relative.display()),
+        None => path.display().to_string(),
+    }
+}
+
+impl Engine {
+    /// Every template of every layer, by file name, the winning one first.
+    pub fn list_templates(&self) -> Result<Vec<TemplateListing>, EngineError> {
+        let mut listings: Vec<TemplateListing> = Vec::new();
+        for directory in directories(self.settings()) {
+            for file in files_in(&directory.path)? {
+                let path = shown(self.settings(), &directory.path.join(&file));
+                listings.push(TemplateListing { file, layer: directory.layer, path, is_hidden: false });
+            }
+        }
+        listings.extend(built_in_templates().iter().map(|(file, _)| TemplateListing {
+            file: (*file).to_owned(),
+            layer: TemplateLayer::BuiltIn,
+            path: built_in_path(file),
+            is_hidden: false,
+        }));
+        listings.sort_by(|a, b| a.file.cmp(&b.file));
+        let mut previous: Option<String> = None;
+        for listing in &mut listings {
+            listing.is_hidden = previous.as_deref() == Some(listing.file.as_str());
+            previous = Some(listing.file.clone());
+        }
+        Ok(listings)
+    }
+
+    /// The template an agent gets in a phase: where it is, its layer and its text.
+    pub fn show_template(
+        &self,
+        agent: &str,
+        phase: &str,
+    ) -> Result<(TemplateSource, TemplateLayer), EngineError> {
+        let found = find(self.settings(), Some(agent), phase)?;
+        Ok((found.source, found.layer))
+    }
+
+    /// Compiles every template and looks for variables that do not exist and markers that are missing.
+    pub fn check_templates(&self) -> Result<Vec<TemplateCheck>, EngineError> {
+        let mut checks = Vec::new();
+        for directory in directories(self.settings()) {
+            for file in files_in(&directory.path)? {
+                let path = shown(self.settings(), &directory.path.join(&file));
+                let problems = match directory.read(&file) {
+                    Ok(text) => faults(&path, &file, text.unwrap_or_default()),
+                    Err(error) => vec![error.to_string()],
+                };
+                checks.push(TemplateCheck { path, problems });
+            }
+        }
+        for (file, text) in built_in_templates() {
+            let path = built_in_path(file);
+            let problems = faults(&path, file, (*text).to_owned());
+            checks.push(TemplateCheck { path, problems });
+        }
+        Ok(checks)
+    }
+}
+
+fn files_in(directory: &Path) -> Result<Vec<String>, EngineError> {
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(EngineError::Unreadable { path: directory.to_owned(), source }),
+    };
+    let mut files: Vec<String> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".md"))
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// What the phases with a verdict or task statuses must tell the agent to answer with.
+const MARKERS: [(&str, &str); 3] =
+    [("challenge", "<review>"), ("review", "<review>"), ("implement", "<task_status")];
+
+fn faults(path: &str, file: &str, text: String) -> Vec<String> {
+    let source = TemplateSource { name: path.to_owned(), text };
+    let mut problems: Vec<String> = match check_template(&source, &TEMPLATE_VARIABLES) {
+        Ok(()) => Vec::new(),
+        Err(errors) => errors.iter().map(TemplateError::to_string).collect(),
+    };
+    let stem = file.strip_suffix(".md").unwrap_or(file);
+    match stem.split_once('-').and_then(|(agent, phase)| TemplateName::new(Some(agent), phase)) {
+        Some(name) if name.files().first().is_some_and(|expected| expected == file) => {}
+        _ => problems.push(format!(
+            "`{file}` is never used: a template is named `AGENT-phase.md`, the agent in upper case"
+        )),
+    }
+    for (phase, marker) in MARKERS {
+        if stem.ends_with(&format!("-{phase}")) && !source.text.contains(marker) {
+            problems
+                .push(format!("does not ask for the `{marker}` marker that phase `{phase}` is judged by"));
+        }
+    }
+    problems
+}

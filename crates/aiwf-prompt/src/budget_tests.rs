@@ -1,0 +1,86 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn item(need: Need, tokens: u64) -> Item {
+    Item { need, tokens: Tokens(tokens) }
+}
+
+fn check(items: &[Item], budget: u64, expected_cuts: &[usize]) {
+    let cuts = fit(items, Tokens(budget)).unwrap();
+    assert_eq!(cuts.iter().map(|cut| cut.index).collect::<Vec<_>>(), expected_cuts);
+}
+
+#[test]
+fn cuts_nothing_that_fits() {
+    check(&[item(Need::Required, 5), item(Need::Optional(1), 5)], 10, &[]);
+}
+
+#[test]
+fn cuts_optional_items_before_required_ones() {
+    check(&[item(Need::Optional(9), 5), item(Need::Required, 5)], 9, &[0]);
+}
+
+#[test]
+fn cuts_the_lowest_priority_first() {
+    check(&[item(Need::Optional(1), 5), item(Need::Optional(2), 5), item(Need::Optional(0), 5)], 10, &[2]);
+}
+
+#[test]
+fn cuts_ties_from_the_end() {
+    let same = [item(Need::Optional(1), 4), item(Need::Optional(1), 4), item(Need::Optional(1), 4)];
+    check(&same, 4, &[2, 1]);
+}
+
+#[test]
+fn refuses_when_the_required_items_do_not_fit() {
+    let refusal = fit(&[item(Need::Required, 11), item(Need::Optional(1), 1)], Tokens(10)).unwrap_err();
+    assert_eq!(refusal, RequiredTooLarge { needed: Tokens(11) });
+}
+
+fn items() -> impl Strategy<Value = Vec<Item>> {
+    let need = prop_oneof![Just(Need::Required), (0u32..4).prop_map(Need::Optional)];
+    prop::collection::vec((need, 0u64..50).prop_map(|(need, tokens)| item(need, tokens)), 0..40)
+}
+
+mod properties {
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn fit_is_never_over_budget_and_never_cuts_more_than_it_must(items in items(), budget in 0u64..400) {
+            let required: u64 =
+                items.iter().filter(|item| item.need == Need::Required).map(|item| item.tokens.0).sum();
+            match fit(&items, Tokens(budget)) {
+                Err(refusal) => {
+                    prop_assert_eq!(refusal.needed, Tokens(required));
+                    prop_assert!(required > budget);
+                }
+                Ok(cuts) => {
+                    let cut: std::collections::BTreeSet<usize> = cuts.iter().map(|cut| cut.index).collect();
+                    let kept: u64 =
+                        items.iter().enumerate().filter(|(i, _)| !cut.contains(i)).map(|(_, i)| i.tokens.0).sum();
+                    prop_assert!(kept <= budget);
+                    prop_assert!(cuts.iter().all(|cut| items[cut.index].need != Need::Required));
+                    // The last cut was needed: without it the rest was too large.
+                    if let Some(last) = cuts.last() {
+                        prop_assert!(kept + items[last.index].tokens.0 > budget);
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn fit_keeps_every_item_of_a_higher_priority_than_one_it_keeps(items in items(), budget in 0u64..400) {
+            if let Ok(cuts) = fit(&items, Tokens(budget)) {
+                let highest_cut = cuts.iter().map(|cut| cut.priority).max();
+                let cut: std::collections::BTreeSet<usize> = cuts.iter().map(|cut| cut.index).collect();
+                for (index, item) in items.iter().enumerate() {
+                    if let (Need::Optional(priority), Some(highest)) = (item.need, highest_cut) {
+                        prop_assert!(priority >= highest || cut.contains(&index));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Recipe `change`: one self-contained call for a phase of a change.
+//!
+//! In: a rendered system template, context items, instructions. Out: one section for each, which `xml` writes as
+//! `<system_prompt>`, `<context>` and `<instructions>`.
+
+use std::sync::Arc;
+
+use crate::aggregator::{BuiltIn, Component, PromptAggregator};
+use crate::capability::{Capability, Format};
+use crate::error::PromptError;
+use crate::prompt::Options;
+use crate::recipe::{Recipe, Request};
+use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
+use crate::tokens::Tokenizer;
+
+/// What a context item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A file of the project.
+    File,
+    /// Something an earlier phase made.
+    Artifact,
+    /// Reasoning carried over.
+    Thought,
+}
+
+impl ItemKind {
+    /// Every kind, in the order the documentation lists them.
+    pub const ALL: [Self; 3] = [Self::File, Self::Artifact, Self::Thought];
+
+    /// The name used in documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Artifact => "artifact",
+            Self::Thought => "thought",
+        }
+    }
+
+    /// The kind with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// One thing the agent should know.
+#[derive(Clone, Debug)]
+pub struct ContextItem {
+    /// What it is.
+    pub kind: ItemKind,
+    /// Its path or name.
+    pub name: String,
+    /// What it says, or the note that stands for it.
+    pub body: PartBody,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+impl ContextItem {
+    /// An item with the text that a caller put in.
+    pub fn new(kind: ItemKind, name: impl Into<String>, content: impl Into<Text>) -> Self {
+        let name = name.into();
+        let source = Source::Input(format!("{} {name}", kind.as_str()));
+        Self { kind, name, body: PartBody::Inline(content.into()), source }
+    }
+}
+
+/// What a phase of a change asks for.
+#[derive(Clone, Debug)]
+pub struct ChangeRequest {
+    /// The phase, when there is one.
+    pub phase: Option<String>,
+    /// The rendered system template and where it comes from.
+    pub system_prompt: Option<(Text, Source)>,
+    /// What the agent should know, in order.
+    pub context: Vec<ContextItem>,
+    /// What to do.
+    pub instructions: Text,
+    /// Where the instructions come from.
+    pub instructions_source: Source,
+}
+
+/// The data model behind the XML: system instructions, context and the task.
+#[derive(Clone, Debug)]
+pub struct UnifiedPrompt {
+    /// How the agent works.
+    pub system_prompt: Option<String>,
+    /// What it should know, in order.
+    pub context: Vec<ContextItem>,
+    /// What to do; the only part that must be there.
+    pub instructions: String,
+}
+
+impl UnifiedPrompt {
+    /// Writes the prompt as one XML document.
+    pub fn to_xml(&self) -> Result<String, PromptError> {
+        let request = ChangeRequest {
+            phase: None,
+            system_prompt: self
+                .system_prompt
+                .as_deref()
+                .map(|text| (Text::from(text), Source::Input("system_prompt".to_owned()))),
+            context: self.context.clone(),
+            instructions: Text::from(self.instructions.as_str()),
+            instructions_source: Source::Input("instructions".to_owned()),
+        };
+        let capability =
+            Capability { fs_ability: None, supports_system_prompt: true, supports_file_attachments: false };
+        let options =
+            Options { format: Format::Xml, capability, budget: None, counter: &Tokenizer::Estimate };
+        Ok(PromptAggregator::global().aggregate(&Request::Change(request), &options)?.full_prompt())
+    }
+}
+
+/// The components of the recipe, in order.
+pub(crate) fn components() -> Vec<Arc<dyn Component>> {
+    type Sections = fn(&ChangeRequest, &Capability) -> Result<Vec<Section>, PromptError>;
+    let table: [(&'static str, Sections); 3] =
+        [("system-template", system_template), ("context", context), ("instructions", instructions)];
+    let component = |((id, sections), order): ((&'static str, Sections), i32)| -> Arc<dyn Component> {
+        Arc::new(BuiltIn {
+            id,
+            recipe: Recipe::Change,
+            order,
+            request: |request| match request {
+                Request::Change(request) => Some(request),
+                Request::Session(_) | Request::Workflow(_) | Request::Reply(_) => None,
+            },
+            sections,
+        })
+    };
+    table.into_iter().zip((10..).step_by(10)).map(component).collect()
+}
+
+fn system_template(request: &ChangeRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let Some((text, source)) = request.system_prompt.as_ref().filter(|(text, _)| !text.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    Ok(vec![Section {
+        role: Role::System,
+        stability: Stability::Stable,
+        ..Section::new("system-template", "System Template", source.clone(), text.clone())
+    }])
+}
+
+fn context(request: &ChangeRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    if request.context.is_empty() {
+        return Ok(Vec::new());
+    }
+    let parts = request.context.iter().map(|item| Part {
+        name: item.name.clone(),
+        kind: match item.kind {
+            ItemKind::File => SectionKind::File,
+            ItemKind::Artifact => SectionKind::Artifact,
+            ItemKind::Thought => SectionKind::Thought,
+        },
+        source: item.source.clone(),
+        body: item.body.clone(),
+        // Artifacts are what earlier phases agreed on; files can be asked for again, thoughts can be missed.
+        need: match item.kind {
+            ItemKind::File => Need::Optional(20),
+            ItemKind::Thought => Need::Optional(10),
+            ItemKind::Artifact => Need::Required,
+        },
+        cut: None,
+    });
+    let source = Source::Input("context".to_owned());
+    Ok(vec![Section {
+        heading: Some("## Context".to_owned()),
+        kind: SectionKind::File,
+        parts: parts.collect(),
+        ..Section::new("context", "Context", source, "")
+    }])
+}
+
+fn instructions(request: &ChangeRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let source = request.instructions_source.clone();
+    let heading = (request.system_prompt.is_some() || !request.context.is_empty())
+        .then(|| "## Instructions".to_owned());
+    Ok(vec![Section {
+        heading,
+        ..Section::new("instructions", "Instructions", source, request.instructions.clone())
+    }])
+}

@@ -1,0 +1,31 @@
+//! SHA-256 of what is sent, as lower-case hex.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+/// A SHA-256 digest; `Display` writes 64 lower-case hex digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sha256Hex(pub [u8; 32]);
+
+impl Sha256Hex {
+    /// Digests the pieces as if they were one text.
+    pub fn of<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut hasher = Sha256::new();
+        for piece in pieces {
+            hasher.update(piece.as_bytes());
+        }
+        Self(hasher.finalize().into())
+    }
+
+    /// Digests bytes.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+}
+
+impl fmt::Display for Sha256Hex {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}

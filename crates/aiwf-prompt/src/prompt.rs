@@ -1,0 +1,576 @@
+//! A prompt: the sections that stay, ready to be written down, measured and reported.
+//!
+//! One object makes both what is shown and what is sent, so a preview cannot differ from the request.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use crate::budget::{self, Item};
+use crate::capability::{Capability, Format};
+use crate::digest::Sha256Hex;
+use crate::error::PromptError;
+use crate::layout::{MessageLayout, Owner, Stretch, Style, lay_out};
+use crate::recipe::Recipe;
+use crate::section::{Need, PartBody, Problem, Role, Section, Stability, Text};
+use crate::tokens::{CountTokens, Tokens, is_boundary};
+use crate::xml;
+
+/// How a request is turned into a prompt.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How sections are written down.
+    pub format: Format,
+    /// What the receiver can take.
+    pub capability: Capability,
+    /// How many tokens the prompt may have.
+    pub budget: Option<Tokens>,
+    /// Who counts them.
+    pub counter: &'a dyn CountTokens,
+}
+
+impl std::fmt::Debug for Options<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Options")
+            .field("format", &self.format)
+            .field("capability", &self.capability)
+            .field("budget", &self.budget)
+            .field("counter", &self.counter.name())
+            .finish()
+    }
+}
+
+/// One message of the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks it.
+    pub role: Role,
+    /// What it says.
+    pub content: String,
+}
+
+/// What is known about a section of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionReport {
+    /// Its stable name.
+    pub id: String,
+    /// The component that made it.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// Who speaks it.
+    pub role: Role,
+    /// Its place.
+    pub order: i32,
+    /// Where it comes from.
+    pub source: String,
+    /// Its size without frames.
+    pub bytes: usize,
+    /// Its size in tokens, frames included, when the prompt was measured; zero for one that was cut.
+    pub tokens: Option<Tokens>,
+    /// Whether the stable prefix of the prompt goes at least this far.
+    pub stability: Stability,
+    /// SHA-256 of what it contributes.
+    pub sha256: Sha256Hex,
+    /// Whether it stands in the prompt.
+    pub is_kept: bool,
+    /// Why it does not.
+    pub reason: Option<String>,
+    /// Its files, when it is made of several.
+    pub parts: Vec<PartReport>,
+}
+
+/// What is known about one file of a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartReport {
+    /// Its name.
+    pub id: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Its size without frames.
+    pub bytes: usize,
+    /// Its size in tokens, when the prompt was measured.
+    pub tokens: Option<Tokens>,
+    /// Whether it stands in the prompt.
+    pub is_kept: bool,
+    /// Why it does not.
+    pub reason: Option<String>,
+}
+
+/// What is known about a prompt as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// The mode or phase of the request.
+    pub mode: String,
+    /// The command-line tool it is for, in the mode that has one.
+    pub cli_tool: Option<String>,
+    /// Its size.
+    pub token_estimate: Tokens,
+    /// Who counted.
+    pub tokenizer: String,
+    /// Whether the count is exact.
+    pub is_exact: bool,
+    /// How many components contributed.
+    pub component_count: usize,
+    /// SHA-256 of the printed text.
+    pub sha256: Sha256Hex,
+}
+
+/// A prompt shown before it is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// Whether a prompt could be built.
+    pub is_success: bool,
+    /// The printed text; empty when there is none.
+    pub prompt: String,
+    /// The mode or phase of the request.
+    pub mode: String,
+    /// The command-line tool it is for, in the mode that has one.
+    pub cli_tool: Option<String>,
+    /// Its sections.
+    pub sections: Vec<SectionReport>,
+    /// Its figures, when there is a prompt.
+    pub metadata: Option<Metadata>,
+    /// Why there is none.
+    pub error: Option<String>,
+}
+
+/// The fitted sections of a request.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    recipe: Recipe,
+    style: Style,
+    mode: String,
+    cli_tool: Option<String>,
+    sections: Vec<Section>,
+    problems: Vec<Problem>,
+    measured: Option<Measured>,
+}
+
+#[derive(Clone, Debug)]
+struct Measured {
+    by_owner: BTreeMap<Owner, Tokens>,
+    total: Tokens,
+    tokenizer: String,
+    is_exact: bool,
+}
+
+impl Prompt {
+    pub(crate) fn new(
+        recipe: Recipe,
+        mode: String,
+        cli_tool: Option<String>,
+        sections: Vec<Section>,
+        options: &Options<'_>,
+    ) -> Result<Self, PromptError> {
+        let style = Style {
+            format: options.format,
+            separator: recipe.separator(),
+            has_system_role: options.capability.supports_system_prompt,
+        };
+        let mut prompt =
+            Self { recipe, style, mode, cli_tool, sections, problems: Vec::new(), measured: None };
+        if options.format == Format::Xml {
+            prompt.replace_what_xml_forbids();
+        }
+        if let Some(budget) = options.budget {
+            prompt.fit(budget, options.counter)?;
+        }
+        Ok(prompt)
+    }
+
+    /// The recipe it was made by.
+    pub fn recipe(&self) -> Recipe {
+        self.recipe
+    }
+
+    /// The format it is written in.
+    pub fn format(&self) -> Format {
+        self.style.format
+    }
+
+    /// What a person should know about it.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The mode or phase of the request.
+    pub fn mode(&self) -> &str {
+        &self.mode
+    }
+
+    /// The command-line tool it is for, in the mode that has one.
+    pub fn cli_tool(&self) -> Option<&str> {
+        self.cli_tool.as_deref()
+    }
+
+    /// The printed text of the chosen format.
+    pub fn full_prompt(&self) -> String {
+        let mut text = Vec::new();
+        match self.write_to(&mut text) {
+            Ok(()) => String::from_utf8_lossy(&text).into_owned(),
+            // Writing to memory does not fail.
+            Err(_) => String::new(),
+        }
+    }
+
+    /// Writes the printed text; no file is copied on the way.
+    pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        let messages = self.layout();
+        if self.style.format == Format::Messages {
+            return write_messages(&messages, out);
+        }
+        let mut pieces = messages.iter().flat_map(|message| &message.stretches).flat_map(Stretch::printed);
+        pieces.try_for_each(|piece| out.write_all(piece.as_bytes()))
+    }
+
+    /// The payload as messages, whatever the format.
+    pub fn messages(&self) -> Vec<Message> {
+        self.layout()
+            .iter()
+            .map(|message| Message { role: message.role, content: text_of(message) })
+            .collect()
+    }
+
+    /// The system text, all system messages together; nothing when there is none.
+    pub fn system_prompt(&self) -> Option<String> {
+        self.text_by_role(Role::System)
+    }
+
+    /// The user's text, all user messages together.
+    pub fn user_prompt(&self) -> String {
+        self.text_by_role(Role::User).unwrap_or_default()
+    }
+
+    fn text_by_role(&self, role: Role) -> Option<String> {
+        let texts: Vec<String> =
+            self.layout().iter().filter(|message| message.role == role).map(text_of).collect();
+        (!texts.is_empty()).then(|| texts.join(self.style.separator))
+    }
+
+    /// Counts every section, unless that is done already.
+    pub fn measure(&mut self, counter: &dyn CountTokens) {
+        if self.measured.as_ref().is_none_or(|measured| measured.tokenizer != counter.name()) {
+            self.measured = Some(self.count(counter, &mut BTreeMap::new()));
+        }
+    }
+
+    /// What is known about each section, kept or cut.
+    pub fn sections(&self) -> Vec<SectionReport> {
+        self.sections.iter().enumerate().map(|(index, section)| self.report(index, section)).collect()
+    }
+
+    /// What is known about the whole; counts with `counter` unless that is done already.
+    pub fn metadata(&mut self, counter: &dyn CountTokens) -> Metadata {
+        self.measure(counter);
+        let (token_estimate, is_exact) =
+            self.measured.as_ref().map_or((Tokens(0), false), |measured| (measured.total, measured.is_exact));
+        Metadata {
+            mode: self.mode.clone(),
+            cli_tool: self.cli_tool.clone(),
+            token_estimate,
+            tokenizer: counter.name().to_owned(),
+            is_exact,
+            component_count: self.component_count(),
+            sha256: self.sha256(),
+        }
+    }
+
+    /// SHA-256 of the printed text.
+    pub fn sha256(&self) -> Sha256Hex {
+        if self.style.format == Format::Messages {
+            return Sha256Hex::of([self.full_prompt().as_str()]);
+        }
+        Sha256Hex::of(self.layout().iter().flat_map(|message| &message.stretches).flat_map(Stretch::printed))
+    }
+
+    fn component_count(&self) -> usize {
+        let mut names: Vec<&str> = self
+            .sections
+            .iter()
+            .filter(|section| section.is_kept())
+            .map(|section| section.component.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len()
+    }
+
+    fn layout(&self) -> Vec<MessageLayout<'_>> {
+        lay_out(&self.sections, self.style)
+    }
+
+    fn report(&self, index: usize, section: &Section) -> SectionReport {
+        let tokens_of = |part: Option<usize>| {
+            let measured = self.measured.as_ref()?;
+            let owner = Owner { section: index, part };
+            Some(measured.by_owner.get(&owner).copied().unwrap_or_default())
+        };
+        let parts: Vec<PartReport> = section
+            .parts
+            .iter()
+            .enumerate()
+            .map(|(part_index, part)| PartReport {
+                id: part.name.clone(),
+                source: part.source.to_string(),
+                bytes: part.body.bytes(),
+                tokens: tokens_of(Some(part_index)),
+                is_kept: part.cut.is_none(),
+                reason: part.cut.clone(),
+            })
+            .collect();
+        let tokens = if parts.is_empty() {
+            tokens_of(None)
+        } else {
+            self.measured.as_ref().map(|_| parts.iter().filter_map(|part| part.tokens).sum())
+        };
+        SectionReport {
+            id: section.id.to_string(),
+            name: section.component.clone(),
+            title: section.title.clone(),
+            role: if self.style.has_system_role { section.role } else { Role::User },
+            order: section.order,
+            source: section.source.to_string(),
+            bytes: section.bytes(),
+            tokens,
+            stability: section.stability,
+            sha256: section_sha256(section),
+            is_kept: section.is_kept(),
+            reason: section.cut.clone(),
+            parts,
+        }
+    }
+
+    fn replace_what_xml_forbids(&mut self) {
+        let problems = &mut self.problems;
+        let mut report = |source: &crate::section::Source, n_replaced: usize| {
+            let noun = if n_replaced == 1 { "character" } else { "characters" };
+            problems.push(Problem {
+                source: source.clone(),
+                message: format!("{n_replaced} {noun} that XML cannot hold became U+FFFD"),
+            });
+        };
+        for section in &mut self.sections {
+            if let Some((replaced, n)) = xml::replace_forbidden(&section.body) {
+                section.body = Text::from(replaced);
+                report(&section.source, n);
+            }
+            for field in [Some(&mut section.title), section.heading.as_mut()].into_iter().flatten() {
+                if let Some((replaced, n)) = xml::replace_forbidden(field) {
+                    *field = replaced;
+                    report(&section.source, n);
+                }
+            }
+            for part in &mut section.parts {
+                if let Some((replaced, n)) = xml::replace_forbidden(&part.name) {
+                    part.name = replaced;
+                    report(&part.source, n);
+                }
+                let body = match &part.body {
+                    PartBody::Inline(text) => text.as_str(),
+                    PartBody::Reference(text) | PartBody::Note(text) => text.as_str(),
+                };
+                if let Some((replaced, n)) = xml::replace_forbidden(body) {
+                    part.body = match &part.body {
+                        PartBody::Inline(_) => PartBody::Inline(Text::from(replaced)),
+                        PartBody::Reference(_) => PartBody::Reference(replaced),
+                        PartBody::Note(_) => PartBody::Note(replaced),
+                    };
+                    report(&part.source, n);
+                }
+            }
+        }
+    }
+
+    /// Cuts what must go for the prompt to have at most `budget` tokens.
+    ///
+    /// Counts are those of the text as laid out, and a cut changes what stands beside its neighbours; so what is
+    /// left is measured again until it fits. Every round cuts at least one part, so the rounds are bounded.
+    fn fit(&mut self, budget: Tokens, counter: &dyn CountTokens) -> Result<(), PromptError> {
+        let mut known = BTreeMap::new();
+        loop {
+            let measured = self.count(counter, &mut known);
+            if measured.total <= budget {
+                self.measured = Some(measured);
+                return Ok(());
+            }
+            let owners: Vec<(Owner, Tokens)> = measured.by_owner.iter().map(|(o, t)| (*o, *t)).collect();
+            let items: Vec<Item> = owners
+                .iter()
+                .map(|(owner, tokens)| Item { need: self.need(*owner), tokens: *tokens })
+                .collect();
+            // Required sections that are too large beside optional ones may just fit without their separators.
+            let cuts = budget::fit(&items, budget).unwrap_or_else(|_too_large| budget::cut_all(&items));
+            if cuts.is_empty() {
+                return Err(self.too_large(&measured, budget));
+            }
+            for cut in cuts {
+                let Some((owner, tokens)) = owners.get(cut.index) else { continue };
+                let reason = format!(
+                    "cut to fit {budget} tokens: optional, priority {}, {tokens} tokens",
+                    cut.priority
+                );
+                self.cut(*owner, reason);
+            }
+        }
+    }
+
+    fn need(&self, owner: Owner) -> Need {
+        let Some(section) = self.sections.get(owner.section) else { return Need::Required };
+        owner.part.and_then(|part| section.parts.get(part)).map_or(section.need, |part| part.need)
+    }
+
+    fn cut(&mut self, owner: Owner, reason: String) {
+        let Some(section) = self.sections.get_mut(owner.section) else { return };
+        match owner.part.and_then(|part| section.parts.get_mut(part)) {
+            Some(part) => part.cut = Some(reason),
+            None => section.cut = Some(reason),
+        }
+        if !section.is_kept() && section.cut.is_none() {
+            section.cut = Some("every part of it was cut".to_owned());
+        }
+    }
+
+    fn too_large(&self, measured: &Measured, budget: Tokens) -> PromptError {
+        let largest =
+            measured.by_owner.iter().max_by_key(|(owner, tokens)| (**tokens, std::cmp::Reverse(**owner)));
+        let (largest, largest_tokens) = largest.map_or_else(Default::default, |(owner, tokens)| {
+            let section = self.sections.get(owner.section);
+            let name = section.map(|section| {
+                owner
+                    .part
+                    .and_then(|part| section.parts.get(part))
+                    .map_or_else(|| section.id.to_string(), |part| part.name.clone())
+            });
+            (name.unwrap_or_default(), *tokens)
+        });
+        PromptError::RequiredSectionsTooLarge { needed: measured.total, budget, largest, largest_tokens }
+    }
+
+    /// Counts the text as laid out; a stretch whose surroundings did not change is not counted twice.
+    fn count(
+        &self,
+        counter: &dyn CountTokens,
+        known: &mut BTreeMap<Owner, (String, String, Tokens)>,
+    ) -> Measured {
+        let messages = self.layout();
+        let runs = self.runs(&messages, counter.is_exact());
+        let mut texts: Vec<Vec<&str>> = Vec::new();
+        let mut wanted: Vec<&[&Stretch<'_>]> = Vec::new();
+        let mut by_owner = BTreeMap::new();
+        for run in &runs {
+            match run.as_slice() {
+                [only] => match known.get(&only.owner) {
+                    Some((before, after, tokens)) if *before == only.before && *after == only.after => {
+                        by_owner.insert(only.owner, *tokens);
+                    }
+                    _ => {
+                        texts.push(only.printed().collect());
+                        wanted.push(run);
+                    }
+                },
+                several => {
+                    texts.extend(several.iter().map(|stretch| stretch.printed().collect()));
+                    texts.push(several.iter().flat_map(|stretch| stretch.printed()).collect());
+                    wanted.push(run);
+                }
+            }
+        }
+        let mut counts = counter.count(&texts).into_iter();
+        let mut next = || counts.next().unwrap_or_default();
+        for run in wanted {
+            let alone: Vec<Tokens> = run.iter().map(|_| next()).collect();
+            for (stretch, tokens) in run.iter().zip(&alone) {
+                by_owner.insert(stretch.owner, *tokens);
+            }
+            match run {
+                [only] => {
+                    let tokens = alone.first().copied().unwrap_or_default();
+                    known.insert(only.owner, (only.before.clone(), only.after.clone(), tokens));
+                }
+                several => share_difference(several, &alone, next(), &mut by_owner),
+            }
+        }
+        let total = by_owner.values().copied().sum();
+        Measured { by_owner, total, tokenizer: counter.name().to_owned(), is_exact: counter.is_exact() }
+    }
+
+    /// Groups stretches so that the counts of the groups add up to the count of the whole.
+    fn runs<'l>(&self, messages: &'l [MessageLayout<'l>], is_exact: bool) -> Vec<Vec<&'l Stretch<'l>>> {
+        let mut runs: Vec<Vec<&Stretch<'_>>> = Vec::new();
+        for message in messages {
+            let starts_apart = self.style.format == Format::Messages;
+            for (position, stretch) in message.stretches.iter().enumerate() {
+                let previous = runs.last().and_then(|run| run.last());
+                let joins_previous = is_exact
+                    && !(starts_apart && position == 0)
+                    && previous.is_some_and(|previous| {
+                        let before = previous.printed().last().unwrap_or_default();
+                        let after = stretch.printed().next().unwrap_or_default();
+                        !is_boundary(before, after)
+                    });
+                match runs.last_mut() {
+                    Some(run) if joins_previous => run.push(stretch),
+                    _ => runs.push(vec![stretch]),
+                }
+            }
+        }
+        runs
+    }
+}
+
+/// Gives the stretches of a run counts that add up to the run's own count.
+fn share_difference(
+    run: &[&Stretch<'_>],
+    alone: &[Tokens],
+    together: Tokens,
+    by_owner: &mut BTreeMap<Owner, Tokens>,
+) {
+    let sum: Tokens = alone.iter().copied().sum();
+    let mut surplus = sum.0.saturating_sub(together.0);
+    for stretch in run.iter().rev() {
+        let Some(tokens) = by_owner.get_mut(&stretch.owner) else { continue };
+        let taken = surplus.min(tokens.0);
+        tokens.0 -= taken;
+        surplus -= taken;
+    }
+    if let Some(last) = run.last().and_then(|stretch| by_owner.get_mut(&stretch.owner)) {
+        last.0 += together.0.saturating_sub(sum.0);
+    }
+}
+
+fn text_of(message: &MessageLayout<'_>) -> String {
+    let size = message.stretches.iter().flat_map(Stretch::pieces).map(str::len).sum();
+    let mut text = String::with_capacity(size);
+    message.stretches.iter().flat_map(Stretch::pieces).for_each(|piece| text.push_str(piece));
+    text
+}
+
+fn section_sha256(section: &Section) -> Sha256Hex {
+    let parts = section.parts.iter().flat_map(|part| {
+        let body = match &part.body {
+            PartBody::Inline(text) => text.as_str(),
+            PartBody::Reference(text) | PartBody::Note(text) => text.as_str(),
+        };
+        // NUL marks keep two files from passing for one.
+        [part.name.as_str(), "\0", body, "\0"]
+    });
+    Sha256Hex::of(std::iter::once(section.body.as_str()).chain(parts))
+}
+
+/// Writes messages as an indented JSON array.
+fn write_messages(messages: &[MessageLayout<'_>], out: &mut impl Write) -> io::Result<()> {
+    if messages.is_empty() {
+        return out.write_all(b"[]");
+    }
+    out.write_all(b"[\n")?;
+    for (index, message) in messages.iter().enumerate() {
+        if index > 0 {
+            out.write_all(b",\n")?;
+        }
+        write!(out, "  {{\n    \"role\": \"{}\",\n    \"content\": ", message.role.as_str())?;
+        serde_json::to_writer(&mut *out, &text_of(message))?;
+        out.write_all(b"\n  }")?;
+    }
+    out.write_all(b"\n]")
+}

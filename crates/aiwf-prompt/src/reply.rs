@@ -1,0 +1,226 @@
+//! Recipe `reply`: answering what an agent reported.
+//!
+//! In: the agent's message, what the user added, tool results, the tools there are. Out: six sections at fixed
+//! places, each left out when there is nothing for it. `api` text has no headings; `cli` text has one for each
+//! section. Text that others wrote stands in a fence it cannot close, so it cannot pass for a section.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use crate::aggregator::{BuiltIn, Component};
+use crate::capability::Capability;
+use crate::error::PromptError;
+use crate::fence::{fenced, one_line};
+use crate::recipe::{Recipe, Request};
+use crate::section::{Need, Role, Section, SectionKind, Source, Stability, Text};
+
+/// Who the prompt is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyMode {
+    /// A model API.
+    Api,
+    /// A command-line tool.
+    Cli,
+}
+
+impl ReplyMode {
+    /// Every mode, in the order the documentation lists them.
+    pub const ALL: [Self; 2] = [Self::Api, Self::Cli];
+
+    /// The name used in documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Cli => "cli",
+        }
+    }
+
+    /// The mode with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+}
+
+/// A tool the model may call.
+#[derive(Clone, Debug)]
+pub struct ToolSchema {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// The JSON Schema of its arguments.
+    pub input_schema: Option<serde_json::Value>,
+}
+
+/// What a request changes about a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentSetting {
+    /// The component.
+    pub id: String,
+    /// Another place.
+    pub order: Option<i32>,
+    /// Whether it takes part.
+    pub is_enabled: Option<bool>,
+}
+
+/// What a reply is asked for.
+#[derive(Clone, Debug)]
+pub struct ReplyRequest {
+    /// What the agent reported.
+    pub ai_message: Text,
+    /// What the user added.
+    pub user_context: Option<Text>,
+    /// What tools returned.
+    pub tool_results: Option<Text>,
+    /// Whether the tools are listed.
+    pub includes_tools: bool,
+    /// The project's name.
+    pub project_name: Option<String>,
+    /// The project's path.
+    pub project_path: Option<String>,
+    /// How to answer.
+    pub system_prompt: Option<Text>,
+    /// The last words, in place of the built-in ones.
+    pub closing: Option<Text>,
+    /// What the request changes about components.
+    pub components: Vec<ComponentSetting>,
+    /// Who the prompt is written for.
+    pub mode: ReplyMode,
+    /// The command-line tool, which only `cli` has.
+    pub cli_tool: Option<String>,
+    /// The tools there are.
+    pub tools: Vec<ToolSchema>,
+}
+
+impl ReplyRequest {
+    pub(crate) fn cli_tool(&self) -> Option<&str> {
+        self.cli_tool.as_deref().filter(|_| self.mode == ReplyMode::Cli)
+    }
+}
+
+/// The components of the recipe, in order.
+pub(crate) fn components() -> Vec<Arc<dyn Component>> {
+    type Sections = fn(&ReplyRequest, &Capability) -> Result<Vec<Section>, PromptError>;
+    let table: [(&'static str, i32, Sections); 6] = [
+        ("system-prompt", 10, system_prompt),
+        ("mcp-tools", 20, mcp_tools),
+        ("user-context", 30, user_context),
+        ("tool-results", 40, tool_results),
+        ("ai-message", 50, ai_message),
+        ("closing", 100, closing),
+    ];
+    let component = |(id, order, sections): (&'static str, i32, Sections)| -> Arc<dyn Component> {
+        Arc::new(BuiltIn {
+            id,
+            recipe: Recipe::Reply,
+            order,
+            request: |request| match request {
+                Request::Reply(request) => Some(request),
+                Request::Session(_) | Request::Change(_) | Request::Workflow(_) => None,
+            },
+            sections,
+        })
+    };
+    table.into_iter().map(component).collect()
+}
+
+/// A section with a heading in `cli` and none in `api`.
+fn section(request: &ReplyRequest, id: &str, title: &str, source: Source, body: impl Into<Text>) -> Section {
+    let heading = (request.mode == ReplyMode::Cli).then(|| format!("## {title}"));
+    Section { heading, ..Section::new(id, title, source, body) }
+}
+
+/// A section with text that somebody else wrote.
+fn quoted(request: &ReplyRequest, id: &str, title: &str, field: &str, text: &str) -> Section {
+    let body = match request.mode {
+        ReplyMode::Api => format!("{title}:\n\n{}", fenced("", text)),
+        ReplyMode::Cli => fenced("", text),
+    };
+    let source = Source::Input(field.to_owned());
+    Section { kind: SectionKind::Artifact, ..section(request, id, title, source, body) }
+}
+
+fn present(text: Option<&Text>) -> Option<&Text> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
+fn system_prompt(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let Some(text) = present(request.system_prompt.as_ref()) else { return Ok(Vec::new()) };
+    let source = Source::Input("settings.systemPrompt".to_owned());
+    Ok(vec![Section {
+        role: Role::System,
+        stability: Stability::Stable,
+        ..section(request, "system-prompt", "System Instructions", source, text.clone())
+    }])
+}
+
+fn mcp_tools(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    if !request.includes_tools || request.tools.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut body = include_str!("reply/tool_calls.md").trim_end().to_owned();
+    if let Some(name) = &request.project_name {
+        let _ = write!(body, "\n\nProject: {}", one_line(name));
+    }
+    if let Some(path) = &request.project_path {
+        let _ = write!(body, "\n\nProject path: {}", one_line(path));
+    }
+    let mut seen = BTreeSet::new();
+    for tool in &request.tools {
+        // A tool that two servers list alike is shown once.
+        if !seen.insert(tool.name.as_str()) {
+            continue;
+        }
+        let _ = write!(body, "\n\n### {}", one_line(&tool.name));
+        if let Some(description) = tool.description.as_deref().filter(|text| !text.trim().is_empty()) {
+            body.push('\n');
+            for line in description.trim().lines() {
+                let _ = write!(body, "\n> {line}");
+            }
+        }
+        if let Some(schema) = &tool.input_schema {
+            let _ = write!(body, "\n\n{}", fenced("json", &format!("{schema:#}")));
+        }
+    }
+    let source = Source::Input("mcpTools".to_owned());
+    Ok(vec![Section {
+        role: Role::System,
+        stability: Stability::Stable,
+        ..section(request, "mcp-tools", "MCP Tools", source, body)
+    }])
+}
+
+fn user_context(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let Some(text) = present(request.user_context.as_ref()) else { return Ok(Vec::new()) };
+    let section = quoted(request, "user-context", "User Context", "request.userContext", text);
+    Ok(vec![Section { need: Need::Optional(10), ..section }])
+}
+
+fn tool_results(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let Some(text) = present(request.tool_results.as_ref()) else { return Ok(Vec::new()) };
+    let section = quoted(request, "tool-results", "Tool Results", "request.toolResults", text);
+    Ok(vec![Section { need: Need::Optional(20), ..section }])
+}
+
+fn ai_message(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let Some(text) = present(Some(&request.ai_message)) else { return Ok(Vec::new()) };
+    Ok(vec![quoted(request, "ai-message", "AI Message", "request.aiMessage", text)])
+}
+
+const CLOSING_API: &str = "Write a short, professional answer to the report above.";
+const CLOSING_CLI: &str = "Answer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone.";
+
+fn closing(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let (body, source) = match present(request.closing.as_ref()) {
+        Some(text) => (text.clone(), Source::Input("settings.closing".to_owned())),
+        None => {
+            let text = match request.mode {
+                ReplyMode::Api => CLOSING_API,
+                ReplyMode::Cli => CLOSING_CLI,
+            };
+            (Text::from(text), Source::Engine("closing".to_owned()))
+        }
+    };
+    Ok(vec![section(request, "closing", "Your Answer", source, body)])
+}

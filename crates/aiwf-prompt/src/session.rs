@@ -1,0 +1,281 @@
+//! Recipe `session`: what an agent needs for one step of a session.
+//!
+//! In: gathered artifacts, the profile's prompt, what the receiver can take. Out: plan, standards, code, review,
+//! feedback, profile prompt and output instructions, those that the phase calls for. Reads no directory: the
+//! engine hands the texts in.
+
+use std::sync::Arc;
+
+use crate::aggregator::{BuiltIn, Component, PromptAggregator};
+use crate::capability::{Capability, Format, FsAbility};
+use crate::error::PromptError;
+use crate::prompt::{Options, Prompt};
+use crate::recipe::{Recipe, Request};
+use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
+use crate::tokens::Tokenizer;
+
+/// A phase of a session, as far as prompts tell phases apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionPhase {
+    /// Nothing has been asked yet: the profile's prompt stands alone.
+    Initialized,
+    /// Making a plan.
+    Planning,
+    /// Writing code after the plan.
+    Generating,
+    /// Judging the code.
+    Reviewing,
+    /// Mending the code after a review.
+    Revising,
+}
+
+impl SessionPhase {
+    /// Every phase that has a prompt, in the order a session walks through them.
+    pub const ALL: [Self; 5] =
+        [Self::Initialized, Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
+
+    /// The name used in flags, documents and files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Initialized => "initialized",
+            Self::Planning => "planning",
+            Self::Generating => "generating",
+            Self::Reviewing => "reviewing",
+            Self::Revising => "revising",
+        }
+    }
+
+    /// The phase with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
+    }
+
+    /// The file that holds the reply, by its name; none before the first question.
+    pub fn response_file(self) -> Option<&'static str> {
+        match self {
+            Self::Initialized => None,
+            Self::Planning => Some("planning-response.md"),
+            Self::Generating => Some("generation-response.md"),
+            Self::Reviewing => Some("review-response.md"),
+            Self::Revising => Some("revision-response.md"),
+        }
+    }
+
+    fn builds_on_plan(self) -> bool {
+        matches!(self, Self::Generating | Self::Reviewing | Self::Revising)
+    }
+
+    fn builds_on_code(self) -> bool {
+        matches!(self, Self::Reviewing | Self::Revising)
+    }
+
+    /// The iteration whose code the phase looks at.
+    pub fn code_iteration(self, iteration: u32) -> Option<u32> {
+        match self {
+            Self::Reviewing => Some(iteration),
+            Self::Revising => iteration.checked_sub(1).filter(|previous| *previous > 0),
+            Self::Initialized | Self::Planning | Self::Generating => None,
+        }
+    }
+}
+
+/// A file of the session directory.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    /// Its path as the receiver opens it, relative to the receiver's working directory.
+    pub path: String,
+    /// What it says.
+    pub text: Text,
+}
+
+/// A file under `code/`.
+#[derive(Clone, Debug)]
+pub struct CodeFile {
+    /// Its path relative to `code/`, joined with `/`.
+    pub name: String,
+    /// Its path as the receiver opens it.
+    pub path: String,
+    /// Its content, or the note that stands for it.
+    pub body: PartBody,
+}
+
+/// What a step of a session asks for.
+#[derive(Clone, Debug)]
+pub struct SessionRequest {
+    /// The phase; it decides which artifacts take part.
+    pub phase: SessionPhase,
+    /// What the profile asks for.
+    pub profile_prompt: Text,
+    /// Where the profile's prompt comes from.
+    pub profile_source: Source,
+    /// The approved plan.
+    pub plan: Option<Artifact>,
+    /// The rules the session follows.
+    pub standards: Option<Artifact>,
+    /// The code of the iteration the phase looks at, in any order.
+    pub code: Vec<CodeFile>,
+    /// The review that a revision answers.
+    pub review: Option<Artifact>,
+    /// What a person said when rejecting the last reply.
+    pub feedback: Option<Text>,
+    /// Where the reply is saved, relative to the receiver's working directory.
+    pub response_path: Option<String>,
+}
+
+/// Builds the prompt of a session's step from gathered sources.
+#[derive(Clone, Debug)]
+pub struct PromptAssembler {
+    request: SessionRequest,
+}
+
+impl PromptAssembler {
+    /// Takes what was gathered for the step.
+    pub fn new(request: SessionRequest) -> Self {
+        Self { request }
+    }
+
+    /// Assembles the prompt as text for a receiver; nothing is cut.
+    pub fn assemble(&self, capability: Capability) -> Result<Prompt, PromptError> {
+        let options =
+            Options { format: Format::Text, capability, budget: None, counter: &Tokenizer::Estimate };
+        PromptAggregator::global().aggregate(&Request::Session(self.request.clone()), &options)
+    }
+}
+
+/// The components of the recipe, in order.
+pub(crate) fn components() -> Vec<Arc<dyn Component>> {
+    type Sections = fn(&SessionRequest, &Capability) -> Result<Vec<Section>, PromptError>;
+    let table: [(&'static str, Sections); 7] = [
+        ("approved-plan", approved_plan),
+        ("standards-bundle", standards_bundle),
+        ("previous-code", previous_code),
+        ("review", review),
+        ("feedback", feedback),
+        ("profile-prompt", profile_prompt),
+        ("output-instructions", output_instructions),
+    ];
+    let component = |((id, sections), order): ((&'static str, Sections), i32)| -> Arc<dyn Component> {
+        Arc::new(BuiltIn {
+            id,
+            recipe: Recipe::Session,
+            order,
+            request: |request| match request {
+                Request::Session(request) => Some(request),
+                Request::Change(_) | Request::Workflow(_) | Request::Reply(_) => None,
+            },
+            sections,
+        })
+    };
+    table.into_iter().zip((10..).step_by(10)).map(component).collect()
+}
+
+fn approved_plan(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+    let plan = request.plan.as_ref().filter(|_| request.phase.builds_on_plan());
+    Ok(artifact_section("approved-plan", "Approved Plan", plan, capability, Stability::Stable))
+}
+
+fn standards_bundle(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+    let standards = request.standards.as_ref().filter(|_| request.phase != SessionPhase::Initialized);
+    Ok(artifact_section("standards-bundle", "Standards Bundle", standards, capability, Stability::Stable))
+}
+
+fn review(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+    let review = request.review.as_ref().filter(|_| request.phase == SessionPhase::Revising);
+    Ok(artifact_section("review", "Review", review, capability, Stability::Volatile))
+}
+
+fn artifact_section(
+    id: &str,
+    title: &str,
+    artifact: Option<&Artifact>,
+    capability: &Capability,
+    stability: Stability,
+) -> Vec<Section> {
+    let Some(artifact) = artifact.filter(|artifact| !artifact.text.is_empty()) else { return Vec::new() };
+    let body = if capability.supports_file_attachments {
+        Text::from(format!("@{}", artifact.path))
+    } else {
+        artifact.text.clone()
+    };
+    vec![Section {
+        heading: Some(format!("## {title}")),
+        kind: SectionKind::Artifact,
+        stability,
+        ..Section::new(id, title, Source::File(artifact.path.clone()), body)
+    }]
+}
+
+/// Cut before anything else of the recipe; among themselves, the last path first.
+const CODE_FILE: Need = Need::Optional(10);
+
+fn previous_code(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+    if !request.phase.builds_on_code() || request.code.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut parts: Vec<Part> = request
+        .code
+        .iter()
+        .map(|file| Part {
+            name: file.name.clone(),
+            kind: SectionKind::File,
+            source: Source::File(file.path.clone()),
+            body: match &file.body {
+                PartBody::Inline(_) if capability.supports_file_attachments => {
+                    PartBody::Reference(file.path.clone())
+                }
+                body => body.clone(),
+            },
+            need: CODE_FILE,
+            cut: None,
+        })
+        .collect();
+    parts.sort_by(|a, b| a.name.cmp(&b.name));
+    let source = Source::Engine("code of the iteration".to_owned());
+    Ok(vec![Section {
+        heading: Some("## Previous Code".to_owned()),
+        kind: SectionKind::File,
+        parts,
+        ..Section::new("previous-code", "Previous Code", source, "")
+    }])
+}
+
+fn feedback(request: &SessionRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let Some(feedback) = request.feedback.as_ref().filter(|feedback| !feedback.trim().is_empty()) else {
+        return Ok(Vec::new());
+    };
+    Ok(vec![Section {
+        heading: Some("## Feedback".to_owned()),
+        kind: SectionKind::Artifact,
+        ..Section::new("feedback", "Feedback", Source::Input("feedback".to_owned()), feedback.clone())
+    }])
+}
+
+fn profile_prompt(request: &SessionRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let body = request.profile_prompt.clone();
+    Ok(vec![Section::new("profile-prompt", "Profile Prompt", request.profile_source.clone(), body)])
+}
+
+fn output_instructions(
+    request: &SessionRequest,
+    capability: &Capability,
+) -> Result<Vec<Section>, PromptError> {
+    let (Some(ability), Some(file)) = (capability.fs_ability, request.phase.response_file()) else {
+        return Ok(Vec::new());
+    };
+    let sentence = match ability {
+        FsAbility::LocalWrite => {
+            let path = request.response_path.as_deref().unwrap_or(file);
+            format!("Save your complete response to `{path}`")
+        }
+        FsAbility::LocalRead => format!("Name your output file `{file}`"),
+        FsAbility::WriteOnly => format!("Create a downloadable file named `{file}`"),
+        FsAbility::None => return Ok(Vec::new()),
+    };
+    let source = Source::Engine(format!("fs_ability {}", ability.as_str()));
+    Ok(vec![Section {
+        heading: Some("## Output".to_owned()),
+        role: if capability.supports_system_prompt { Role::System } else { Role::User },
+        stability: Stability::Stable,
+        ..Section::new("output-instructions", "Output", source, sentence)
+    }])
+}

@@ -1,0 +1,255 @@
+//! Counts tokens: a pure function of bytes and vocabulary.
+//!
+//! Exact where a public vocabulary exists, a named estimate elsewhere. A vocabulary costs tens of milliseconds
+//! to load, so it is loaded on the first count and never before. Keeping counts between processes is not done
+//! here: whoever wants that wraps [`CountTokens`].
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, SubAssign};
+
+#[expect(
+    clippy::disallowed_types,
+    reason = "looked up by key and never iterated, so its order reaches nothing"
+)]
+type Memo = std::collections::HashMap<Box<str>, u32, rustc_hash::FxBuildHasher>;
+
+/// A number of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tokens(pub u64);
+
+impl Add for Tokens {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Tokens {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Tokens {
+    fn sub_assign(&mut self, other: Self) {
+        self.0 = self.0.saturating_sub(other.0);
+    }
+}
+
+impl Sum for Tokens {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self(0), Add::add)
+    }
+}
+
+impl fmt::Display for Tokens {
+    /// Writes the number with commas, as people read it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        for (position, digit) in digits.chars().enumerate() {
+            if position > 0 && (digits.len() - position).is_multiple_of(3) {
+                formatter.write_str(",")?;
+            }
+            write!(formatter, "{digit}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Whoever can say how many tokens texts have.
+pub trait CountTokens: Sync {
+    /// The name shown beside every count.
+    fn name(&self) -> &str;
+    /// Whether the counts are those of a public vocabulary.
+    fn is_exact(&self) -> bool;
+    /// Counts each text; a text is given in pieces that stand next to each other.
+    fn count(&self, texts: &[Vec<&str>]) -> Vec<Tokens>;
+}
+
+/// The ways of counting this crate knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokenizer {
+    /// A quarter of the ASCII characters plus one token for every other character.
+    Estimate,
+    /// The vocabulary of current OpenAI models.
+    O200kBase,
+    /// The vocabulary of earlier OpenAI models.
+    Cl100kBase,
+}
+
+impl Tokenizer {
+    /// Every way, in the order the documentation lists them.
+    pub const ALL: [Self; 3] = [Self::Estimate, Self::O200kBase, Self::Cl100kBase];
+
+    /// The name used in flags and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Estimate => "estimate",
+            Self::O200kBase => "o200k_base",
+            Self::Cl100kBase => "cl100k_base",
+        }
+    }
+
+    /// The tokenizer with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tokenizer| tokenizer.as_str() == name)
+    }
+
+    /// Loads the vocabulary, if there is one; later counts find it loaded.
+    pub fn load(self) {
+        self.vocabulary();
+    }
+
+    fn vocabulary(self) -> Option<&'static bpe_openai::Tokenizer> {
+        match self {
+            Self::Estimate => None,
+            Self::O200kBase => Some(bpe_openai::o200k_base()),
+            Self::Cl100kBase => Some(bpe_openai::cl100k_base()),
+        }
+    }
+}
+
+impl CountTokens for Tokenizer {
+    fn name(&self) -> &str {
+        self.as_str()
+    }
+
+    fn is_exact(&self) -> bool {
+        *self != Self::Estimate
+    }
+
+    fn count(&self, texts: &[Vec<&str>]) -> Vec<Tokens> {
+        match self.vocabulary() {
+            None => texts.iter().map(|pieces| estimate(pieces)).collect(),
+            Some(vocabulary) => count_in_parallel(vocabulary, texts),
+        }
+    }
+}
+
+/// A quarter of the ASCII characters, rounded up, plus one for every other character.
+fn estimate(pieces: &[&str]) -> Tokens {
+    let mut ascii = 0u64;
+    let mut other = 0u64;
+    for piece in pieces {
+        for byte in piece.bytes() {
+            // Continuation bytes belong to a character that was counted at its first byte.
+            ascii += u64::from(byte < 0x80);
+            other += u64::from(byte >= 0xC0);
+        }
+    }
+    Tokens(ascii.div_ceil(4) + other)
+}
+
+/// Texts are cut into pieces of about this size, so that one large text keeps every core busy.
+const PIECE_BYTES: usize = 64 * 1024;
+/// Below this much text a second thread costs more than it saves.
+const PARALLEL_BYTES: usize = 256 * 1024;
+
+fn count_in_parallel(vocabulary: &bpe_openai::Tokenizer, texts: &[Vec<&str>]) -> Vec<Tokens> {
+    let joined: Vec<std::borrow::Cow<'_, str>> = texts
+        .iter()
+        .map(|pieces| match pieces.as_slice() {
+            [only] => (*only).into(),
+            several => several.concat().into(),
+        })
+        .collect();
+    let mut jobs: Vec<(usize, &str)> = Vec::new();
+    for (index, text) in joined.iter().enumerate() {
+        jobs.extend(split_at_boundaries(text, PIECE_BYTES).map(|piece| (index, piece)));
+    }
+    let total: usize = jobs.iter().map(|(_, piece)| piece.len()).sum();
+    let n_threads = if total < PARALLEL_BYTES {
+        1
+    } else {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(16)
+    };
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let work = || {
+        let mut memo = Memo::default();
+        let mut counted = Vec::new();
+        while let Some((index, piece)) = jobs.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+            counted.push((*index, count_piece(vocabulary, piece, &mut memo)));
+        }
+        counted
+    };
+    let counted = if n_threads == 1 {
+        work()
+    } else {
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+            workers
+                .into_iter()
+                .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        })
+    };
+    let mut counts = vec![Tokens(0); texts.len()];
+    for (index, tokens) in counted {
+        if let Some(count) = counts.get_mut(index) {
+            *count += Tokens(tokens);
+        }
+    }
+    counts
+}
+
+/// Words longer than this are rare and not worth remembering.
+const MEMO_WORD_BYTES: usize = 32;
+/// Bounds what one thread remembers.
+const MEMO_ENTRIES: usize = 1 << 17;
+
+/// Counts one piece; source text repeats its words, so each distinct word is encoded once.
+fn count_piece(vocabulary: &bpe_openai::Tokenizer, piece: &str, memo: &mut Memo) -> u64 {
+    let mut total = 0;
+    for word in vocabulary.split(piece) {
+        if let Some(known) = memo.get(word) {
+            total += u64::from(*known);
+            continue;
+        }
+        let count = vocabulary.bpe.count(word.as_bytes());
+        total += count as u64;
+        if word.len() <= MEMO_WORD_BYTES && memo.len() < MEMO_ENTRIES {
+            memo.insert(word.into(), u32::try_from(count).unwrap_or(u32::MAX));
+        }
+    }
+    total
+}
+
+/// Whether a vocabulary always starts a new word between these two neighbours.
+///
+/// Both vocabularies end a run of white space after its last line end, and let no word begin with one. Only
+/// `o200k_base` carries on across a line end, and only with a slash.
+pub(crate) fn is_boundary(before: &str, after: &str) -> bool {
+    before.ends_with('\n')
+        && after.chars().next().is_some_and(|character| !character.is_whitespace() && character != '/')
+}
+
+/// `text` in pieces of at least `size` bytes (but for the last) whose counts add up to that of the whole.
+fn split_at_boundaries(text: &str, size: usize) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let piece = first_piece(rest, size);
+        rest = rest.get(piece.len()..).unwrap_or_default();
+        Some(piece)
+    })
+}
+
+fn first_piece(text: &str, size: usize) -> &str {
+    let tail = text.as_bytes().get(size..).unwrap_or_default();
+    for newline in memchr::memchr_iter(b'\n', tail) {
+        let end = size + newline + 1;
+        if let Some((piece, after)) = text.split_at_checked(end)
+            && is_boundary(piece, after)
+        {
+            return piece;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "tokens_tests.rs"]
+mod tests;

@@ -1,0 +1,150 @@
+//! The run directive: why the model is asked now, where state and graph are, and what to do step by step.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use super::redact::{Roots, alias_roots, redact_paths};
+use super::{Intent, Mode, WorkflowRequest, single_line};
+use crate::capability::Capability;
+use crate::error::PromptError;
+use crate::section::{Section, Source};
+
+pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    if request.mode != Mode::Run {
+        return Ok(Vec::new());
+    }
+    let workflow = request.required(request.workflow_id.as_deref(), "workflowId")?;
+    let graph = request.required(request.graph_path.as_deref(), "graphRelPath")?;
+    let intent = request.intent.unwrap_or(if request.steps_completed.is_empty() && !request.is_completed {
+        Intent::Start
+    } else {
+        Intent::Continue
+    });
+    let agent = request
+        .effective_agent_id
+        .as_deref()
+        .filter(|id| !id.trim().is_empty())
+        .or(request.active_agent_id.as_deref().filter(|id| !id.trim().is_empty()))
+        .unwrap_or(&request.agent.id);
+    let mut text = format!(
+        "RUN_DIRECTIVE\n- runType: bmad-micro\n- intent: {}\n- workflow: {}\n- state: @state/workflow.md\n\
+         - graph: @pkg/{}\n- artifactsRoot: @project/artifacts/",
+        intent.as_str(),
+        single_line(workflow),
+        single_line(in_package(graph)),
+    );
+    if request.has_active_step() {
+        let _ = write!(text, "\n- currentNodeId: {}", single_line(&request.active_node()?.node_id));
+    }
+    let _ =
+        write!(text, "\n- effectiveAgentId: {}\n- autopilot: {}", single_line(agent), request.is_autopilot);
+    text.push_str("\n\n");
+    text.push_str(if request.is_completed { POST_RUN } else { ACTIVE });
+    if let Some(summary) = state_summary(request) {
+        text.push_str("\n\n");
+        text.push_str(&summary);
+    }
+    let source = Source::Engine("run directive".to_owned());
+    Ok(vec![Section::new("run-directive", "Run Directive", source, text)])
+}
+
+/// A path inside the package, as it stands after `@pkg/`.
+pub(super) fn in_package(path: &str) -> &str {
+    path.trim().trim_start_matches("@pkg/").trim_start_matches("./").trim_start_matches('/')
+}
+
+const ACTIVE: &str = "\
+Protocol:
+1. Read the state file.
+2. Read the graph, then open the step file of the current node.
+3. Do what the step file says.
+4. If you need answers from the user, ask for them and wait; leave the state as it is.
+5. Only then write the artifacts and update the state file.";
+
+const POST_RUN: &str = "\
+Protocol (post-run):
+1. The workflow is complete; assume no active step.
+2. Carry on as in an ordinary conversation.
+3. The tools of the policy can still be used.
+4. Changing @state/workflow.md needs the user's confirmation first.
+5. If such a change makes the workflow incomplete, the ordinary protocol holds from the next turn on.";
+
+/// What the run has decided and made so far; nothing for a run that has not.
+fn state_summary(request: &WorkflowRequest) -> Option<String> {
+    let mut lines = Vec::new();
+    if !request.variables.is_empty() {
+        lines.push(format!("- variables: {}", variables_line(&request.variables, &request.roots)));
+    }
+    // Node ids of a finished run would invite the model to go on with them.
+    if !request.steps_completed.is_empty() && !request.is_completed {
+        let steps: Vec<String> = request.steps_completed.iter().map(|step| single_line(step)).collect();
+        lines.push(format!("- stepsCompleted: {}", steps.join(", ")));
+    }
+    if !request.artifacts.is_empty() {
+        let shown = |path: &String| {
+            let aliased = alias_roots(path, &request.roots);
+            single_line(&redact_paths(&aliased))
+        };
+        let artifacts: Vec<String> = request.artifacts.iter().map(shown).collect();
+        lines.push(format!("- artifacts: {}", artifacts.join(", ")));
+    }
+    (!lines.is_empty()).then(|| format!("STATE_SUMMARY\n{}", lines.join("\n")))
+}
+
+/// How long one text among the variables may be.
+const MAX_VALUE_CHARS: usize = 400;
+/// How long all of them together may be.
+const MAX_SUMMARY_BYTES: usize = 4_000;
+
+/// The variables as JSON on one line: paths hidden, long texts cut, and still JSON.
+fn variables_line(variables: &Map<String, Value>, roots: &Roots) -> String {
+    let mut shown = Map::new();
+    let mut n_bytes = 2;
+    for (position, (name, value)) in variables.iter().enumerate() {
+        let (name, value) = (hide(name, roots), shortened(value, roots));
+        n_bytes += name.len() + value.to_string().len() + 6;
+        if n_bytes > MAX_SUMMARY_BYTES {
+            let left_out = variables.len() - position;
+            shown.insert("…".to_owned(), Value::from(format!("{left_out} more in the state file")));
+            break;
+        }
+        shown.insert(name, value);
+    }
+    Value::Object(shown).to_string()
+}
+
+/// A value without real paths, as deep as it goes.
+pub(super) fn hidden(value: &Value, roots: &Roots) -> Value {
+    match value {
+        Value::String(text) => Value::from(hide(text, roots)),
+        Value::Array(items) => items.iter().map(|item| hidden(item, roots)).collect(),
+        Value::Object(map) => {
+            map.iter().map(|(name, value)| (hide(name, roots), hidden(value, roots))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+fn shortened(value: &Value, roots: &Roots) -> Value {
+    let hidden = hidden(value, roots);
+    match &hidden {
+        Value::String(text) => Value::from(cut(text)),
+        Value::Array(_) | Value::Object(_) => {
+            let json = hidden.to_string();
+            if json.chars().count() > MAX_VALUE_CHARS { Value::from(cut(&json)) } else { hidden }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => hidden,
+    }
+}
+
+fn hide(text: &str, roots: &Roots) -> String {
+    redact_paths(&alias_roots(text, roots)).into_owned()
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

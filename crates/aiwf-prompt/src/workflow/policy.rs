@@ -1,0 +1,103 @@
+//! What a model may use: merged from what the system allows and what the agent asks for, and told to the model.
+
+/// Reading and writing files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FsPolicy {
+    /// Whether file tools are there; open when not said.
+    pub is_enabled: Option<bool>,
+    /// How many bytes one read may return.
+    pub max_read_bytes: Option<u64>,
+    /// How many bytes one write may take.
+    pub max_write_bytes: Option<u64>,
+}
+
+/// Tools of MCP servers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct McpPolicy {
+    /// Whether they are there; open when not said.
+    pub is_enabled: Option<bool>,
+    /// The servers; all of them when not said, none when empty.
+    pub allowed_servers: Option<Vec<String>>,
+}
+
+/// What may be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolPolicy {
+    /// Files.
+    pub fs: FsPolicy,
+    /// MCP servers.
+    pub mcp: McpPolicy,
+}
+
+const DEFAULT_READ_BYTES: u64 = 524_288;
+const DEFAULT_WRITE_BYTES: u64 = 2_097_152;
+
+/// The policy that holds: the agent tightens what the system allows and never widens it.
+///
+/// Without a system policy the agent's own stands: files unless it says no, MCP servers only if it says yes.
+pub(crate) fn effective(system: Option<&ToolPolicy>, agent: &ToolPolicy) -> ToolPolicy {
+    let default = ToolPolicy {
+        fs: FsPolicy {
+            is_enabled: Some(true),
+            max_read_bytes: Some(agent.fs.max_read_bytes.unwrap_or(DEFAULT_READ_BYTES)),
+            max_write_bytes: Some(agent.fs.max_write_bytes.unwrap_or(DEFAULT_WRITE_BYTES)),
+        },
+        mcp: McpPolicy { is_enabled: Some(agent.mcp.is_enabled.unwrap_or(false)), allowed_servers: None },
+    };
+    let system = system.unwrap_or(&default);
+    let and =
+        |system: Option<bool>, agent: Option<bool>| Some(system.unwrap_or(true) && agent.unwrap_or(true));
+    let least = |system: Option<u64>, agent: Option<u64>, default: u64| {
+        Some(system.into_iter().chain(agent).min().unwrap_or(default))
+    };
+    let allowed_servers = match (&system.mcp.allowed_servers, &agent.mcp.allowed_servers) {
+        (Some(system), Some(agent)) => {
+            Some(agent.iter().filter(|server| system.contains(server)).cloned().collect())
+        }
+        (one, other) => one.clone().or_else(|| other.clone()),
+    };
+    ToolPolicy {
+        fs: FsPolicy {
+            is_enabled: and(system.fs.is_enabled, agent.fs.is_enabled),
+            max_read_bytes: least(system.fs.max_read_bytes, agent.fs.max_read_bytes, DEFAULT_READ_BYTES),
+            max_write_bytes: least(system.fs.max_write_bytes, agent.fs.max_write_bytes, DEFAULT_WRITE_BYTES),
+        },
+        mcp: McpPolicy {
+            // A system policy that does not speak of MCP leaves it off.
+            is_enabled: Some(system.mcp.is_enabled.unwrap_or(false) && agent.mcp.is_enabled.unwrap_or(true)),
+            allowed_servers,
+        },
+    }
+}
+
+/// The policy in words.
+pub(crate) fn describe(policy: &ToolPolicy) -> String {
+    let has_fs = policy.fs.is_enabled == Some(true);
+    let fs = if has_fs {
+        format!(
+            "enabled (maxReadBytes={}, maxWriteBytes={})",
+            policy.fs.max_read_bytes.unwrap_or(DEFAULT_READ_BYTES),
+            policy.fs.max_write_bytes.unwrap_or(DEFAULT_WRITE_BYTES),
+        )
+    } else {
+        "disabled".to_owned()
+    };
+    let mcp = match (&policy.mcp.is_enabled, &policy.mcp.allowed_servers) {
+        (Some(true), None) => "enabled (every configured server)".to_owned(),
+        (Some(true), Some(servers)) if servers.is_empty() => "enabled (allowedServers=none)".to_owned(),
+        (Some(true), Some(servers)) => {
+            format!("enabled (allowedServers={})", super::single_line(&servers.join(", ")))
+        }
+        _ => "disabled".to_owned(),
+    };
+    let closing = if has_fs {
+        "Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state."
+    } else {
+        "File tools are not available; do not call them."
+    };
+    format!("Tool policy:\n- fs: {fs}\n- mcp: {mcp}\n\n{closing}")
+}
+
+#[cfg(test)]
+#[path = "policy_tests.rs"]
+mod tests;

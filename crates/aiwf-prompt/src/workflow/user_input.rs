@@ -1,0 +1,42 @@
+//! The user's words, wrapped so that they can neither close their wrapper nor pass for another block.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::directive::hidden;
+use super::{WorkflowRequest, single_line};
+use crate::capability::Capability;
+use crate::error::PromptError;
+use crate::fence::fenced;
+use crate::section::{Section, Source};
+use crate::template::{TemplateSource, render_template};
+
+pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+    let Some(input) = request.user_input.as_deref().filter(|input| !input.trim().is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let text = match request.agent.user_prompt_template.as_deref().filter(|text| !text.trim().is_empty()) {
+        None => input.to_owned(),
+        Some(template) => from_template(request, template, input)?,
+    };
+    let mut body = "USER_INPUT".to_owned();
+    if request.has_active_step() {
+        body.push_str("\n- forNodeId: ");
+        body.push_str(&single_line(&request.active_node()?.node_id));
+    }
+    body.push_str("\n\n");
+    body.push_str(&fenced("", &text));
+    Ok(vec![Section::new("user-input", "User Input", Source::Input("userInput".to_owned()), body)])
+}
+
+fn from_template(request: &WorkflowRequest, template: &str, input: &str) -> Result<String, PromptError> {
+    let mut variables: BTreeMap<String, Value> =
+        request.variables.iter().map(|(name, value)| (name.clone(), hidden(value, &request.roots))).collect();
+    variables.insert("userInput".to_owned(), Value::from(input));
+    let source = TemplateSource {
+        name: format!("agent {} userPromptTemplate", request.agent.id),
+        text: template.to_owned(),
+    };
+    Ok(render_template(&source, &variables)?)
+}

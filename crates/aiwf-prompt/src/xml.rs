@@ -1,0 +1,74 @@
+//! Writes text so that reading the XML gives back what was put in.
+//!
+//! Text without markup characters stands as it is; other text goes in CDATA, so code stays readable.
+//! A parser folds line ends and attribute white space, so those are written as character references.
+
+use std::borrow::Cow;
+
+/// Element content for `text`.
+///
+/// Invariant: `text` holds no character that XML 1.0 forbids; [`replace_forbidden`] ran before.
+pub(crate) fn content(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let has_return = memchr::memchr(b'\r', bytes).is_some();
+    if memchr::memchr3(b'<', b'>', b'&', bytes).is_none() {
+        return if has_return { text.replace('\r', "&#13;").into() } else { text.into() };
+    }
+    let mut written = String::with_capacity(text.len() + 32);
+    for (index, line) in text.split('\r').enumerate() {
+        if index > 0 {
+            written.push_str("&#13;");
+        }
+        if line.is_empty() {
+            continue;
+        }
+        written.push_str("<![CDATA[");
+        written.push_str(&line.replace("]]>", "]]]]><![CDATA[>"));
+        written.push_str("]]>");
+    }
+    written.into()
+}
+
+/// An attribute value for `text`, without the quotes.
+pub(crate) fn attribute(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => written.push_str("&amp;"),
+            '<' => written.push_str("&lt;"),
+            '>' => written.push_str("&gt;"),
+            '"' => written.push_str("&quot;"),
+            '\t' => written.push_str("&#9;"),
+            '\n' => written.push_str("&#10;"),
+            '\r' => written.push_str("&#13;"),
+            other => written.push(other),
+        }
+    }
+    written
+}
+
+/// Whether XML 1.0 has no way to hold the character, not even as a reference.
+fn is_forbidden(character: char) -> bool {
+    matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// `text` with U+FFFD for each character XML cannot hold, and how many there were; nothing when all is well.
+pub(crate) fn replace_forbidden(text: &str) -> Option<(String, usize)> {
+    // Cheap test first: almost no text has one of these bytes.
+    let suspicious = text.bytes().any(|byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r'))
+        || memchr::memmem::find(text.as_bytes(), b"\xEF\xBF").is_some();
+    if !suspicious {
+        return None;
+    }
+    let n_forbidden = text.chars().filter(|character| is_forbidden(*character)).count();
+    if n_forbidden == 0 {
+        return None;
+    }
+    let replaced =
+        text.chars().map(|character| if is_forbidden(character) { '\u{fffd}' } else { character }).collect();
+    Some((replaced, n_forbidden))
+}
+
+#[cfg(test)]
+#[path = "xml_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! A file in a reply, and how its lines become the file's content.
+
+use std::borrow::Cow;
+
+use crate::fence::FenceOpening;
+
+/// A file that a reply wants written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileBlock {
+    /// The path as the reply gives it; never empty, and not judged here.
+    pub path: String,
+    /// The whole content; empty, or ending with a line ending.
+    pub content: String,
+}
+
+/// Formats whose files may hold code fences, as extensions and as tags of a fence.
+const TEXT_EXTENSIONS: [&str; 9] = ["md", "markdown", "mdx", "rmd", "qmd", "txt", "text", "rst", "adoc"];
+
+/// What is odd about the fence that a file's content is wrapped in.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum WrapProblem {
+    NotClosed { closing: String },
+    TextAfter { closing: String },
+}
+
+/// Turns the lines after a file marker into the content of the file.
+///
+/// Blank lines at the end go. Indentation that the whole block carries goes (see [`dedented`]). A code fence
+/// around the whole content goes. What is left ends with exactly one line ending unless it is empty.
+pub(crate) fn block_content(path: &str, lines: &str) -> (String, Option<WrapProblem>) {
+    let content = dedented(without_blank_end(lines));
+    let (content, problem) = match unwrap_fence(&content, may_start_with_fence(path)) {
+        Some((inner, problem)) => (dedented(without_blank_end(inner)).into_owned(), problem),
+        None => (content.into_owned(), None),
+    };
+    (with_line_ending(content), problem)
+}
+
+/// Adds the line ending that the end of a reply may lack.
+pub(crate) fn with_line_ending(mut content: String) -> String {
+    if !content.is_empty() && !content.ends_with('\n') {
+        content.push('\n');
+    }
+    content
+}
+
+/// Cuts blank lines off the end; the ending of the last line stays.
+fn without_blank_end(text: &str) -> &str {
+    let end = text.trim_end().len();
+    let (kept, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    let line_rest = rest.split_inclusive('\n').next().unwrap_or_default();
+    if kept.is_empty() { "" } else { text.get(..end + line_rest.len()).unwrap_or(kept) }
+}
+
+/// Removes the leading blanks that all lines share, when those are at least four spaces or a tab.
+///
+/// Prompts may order a reply's code to be indented by four; hardly any real file has no line at the margin.
+/// Blank lines are not looked at.
+fn dedented(text: &str) -> Cow<'_, str> {
+    let mut shared: Option<&str> = None;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let rest = line.trim_start_matches([' ', '\t']);
+        let indent = line.get(..line.len() - rest.len()).unwrap_or_default();
+        shared = Some(shared.map_or(indent, |shared| common_prefix(shared, indent)));
+        if shared.is_some_and(str::is_empty) {
+            break;
+        }
+    }
+    let Some(shared) = shared.filter(|shared| shared.starts_with("    ") || shared.starts_with('\t')) else {
+        return Cow::Borrowed(text);
+    };
+    let lines = text.split_inclusive('\n');
+    Cow::Owned(lines.map(|line| line.strip_prefix(common_prefix(line, shared)).unwrap_or(line)).collect())
+}
+
+fn common_prefix<'a>(one: &'a str, other: &str) -> &'a str {
+    let length = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    one.get(..length).unwrap_or_default()
+}
+
+/// Takes the code fence off content that is wrapped in one; `None` when it is not.
+///
+/// A text file may start with a fence of its own, so a fence there goes only when it is about the whole content
+/// and its tag names no other language. In other files a fence at the start is always the model's.
+fn unwrap_fence(content: &str, is_text: bool) -> Option<(&str, Option<WrapProblem>)> {
+    let opening_at = content.len() - content.trim_start().len();
+    let from_opening = content.get(opening_at..)?;
+    let opening_line = from_opening.split_inclusive('\n').next()?;
+    let opening = FenceOpening::read(opening_line)?;
+    let tag = opening.info.to_ascii_lowercase();
+    let is_tagged_text = TEXT_EXTENSIONS.contains(&tag.as_str());
+    if is_text && !is_tagged_text && !tag.is_empty() {
+        return None;
+    }
+    let body = from_opening.strip_prefix(opening_line)?;
+    let mut closing_at = 0;
+    let closing_line = body.split_inclusive('\n').find(|line| {
+        let is_closing = opening.is_closed_by(line);
+        closing_at += if is_closing { 0 } else { line.len() };
+        is_closing
+    });
+    let inside = body.get(..closing_at)?;
+    let after = closing_line.and_then(|line| body.get(closing_at + line.len()..));
+    let last_line = body.trim_end().lines().next_back().unwrap_or_default();
+    let closing = opening.closing();
+    match after {
+        Some(after) if after.trim().is_empty() => Some((inside, None)),
+        // Fences of the same length inside: the last line is the one that closes the whole.
+        Some(_) if is_tagged_text && opening.is_closed_by(last_line) => {
+            Some((body.trim_end().strip_suffix(last_line)?, None))
+        }
+        _ if is_text => None,
+        Some(_) => Some((inside, Some(WrapProblem::TextAfter { closing }))),
+        None => Some((body, Some(WrapProblem::NotClosed { closing }))),
+    }
+}
+
+fn may_start_with_fence(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    extension.is_some_and(|extension| TEXT_EXTENSIONS.contains(&extension.as_str()))
+}
+
+#[cfg(test)]
+#[path = "file_block_tests.rs"]
+mod tests;

@@ -1,0 +1,10 @@
+use super::*;
+
+#[test]
+fn every_name_leads_back_to_its_parser() {
+    for parser in Parser::ALL {
+        assert_eq!(Parser::from_name(parser.as_str()), Some(parser));
+    }
+    assert_eq!(Parser::from_name("File-Markers"), None);
+    assert_eq!(Parser::ToolCalls.to_string(), "tool-calls");
+}

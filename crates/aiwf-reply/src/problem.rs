@@ -1,0 +1,34 @@
+//! What every parser gives back: a value, and what is wrong with the text it was read from.
+
+use std::fmt;
+
+/// What a parser read and what is wrong with it.
+///
+/// `value` holds everything that could be read, also when there are problems; whoever asked decides whether a
+/// value with problems is good enough.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parsed<T> {
+    /// What could be read.
+    pub value: T,
+    /// What is wrong, in the order of the text; empty for a reply that is as it should be.
+    pub problems: Vec<Problem>,
+}
+
+/// One thing wrong with a reply, as a sentence a model can act on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Line in the text, counted from 1.
+    pub line: usize,
+    /// Character in that line, counted from 1.
+    pub column: usize,
+    /// What is wrong and what to write instead: lower case, no final period, names in backticks.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for Problem {}

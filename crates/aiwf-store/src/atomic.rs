@@ -1,0 +1,95 @@
+//! All-or-nothing writes.
+
+#![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Why a file could not be written; the target is as it was.
+#[derive(Debug, thiserror::Error)]
+#[error("could not write `{}`", path.display())]
+pub struct StoreError {
+    /// The target.
+    pub path: PathBuf,
+    /// What the system says.
+    #[source]
+    pub source: io::Error,
+}
+
+impl StoreError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        let kind = self.source.kind();
+        let path = self.path.display();
+        match kind {
+            io::ErrorKind::NotFound => format!("create the directory of `{path}` first"),
+            io::ErrorKind::PermissionDenied => {
+                format!("choose a place you may write to, or fix the rights of `{path}`")
+            }
+            io::ErrorKind::IsADirectory => format!("`{path}` is a directory: name a file inside it"),
+            io::ErrorKind::StorageFull => "free some space on the disk, then run it again".to_owned(),
+            _ => format!("check that `{path}` can be written, then run it again"),
+        }
+    }
+}
+
+/// Writes a file through `write`: all of it, or nothing.
+///
+/// A link to a file is followed, so it stays a link. A device or pipe cannot be replaced and is written to as it
+/// comes. Missing directories are not created: a typing error should not leave some behind.
+pub fn write_atomic(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), StoreError> {
+    replace(path, write).map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
+/// Creates a directory and those above it; one that exists is fine.
+pub fn create_dir(path: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(path).map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
+fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let existing = match fs::metadata(path) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(metadata) = &existing {
+        let kind = metadata.file_type();
+        if kind.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if kind.is_char_device() || kind.is_block_device() || kind.is_fifo() || kind.is_socket() {
+            let mut out = BufWriter::new(File::options().write(true).open(path)?);
+            write(&mut out)?;
+            return out.flush();
+        }
+    }
+    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let mode = existing.as_ref().map_or(0o666, |metadata| metadata.permissions().mode());
+    let temporary = tempfile::Builder::new()
+        .prefix(".tmp-aiwf-")
+        .permissions(fs::Permissions::from_mode(mode & 0o777))
+        .tempfile_in(&directory)?;
+    let mut out = BufWriter::with_capacity(256 * 1024, temporary);
+    write(&mut out)?;
+    let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(&target).map_err(|error| error.error)?;
+    // The name is only safe once the directory is; some file systems cannot do this and say so.
+    if let Ok(directory) = File::open(&directory) {
+        drop(directory.sync_all());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "atomic_tests.rs"]
+mod tests;

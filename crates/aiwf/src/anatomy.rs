@@ -1,0 +1,122 @@
+//! The anatomy of a prompt: a line for each section, with its share, its source and why it is not there.
+
+use std::fmt::Write as _;
+
+use aiwf_engine::prompt::{Metadata, PartReport, SectionReport, Stability, Tokens};
+
+const BAR_WIDTH: usize = 16;
+/// Longer lists are summed up; `--json` has them all.
+const MAX_KEPT_PARTS: usize = 12;
+const MAX_CUT_PARTS: usize = 40;
+
+/// The anatomy as text.
+pub(crate) fn anatomy(title: &str, sections: &[SectionReport], metadata: &Metadata) -> String {
+    let total = metadata.token_estimate;
+    let certainty = if metadata.is_exact { "exact" } else { "an estimate" };
+    let mut text = format!(
+        "{title}: {total} tokens ({}, {certainty}), sha256 {}\n",
+        metadata.tokenizer, metadata.sha256
+    );
+    let shown_parts = |section: &SectionReport| section.parts.len().min(MAX_KEPT_PARTS + MAX_CUT_PARTS);
+    let width = sections
+        .iter()
+        .flat_map(|section| {
+            let parts =
+                section.parts.iter().take(shown_parts(section)).map(|part| part.id.chars().count() + 2);
+            parts.chain([section.id.chars().count()])
+        })
+        .max()
+        .unwrap_or(0)
+        .min(44);
+    for section in sections {
+        let line = Line {
+            indent: "",
+            name: &section.id,
+            tokens: section.tokens.filter(|_| section.is_kept),
+            source: &section.source,
+            reason: section.reason.as_deref(),
+        };
+        line.write(&mut text, width, total);
+        write_parts(&mut text, &section.parts, width, total);
+    }
+    let stable: Vec<&SectionReport> = sections
+        .iter()
+        .filter(|section| section.is_kept)
+        .take_while(|section| section.stability == Stability::Stable)
+        .collect();
+    if let Some(last) = stable.last() {
+        let tokens: Tokens = stable.iter().filter_map(|section| section.tokens).sum();
+        let _ = writeln!(text, "  the stable prefix ends after `{}` ({tokens} tokens)", last.id);
+    }
+    text
+}
+
+fn write_parts(text: &mut String, parts: &[PartReport], width: usize, total: Tokens) {
+    for (is_kept, limit, word) in [(true, MAX_KEPT_PARTS, "kept"), (false, MAX_CUT_PARTS, "cut")] {
+        let of_kind: Vec<&PartReport> = parts.iter().filter(|part| part.is_kept == is_kept).collect();
+        // One more line is no shorter than the line that sums it up.
+        let n_shown = if of_kind.len() <= limit + 1 { of_kind.len() } else { limit };
+        for part in of_kind.iter().take(n_shown) {
+            let line = Line {
+                indent: "  ",
+                name: &part.id,
+                tokens: part.tokens.filter(|_| is_kept),
+                source: &part.source,
+                reason: part.reason.as_deref(),
+            };
+            line.write(text, width, total);
+        }
+        if of_kind.len() > n_shown {
+            let _ =
+                writeln!(text, "    … and {} more {word}; `--json` lists them all", of_kind.len() - n_shown);
+        }
+    }
+}
+
+struct Line<'a> {
+    indent: &'static str,
+    name: &'a str,
+    tokens: Option<Tokens>,
+    source: &'a str,
+    reason: Option<&'a str>,
+}
+
+impl Line<'_> {
+    fn write(&self, text: &mut String, width: usize, total: Tokens) {
+        let name = shortened(&format!("{}{}", self.indent, self.name), width);
+        let _ = write!(text, "  {name:width$}  ");
+        match self.tokens {
+            Some(tokens) => {
+                let share = if total.0 == 0 { 0 } else { tokens.0.saturating_mul(1000) / total.0 };
+                let n_filled = usize::try_from(share).unwrap_or(0) * BAR_WIDTH / 1000;
+                let n_filled = if tokens.0 > 0 { n_filled.max(1) } else { 0 };
+                let bar: String = "█".repeat(n_filled) + &"·".repeat(BAR_WIDTH.saturating_sub(n_filled));
+                let _ = write!(
+                    text,
+                    "{bar} {:>10} {:>3}.{}%  {}",
+                    tokens.to_string(),
+                    share / 10,
+                    share % 10,
+                    self.source
+                );
+            }
+            None => {
+                let _ = write!(text, "{} {:>10}         {}", "·".repeat(BAR_WIDTH), "cut", self.source);
+            }
+        }
+        if let Some(reason) = self.reason {
+            let _ = write!(text, " — {reason}");
+        }
+        text.push('\n');
+    }
+}
+
+/// A name that fits, with its end: that is where paths differ.
+fn shortened(name: &str, width: usize) -> String {
+    let n_characters = name.chars().count();
+    if n_characters <= width {
+        return name.to_owned();
+    }
+    let tail: String = name.chars().skip(n_characters - width.saturating_sub(1)).collect();
+    format!("…{tail}")
+}

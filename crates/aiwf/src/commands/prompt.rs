@@ -1,0 +1,123 @@
+//! `aiwf prompt`: build, preview, recipes, schema.
+
+mod build;
+mod build_args;
+
+use aiwf_engine::prompt::{PromptAggregator, Recipe};
+use aiwf_engine::{Engine, schema};
+use build_args::RecipeArgs;
+use clap::Subcommand;
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PromptCommand {
+    /// Build a prompt and print it, or write it to a file.
+    #[command(
+        subcommand,
+        after_help = "Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'"
+    )]
+    Build(RecipeArgs),
+    /// Print the same bytes as `build`, and their anatomy on the standard error.
+    #[command(
+        subcommand,
+        after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
+    )]
+    Preview(RecipeArgs),
+    /// List the recipes and their components in order.
+    Recipes,
+    /// Print the JSON Schema of a recipe's `--input` document.
+    Schema {
+        /// The recipe.
+        #[arg(value_parser = recipe_parser())]
+        recipe: Recipe,
+    },
+}
+
+impl PromptCommand {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Build(_) => "prompt build",
+            Self::Preview(_) => "prompt preview",
+            Self::Recipes => "prompt recipes",
+            Self::Schema { .. } => "prompt schema",
+        }
+    }
+}
+
+/// Reads one of a fixed set of names; clap lists them and suggests the nearest.
+pub(crate) fn name_parser<T: Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = &'static str>,
+    find: fn(&str) -> Option<T>,
+) -> impl clap::builder::TypedValueParser<Value = T> {
+    use clap::builder::TypedValueParser as _;
+    clap::builder::PossibleValuesParser::new(names).try_map(move |name| find(&name).ok_or("unknown name"))
+}
+
+fn recipe_parser() -> impl clap::builder::TypedValueParser<Value = Recipe> {
+    name_parser(Recipe::ALL.map(Recipe::as_str), Recipe::from_name)
+}
+
+pub(crate) fn run(command: PromptCommand, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+    match command {
+        PromptCommand::Build(args) => build::build(args, engine, output),
+        PromptCommand::Preview(args) => build::preview(args, engine, output),
+        PromptCommand::Recipes => recipes(output),
+        PromptCommand::Schema { recipe } => print_schema(recipe, output),
+    }
+}
+
+fn recipes(output: &Output) -> Result<Exit, Failure> {
+    let described = |recipe: Recipe| match recipe {
+        Recipe::Session => ("a step of a session", "text"),
+        Recipe::Change => ("a phase of a change", "xml"),
+        Recipe::Workflow => ("a turn of a workflow run, an agent session or a chat", "messages"),
+        Recipe::Reply => ("a reply to what an agent reported", "text"),
+    };
+    let aggregator = PromptAggregator::global();
+    if output.is_json() {
+        let recipes: Vec<_> = Recipe::ALL
+            .into_iter()
+            .map(|recipe| {
+                let (description, format) = described(recipe);
+                let components: Vec<_> = aggregator
+                    .components(recipe)
+                    .into_iter()
+                    .map(|(id, order)| json!({ "id": id, "order": order }))
+                    .collect();
+                json!({ "recipe": recipe.as_str(), "description": description, "format": format, "components": components })
+            })
+            .collect();
+        return output.json(json!({ "recipes": recipes }), Exit::Done);
+    }
+    output.print(|out| {
+        use std::io::Write as _;
+        for (index, recipe) in Recipe::ALL.into_iter().enumerate() {
+            let (description, format) = described(recipe);
+            if index > 0 {
+                writeln!(out)?;
+            }
+            writeln!(out, "{} — {description} (natural format: {format})", recipe.as_str())?;
+            for (id, order) in aggregator.components(recipe) {
+                writeln!(out, "  {order:>4}  {id}")?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn print_schema(recipe: Recipe, output: &Output) -> Result<Exit, Failure> {
+    let schema = schema(recipe);
+    if output.is_json() {
+        return output.json(json!({ "recipe": recipe.as_str(), "schema": schema }), Exit::Done);
+    }
+    output.print(|out| {
+        use std::io::Write as _;
+        writeln!(out, "{schema:#}")
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,198 @@
+//! `aiwf prompt build` and `aiwf prompt preview`: one way to the bytes, two ways to show them.
+
+use std::path::Path;
+
+use aiwf_engine::prompt::Recipe;
+use aiwf_engine::{
+    BuildOptions, Built, ChangeDocument, ChangeFlags, Document, Engine, EngineError, SessionDocument,
+    preview_json, prompt_json, read_stdin, read_text, write_atomic,
+};
+
+use super::build_args::{ChangeArgs, CommonArgs, RecipeArgs, SessionArgs};
+use crate::anatomy::anatomy;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+use crate::progress::FileBar;
+
+/// Whether the anatomy is printed although nobody asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Explain {
+    Always,
+    WhenAsked,
+}
+
+pub(super) fn build(args: RecipeArgs, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+    show(args, engine, output, Explain::WhenAsked)
+}
+
+pub(super) fn preview(args: RecipeArgs, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+    show(args, engine, output, Explain::Always)
+}
+
+fn show(args: RecipeArgs, engine: &Engine, output: &Output, explain: Explain) -> Result<Exit, Failure> {
+    let mut inputs = Inputs { engine, is_stdin_taken: false };
+    let (document, flags) = inputs.document(&args)?;
+    let common = args.common();
+    let bar = FileBar::new();
+    let options = options(common);
+    let mut built = engine.build(document, &flags, &options, &|progress| bar.show(progress))?;
+    if let Some(path) = &common.out {
+        let path = engine.settings().current_dir.join(path);
+        write_atomic(&path, |mut out| built.prompt.write_to(&mut out)).map_err(EngineError::from)?;
+    }
+    output::problems(&built.problems);
+    if output.is_json() {
+        return match explain {
+            Explain::Always => output.json(preview_json(&mut built), Exit::Done),
+            Explain::WhenAsked => output.json(prompt_json(&mut built), Exit::Done),
+        };
+    }
+    if explain == Explain::Always || common.explain {
+        output::note(&explained(&mut built));
+    }
+    if common.out.is_none() {
+        output.print(|out| built.prompt.write_to(out))?;
+        if output::is_stdout_watched() {
+            output::note("\n");
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn explained(built: &mut Built) -> String {
+    let metadata = built.metadata();
+    let prompt = &built.prompt;
+    let title = format!("{} prompt as {}", prompt.recipe().as_str(), prompt.format().as_str());
+    anatomy(&title, &prompt.sections(), &metadata)
+}
+
+fn options(common: &CommonArgs) -> BuildOptions {
+    BuildOptions {
+        format: common.format,
+        provider: common.provider,
+        fs_ability: common.fs_ability,
+        supports_system_prompt: common.system_prompt,
+        supports_file_attachments: common.attachments,
+        budget: common.budget,
+        tokenizer: common.tokenizer,
+    }
+}
+
+/// Reads what the flags name; the standard input can be read only once.
+struct Inputs<'a> {
+    engine: &'a Engine,
+    is_stdin_taken: bool,
+}
+
+impl Inputs<'_> {
+    fn read(&mut self, path: &Path) -> Result<String, Failure> {
+        if path == Path::new("-") {
+            if std::mem::replace(&mut self.is_stdin_taken, true) {
+                return Err(Failure::usage(
+                    "the standard input is asked for twice",
+                    "give one of the inputs as a file",
+                ));
+            }
+            return Ok(read_stdin()?);
+        }
+        read_text(&self.engine.settings().current_dir.join(path))
+            .map_err(|error| named_as_given(error, path).into())
+    }
+
+    fn document(&mut self, args: &RecipeArgs) -> Result<(Document, ChangeFlags), Failure> {
+        Ok(match args {
+            RecipeArgs::Session(args) => (Document::Session(self.session(args)?), ChangeFlags::default()),
+            RecipeArgs::Change(args) => {
+                let flags = ChangeFlags {
+                    files: args.files.clone(),
+                    artifacts: args.artifacts.clone(),
+                    thoughts: args.thoughts.clone(),
+                };
+                (Document::Change(self.change(args)?), flags)
+            }
+            RecipeArgs::Workflow(args) => {
+                (Document::from_json(Recipe::Workflow, &self.read(&args.input)?)?, ChangeFlags::default())
+            }
+            RecipeArgs::Reply(args) => {
+                (Document::from_json(Recipe::Reply, &self.read(&args.input)?)?, ChangeFlags::default())
+            }
+        })
+    }
+
+    fn session(&mut self, args: &SessionArgs) -> Result<SessionDocument, Failure> {
+        let given = match &args.input {
+            Some(input) => match Document::from_json(Recipe::Session, &self.read(input)?)? {
+                Document::Session(document) => Some(document),
+                Document::Change(_) | Document::Workflow(_) | Document::Reply(_) => None,
+            },
+            None => None,
+        };
+        let profile_prompt = args.profile_prompt.as_deref().map(|path| self.read(path)).transpose()?;
+        match given {
+            Some(mut document) => {
+                if let Some(session_dir) = &args.session_dir {
+                    document.session_dir.clone_from(session_dir);
+                }
+                if let Some(phase) = args.phase {
+                    phase.as_str().clone_into(&mut document.phase);
+                }
+                document.iteration = args.iteration.unwrap_or(document.iteration);
+                document.profile_prompt = profile_prompt.unwrap_or(document.profile_prompt);
+                Ok(document)
+            }
+            None => match (&args.session_dir, args.phase, args.iteration, profile_prompt) {
+                (Some(session_dir), Some(phase), Some(iteration), Some(profile_prompt)) => {
+                    Ok(SessionDocument {
+                        session_dir: session_dir.clone(),
+                        phase: phase.as_str().to_owned(),
+                        iteration,
+                        profile_prompt,
+                        fs_ability: None,
+                        supports_system_prompt: None,
+                        supports_file_attachments: None,
+                        feedback: None,
+                    })
+                }
+                _ => Err(Failure::bug("the command line let a session without its flags through")),
+            },
+        }
+    }
+
+    fn change(&mut self, args: &ChangeArgs) -> Result<ChangeDocument, Failure> {
+        let mut document = match &args.input {
+            Some(input) => match Document::from_json(Recipe::Change, &self.read(input)?)? {
+                Document::Change(document) => document,
+                Document::Session(_) | Document::Workflow(_) | Document::Reply(_) => {
+                    ChangeDocument::default()
+                }
+            },
+            None => ChangeDocument::default(),
+        };
+        if let Some(instructions) = &args.instructions {
+            document.instructions = self.instructions(instructions)?;
+        }
+        document.agent = args.agent.clone().or(document.agent);
+        document.phase = args.phase.clone().or(document.phase);
+        Ok(document)
+    }
+
+    fn instructions(&mut self, text: &str) -> Result<String, Failure> {
+        match text.strip_prefix('@') {
+            None => Ok(text.to_owned()),
+            Some(rest) if rest.starts_with('@') => Ok(rest.to_owned()),
+            Some(path) => self.read(Path::new(path)),
+        }
+    }
+}
+
+/// The same error with the path as the user wrote it.
+fn named_as_given(error: EngineError, given: &Path) -> EngineError {
+    let given = given.to_owned();
+    match error {
+        EngineError::Unreadable { source, .. } => EngineError::Unreadable { path: given, source },
+        EngineError::NotUtf8 { offset, .. } => EngineError::NotUtf8 { path: given, offset },
+        EngineError::TooLarge { limit, .. } => EngineError::TooLarge { path: given, limit },
+        other => other,
+    }
+}

@@ -1,0 +1,152 @@
+//! The flags of `prompt build` and `prompt preview`, one set for each recipe.
+
+use std::path::PathBuf;
+
+use aiwf_engine::prompt::{Format, FsAbility, SessionPhase, Tokenizer, Tokens};
+use aiwf_engine::provider::{Provider, built_in_providers, provider};
+use clap::builder::TypedValueParser;
+use clap::{Args, Subcommand};
+
+use super::name_parser;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecipeArgs {
+    /// A step of a session: plan, standards, code, review, feedback, the profile's prompt, where to save.
+    Session(SessionArgs),
+    /// A phase of a change: a system template, files, artifacts and thoughts, instructions.
+    Change(ChangeArgs),
+    /// A turn of a workflow run, an agent session or a chat.
+    Workflow(DocumentArgs),
+    /// A reply to what an agent reported.
+    Reply(DocumentArgs),
+}
+
+impl RecipeArgs {
+    pub(super) fn common(&self) -> &CommonArgs {
+        match self {
+            Self::Session(args) => &args.common,
+            Self::Change(args) => &args.common,
+            Self::Workflow(args) | Self::Reply(args) => &args.common,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: aiwf prompt build session --session-dir .aiwf/sessions/ID --phase planning --iteration 1 --profile-prompt prompt.md"
+)]
+pub(crate) struct SessionArgs {
+    /// A JSON document (`aiwf prompt schema session`), or - for the standard input; flags win over it.
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) input: Option<PathBuf>,
+    /// The session's directory.
+    #[arg(long, value_name = "DIR", required_unless_present = "input")]
+    pub(super) session_dir: Option<String>,
+    /// The phase the session is in.
+    #[arg(long, required_unless_present = "input", value_parser = name_parser(SessionPhase::ALL.map(SessionPhase::as_str), SessionPhase::from_name))]
+    pub(super) phase: Option<SessionPhase>,
+    /// The iteration, from 1.
+    #[arg(long, value_name = "N", required_unless_present = "input", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) iteration: Option<u32>,
+    /// What the profile asks for, or - for the standard input.
+    #[arg(long, value_name = "FILE|-", required_unless_present = "input")]
+    pub(super) profile_prompt: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example: aiwf prompt build change --agent claude --phase plan --instructions 'Add login' --file 'src/**'"
+)]
+pub(crate) struct ChangeArgs {
+    /// A JSON document (`aiwf prompt schema change`), or - for the standard input; flags add to it.
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) input: Option<PathBuf>,
+    /// The agent whose template is used: claude, codex, gemini, or one of your own.
+    #[arg(long)]
+    pub(super) agent: Option<String>,
+    /// The phase whose template is used: plan, challenge, implement, review, archive, or one of your own.
+    #[arg(long)]
+    pub(super) phase: Option<String>,
+    /// What to do; @FILE reads it from a file, @- from the standard input, @@ stands for one @.
+    #[arg(long, value_name = "TEXT|@FILE", required_unless_present = "input", allow_hyphen_values = true)]
+    pub(super) instructions: Option<String>,
+    /// Files the agent should know, by pattern or directory (repeatable).
+    #[arg(long = "file", value_name = "GLOB")]
+    pub(super) files: Vec<String>,
+    /// What an earlier phase made (repeatable).
+    #[arg(long = "artifact", value_name = "NAME=FILE", value_parser = name_and_file)]
+    pub(super) artifacts: Vec<(String, String)>,
+    /// Reasoning to carry over (repeatable).
+    #[arg(long = "thought", value_name = "TEXT")]
+    pub(super) thoughts: Vec<String>,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example: aiwf prompt build reply --input request.json")]
+pub(crate) struct DocumentArgs {
+    /// A JSON document (`aiwf prompt schema RECIPE`), or - for the standard input.
+    #[arg(long, value_name = "FILE|-")]
+    pub(super) input: PathBuf,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How it is built")]
+pub(crate) struct CommonArgs {
+    /// How sections are written down; each recipe has its natural format.
+    #[arg(long, value_parser = name_parser(Format::ALL.map(Format::as_str), Format::from_name))]
+    pub(super) format: Option<Format>,
+    /// Whom it is for: what that provider can take shapes the prompt.
+    #[arg(long = "for", value_name = "PROVIDER", value_parser = provider_parser())]
+    pub(super) provider: Option<&'static Provider>,
+    /// What the receiver can do with files.
+    #[arg(long, value_name = "ABILITY", value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
+    pub(super) fs_ability: Option<FsAbility>,
+    /// Whether the receiver takes system text apart from the user's.
+    #[arg(long, value_name = "on|off", value_parser = on_off())]
+    pub(super) system_prompt: Option<bool>,
+    /// Whether the receiver opens `@path` references by itself.
+    #[arg(long, value_name = "on|off", value_parser = on_off())]
+    pub(super) attachments: Option<bool>,
+    /// How many tokens it may have; optional parts are cut to fit.
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub(super) budget: Option<Tokens>,
+    /// Who counts; the vocabularies are exact.
+    #[arg(long, value_parser = name_parser(Tokenizer::ALL.map(Tokenizer::as_str), Tokenizer::from_name))]
+    pub(super) tokenizer: Option<Tokenizer>,
+    /// Write it to a file, all or nothing, instead of the standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Print its anatomy on the standard error: every section, its share, its source, kept or why not.
+    #[arg(long)]
+    pub(super) explain: bool,
+}
+
+fn provider_parser() -> impl TypedValueParser<Value = &'static Provider> {
+    name_parser(built_in_providers().iter().map(|provider| provider.name), provider)
+}
+
+fn on_off() -> impl TypedValueParser<Value = bool> {
+    name_parser(["on", "off"], |name| Some(name == "on"))
+}
+
+fn tokens(text: &str) -> Result<Tokens, String> {
+    let digits = text.replace(['_', ','], "");
+    match digits.parse() {
+        Ok(0) => Err("a budget of no tokens holds no prompt".to_owned()),
+        Ok(tokens) => Ok(Tokens(tokens)),
+        Err(_) => Err("expected a number of tokens, such as 128000 or 128_000".to_owned()),
+    }
+}
+
+fn name_and_file(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.to_owned())),
+        _ => Err("expected NAME=FILE, such as plan=plan.md".to_owned()),
+    }
+}

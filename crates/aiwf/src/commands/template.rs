@@ -1,0 +1,106 @@
+//! `aiwf template`: the system templates of every layer.
+
+use std::io::Write as _;
+
+use aiwf_engine::Engine;
+use clap::Subcommand;
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TemplateCommand {
+    /// List every template: the project's, the user's, the built-in ones.
+    List,
+    /// Print the template an agent gets in a phase.
+    #[command(after_help = "Example: aiwf template show claude plan")]
+    Show {
+        /// The agent: claude, codex, gemini, base, or one of your own.
+        agent: String,
+        /// The phase: plan, challenge, implement, review, archive, or one of your own.
+        phase: String,
+    },
+    /// Check every template: its syntax, its variables, its markers.
+    Check,
+}
+
+impl TemplateCommand {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::List => "template list",
+            Self::Show { .. } => "template show",
+            Self::Check => "template check",
+        }
+    }
+}
+
+pub(crate) fn run(command: &TemplateCommand, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+    match command {
+        TemplateCommand::List => list(engine, output),
+        TemplateCommand::Show { agent, phase } => show(agent, phase, engine, output),
+        TemplateCommand::Check => check(engine, output),
+    }
+}
+
+fn list(engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+    let listings = engine.list_templates()?;
+    if output.is_json() {
+        let templates: Vec<_> = listings
+            .iter()
+            .map(|listing| {
+                json!({
+                    "file": listing.file,
+                    "layer": listing.layer.as_str(),
+                    "path": listing.path,
+                    "hidden": listing.is_hidden,
+                })
+            })
+            .collect();
+        return output.json(json!({ "templates": templates }), Exit::Done);
+    }
+    let width = listings.iter().map(|listing| listing.file.len()).max().unwrap_or(0);
+    output.print(|out| {
+        for listing in &listings {
+            let hidden = if listing.is_hidden { "  (hidden by the one above)" } else { "" };
+            writeln!(out, "{:width$}  {:8}  {}{hidden}", listing.file, listing.layer.as_str(), listing.path)?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn show(agent: &str, phase: &str, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+    let (source, layer) = engine.show_template(agent, phase)?;
+    if output.is_json() {
+        let template = json!({ "path": source.name, "layer": layer.as_str(), "template": source.text });
+        return output.json(template, Exit::Done);
+    }
+    output::note(&format!("from {} ({})\n", source.name, layer.as_str()));
+    output.print(|out| out.write_all(source.text.as_bytes()))?;
+    Ok(Exit::Done)
+}
+
+fn check(engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+    let checks = engine.check_templates()?;
+    let n_faulty = checks.iter().filter(|check| !check.problems.is_empty()).count();
+    let exit = if n_faulty == 0 { Exit::Done } else { Exit::Refused };
+    if output.is_json() {
+        let templates: Vec<_> = checks
+            .iter()
+            .map(|check| json!({ "path": check.path, "ok": check.problems.is_empty(), "problems": check.problems }))
+            .collect();
+        return output.json(json!({ "templates": templates }), exit);
+    }
+    output.print(|out| {
+        for check in checks.iter().filter(|check| !check.problems.is_empty()) {
+            writeln!(out, "{}", check.path)?;
+            for problem in &check.problems {
+                writeln!(out, "  {}", problem.replace('\n', "\n  "))?;
+            }
+        }
+        writeln!(out, "{} templates checked, {n_faulty} with problems", checks.len())
+    })?;
+    Ok(exit)
+}

@@ -1,0 +1,25 @@
+//! Exit codes; scripts rely on them.
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It did what it was asked for.
+    Done,
+    /// The request cannot be done, or the answer is no.
+    Refused,
+    /// The command line makes no sense.
+    Usage,
+    /// The program is wrong.
+    Bug,
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Refused => 1,
+            Self::Usage => 2,
+            Self::Bug => 70,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What a command could not do, in the words a person reads.
+
+use std::error::Error;
+use std::io;
+
+use aiwf_engine::EngineError;
+use aiwf_engine::config::ConfigError;
+
+use crate::exit::Exit;
+
+/// An error with its causes, one thing to do, and the exit code.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+    pub(crate) causes: Vec<String>,
+    pub(crate) hint: Option<String>,
+    pub(crate) exit: Exit,
+    /// The reader of the output went away: there is nobody to tell.
+    pub(crate) is_reader_gone: bool,
+}
+
+impl Failure {
+    fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
+        let mut causes = Vec::new();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(plain(cause));
+            source = cause.source();
+        }
+        Self { message: error.to_string(), causes, hint, exit, is_reader_gone: false }
+    }
+
+    /// A command line that makes no sense, found after parsing.
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            causes: Vec::new(),
+            hint: Some(hint.into()),
+            exit: Exit::Usage,
+            is_reader_gone: false,
+        }
+    }
+
+    /// Printing the result did not work.
+    pub(crate) fn printing(error: &io::Error) -> Self {
+        Self {
+            message: "could not write to the standard output".to_owned(),
+            causes: vec![plain(error)],
+            hint: None,
+            exit: Exit::Refused,
+            is_reader_gone: error.kind() == io::ErrorKind::BrokenPipe,
+        }
+    }
+
+    /// The current directory is gone or closed to us.
+    pub(crate) fn no_current_dir(error: &io::Error) -> Self {
+        Self {
+            message: "could not tell the current directory".to_owned(),
+            causes: vec![plain(error)],
+            hint: Some("change to a directory that exists".to_owned()),
+            exit: Exit::Refused,
+            is_reader_gone: false,
+        }
+    }
+
+    /// Something that cannot happen did.
+    pub(crate) fn bug(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            causes: Vec::new(),
+            hint: Some("this is a bug in aiwf: please report it with the command you ran".to_owned()),
+            exit: Exit::Bug,
+            is_reader_gone: false,
+        }
+    }
+}
+
+/// A cause without the system's error number.
+fn plain(error: &(dyn Error + 'static)) -> String {
+    let text = error.to_string();
+    let text = match text.find(" (os error ") {
+        Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
+        None => text,
+    };
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_lowercase().chain(characters).collect(),
+        None => text,
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::from_error(&error, error.hint(), Exit::Refused)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::from_error(&error, Some(error.hint()), Exit::Refused)
+    }
+}

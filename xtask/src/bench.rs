@@ -1,0 +1,76 @@
+//! `cargo xtask bench`: measures the release binary against references within the same run.
+//!
+//! In: names of benches, or none for all. Out: a table of ratios with their targets. A ratio is taken between
+//! runs that follow each other, so a busy machine slows both sides. Numbers of two runs are not compared.
+//! A new bench is a function that returns rows, and a line in `BENCHES`.
+
+mod change;
+mod corpus;
+mod examples;
+mod lab;
+mod measure;
+mod peers;
+mod session;
+mod startup;
+mod table;
+
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::workspace::Workspace;
+use lab::Lab;
+use table::Row;
+
+/// One group of measurements.
+struct Bench {
+    name: &'static str,
+    run: fn(&Lab<'_>) -> Result<Vec<Row>, Failure>,
+}
+
+const BENCHES: &[Bench] = &[
+    Bench { name: "startup", run: startup::startup },
+    Bench { name: "session", run: session::session },
+    Bench { name: "session-linear", run: session::session_linear },
+    Bench { name: "change-plain", run: change::change_plain },
+    Bench { name: "change-tokens", run: change::change_tokens },
+    Bench { name: "render", run: examples::render },
+    Bench { name: "fit", run: examples::fit },
+];
+
+pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {
+    let names: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
+    let args = Args::parse(words, &["--check", "--json", "--peers"], &names)?;
+    let lab = Lab::open(workspace)?;
+    if args.has("--peers") {
+        peers::install_all(&lab)?;
+    }
+    let mut rows = Vec::new();
+    let mut failed = Vec::new();
+    for bench in BENCHES.iter().filter(|bench| args.selects(bench.name)) {
+        eprintln!("== {}", bench.name);
+        match (bench.run)(&lab) {
+            Ok(measured) => rows.extend(measured.into_iter().map(|row| (bench.name, row))),
+            // The other benches still have something to say.
+            Err(failure) => {
+                eprint!("{failure}");
+                failed.push(bench.name);
+            }
+        }
+    }
+    if args.has("--json") {
+        println!("{}", table::json(&rows));
+    } else {
+        print!("{}", table::text(&rows));
+    }
+    let n_missed = rows.iter().filter(|(_, row)| row.meets_target() == Some(false)).count();
+    if !failed.is_empty() {
+        return Err(Failure::new(format!("could not measure {}", failed.join(", "))));
+    }
+    if args.has("--check") && n_missed > 0 {
+        return Err(Failure::new(format!("{n_missed} of {} targets are missed", n_targets(&rows))));
+    }
+    Ok(())
+}
+
+fn n_targets(rows: &[(&str, Row)]) -> usize {
+    rows.iter().filter(|(_, row)| row.target.is_some()).count()
+}

@@ -1,0 +1,39 @@
+//! What only the library can show: examples of `aiwf-prompt` that measure themselves and print JSON.
+
+use serde_json::Value;
+
+use crate::bench::lab::Lab;
+use crate::bench::table::{Quantity, Row};
+use crate::failure::Failure;
+
+/// Rendering against copying the same bytes.
+pub(super) fn render(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
+    let printed = lab.example("render_throughput", &[])?;
+    let (render, copy) = (number(&printed, "render_bytes_per_s")?, number(&printed, "copy_bytes_per_s")?);
+    let (ours, reference) = (Quantity::BytesPerSecond(render), Quantity::BytesPerSecond(copy));
+    // Both are rates, so the slower one has the smaller number.
+    Ok(vec![Row::new("rendering", ours, ("memory copy", reference), copy / render).at_most(3.0)])
+}
+
+/// Fitting 100,000 sections against sorting them.
+pub(super) fn fit(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
+    let printed = lab.example("fit_scaling", &[])?;
+    let (fit, sort) = (number(&printed, "fit_s")?, number(&printed, "sort_s")?);
+    let (ours, reference) = (Quantity::Seconds(fit), Quantity::Seconds(sort));
+    Ok(vec![Row::new("100,000 sections", ours, ("sorting them", reference), fit / sort).at_most(5.0)])
+}
+
+/// A number of the JSON object that an example printed.
+pub(super) fn number(printed: &str, key: &str) -> Result<f64, Failure> {
+    let value: Value = serde_json::from_str(printed).map_err(|error| {
+        Failure::new("an example printed no JSON").detail(format!("caused by: {error}")).detail(printed)
+    })?;
+    let number = value.get(key).and_then(Value::as_f64).filter(|number| *number > 0.0);
+    number.ok_or_else(|| {
+        Failure::new(format!("an example printed no number above 0 for `{key}`")).detail(printed)
+    })
+}
+
+#[cfg(test)]
+#[path = "examples_tests.rs"]
+mod tests;

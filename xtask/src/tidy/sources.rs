@@ -1,0 +1,118 @@
+//! Checks of single source files: names, length, leftovers, white space.
+
+use crate::tidy::Finding;
+use crate::tidy::rust_text::IN_LITERAL;
+use crate::tidy::tree::{SourceFile, Tree, has_extension, numbered};
+
+/// Lines that a Rust file may have, tests included.
+const MAX_LINES: usize = 800;
+
+/// Names that say nothing about what is inside.
+const EMPTY_NAMES: &[&str] = &["common.rs", "helpers.rs", "types.rs", "utils.rs"];
+
+/// Macros that stand for work not done, or for a look while debugging.
+const UNFINISHED: &[&str] = &["todo!", "unimplemented!", "dbg!"];
+
+/// Finds files whose name is no concept.
+pub(super) fn file_names(tree: &Tree) -> Vec<Finding> {
+    tree.rust_files()
+        .filter_map(|(file, _)| {
+            let message = match file.name() {
+                "mod.rs" => "is named after nothing; use `foo.rs` beside `foo/`",
+                name if EMPTY_NAMES.contains(&name) => "says nothing; name the file after its type or verb",
+                _ => return None,
+            };
+            Some(Finding::new(&file.path, 0, message))
+        })
+        .collect()
+}
+
+/// Finds files that grew past reading.
+pub(super) fn file_length(tree: &Tree) -> Vec<Finding> {
+    tree.rust_files()
+        .filter_map(|(file, _)| {
+            let n_lines = file.text.lines().count();
+            let message = format!("has {n_lines} lines, more than {MAX_LINES}; split it by concept");
+            (n_lines > MAX_LINES).then(|| Finding::new(&file.path, MAX_LINES + 1, message))
+        })
+        .collect()
+}
+
+/// Finds unfinished work, debugging output, tests that do not run, and promises without an issue.
+pub(super) fn leftovers(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, rust) in tree.rust_files() {
+        for (line, code) in numbered(&rust.code) {
+            for macro_name in UNFINISHED.iter().filter(|name| has_word(code, name)) {
+                findings.push(Finding::new(
+                    &file.path,
+                    line,
+                    format!("has `{macro_name}`; finish or remove it"),
+                ));
+            }
+            if code.contains("#[ignore") {
+                let message = "ignores a test; run it, or make it a slow suite of `cargo xtask test`";
+                findings.push(Finding::new(&file.path, line, message));
+            }
+        }
+        for (line, comment) in numbered(&rust.comments) {
+            for mark in ["TODO", "FIXME"].iter().filter(|mark| has_word(comment, mark)) {
+                if !links_an_issue(comment) {
+                    let message = format!("has a {mark} without an issue; write `{mark}(#12)`, or do it now");
+                    findings.push(Finding::new(&file.path, line, message));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Finds white space that no one sees, and files that do not end with a line end.
+pub(super) fn whitespace(tree: &Tree) -> Vec<Finding> {
+    tree.files.iter().filter(|file| !file.is_test_data()).flat_map(whitespace_of).collect()
+}
+
+fn whitespace_of(file: &SourceFile) -> Vec<Finding> {
+    let is_text = ["rs", "toml", "md", "sh", "yml", "json"].iter().any(|end| has_extension(&file.path, end));
+    if !is_text {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    // In Rust files the code is looked at, so that a literal may hold any white space.
+    let shown = file.rust.as_ref().map_or(&file.text, |rust| &rust.code);
+    for ((line, text), (_, shown)) in file.lines().zip(numbered(shown)) {
+        let ends_in_literal = shown.ends_with(IN_LITERAL);
+        if text.ends_with([' ', '\t']) && !ends_in_literal {
+            findings.push(Finding::new(&file.path, line, "has trailing white space; remove it"));
+        }
+        if file.rust.is_some() && shown.contains('\t') {
+            findings.push(Finding::new(&file.path, line, "has a tab; use spaces"));
+        }
+    }
+    if !file.text.is_empty() && !file.text.ends_with('\n') {
+        let n_lines = file.text.lines().count();
+        findings.push(Finding::new(&file.path, n_lines, "does not end with a line end; add one"));
+    }
+    findings
+}
+
+/// Whether `word` stands in `line` and is not the end of a longer name.
+fn has_word(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let before = line.get(..at).and_then(|before| before.chars().next_back());
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
+/// Whether a comment names an issue, as `#12` or by a link.
+fn links_an_issue(comment: &str) -> bool {
+    ["#", "issues/"].iter().any(|mark| {
+        comment.match_indices(mark).any(|(at, _)| {
+            comment.get(at + mark.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        })
+    })
+}
+
+#[cfg(test)]
+#[path = "sources_tests.rs"]
+mod tests;
