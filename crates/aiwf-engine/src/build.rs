@@ -79,6 +79,9 @@ impl Engine {
         let recipe = document.recipe();
         let tokenizer = tokenizer(options);
         let counter = CountCache::open(tokenizer, self.settings.cache_dir.as_deref());
+        if options.budget.is_some() {
+            counter.warm_up();
+        }
         let gathered = gather(document, flags, &self.settings, on_progress)?;
         let options = Options {
             format: options.format.unwrap_or(natural_format(recipe)),

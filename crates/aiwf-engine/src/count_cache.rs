@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use aiwf_prompt::{CountTokens, Sha256Hex, Tokenizer, Tokens};
-use aiwf_store::write_atomic;
+use aiwf_store::{Durability, write_atomic};
 
 /// Says what the file is and in which version of the format.
 const HEAD: &[u8; 16] = b"aiwf-counts-001\n";
@@ -38,6 +38,14 @@ impl CountCache {
         Self { tokenizer, path, stored, fresh: Mutex::new(BTreeMap::new()) }
     }
 
+    /// Loads the vocabulary beside other work, when nothing is remembered and it will be needed.
+    pub(crate) fn warm_up(&self) {
+        if self.stored.is_empty() && self.tokenizer.is_exact() {
+            let tokenizer = self.tokenizer;
+            std::thread::spawn(move || tokenizer.load());
+        }
+    }
+
     fn stored(&self, hash: &[u8; HASH_BYTES]) -> Option<u32> {
         let (records, _) = self.stored.as_chunks::<RECORD_BYTES>();
         let index =
@@ -63,7 +71,7 @@ impl CountCache {
             records.insert(hash, count.to_le_bytes());
         }
         let saved = aiwf_store::create_dir(path.parent().unwrap_or(path)).and_then(|()| {
-            write_atomic(path, |out| {
+            write_atomic(path, Durability::Process, |out| {
                 out.write_all(HEAD)?;
                 records.iter().try_for_each(|(hash, count)| {
                     out.write_all(hash)?;

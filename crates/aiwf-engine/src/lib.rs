@@ -19,7 +19,7 @@ pub use aiwf_config as config;
 pub use aiwf_prompt as prompt;
 pub use aiwf_provider as provider;
 pub use aiwf_reply as reply;
-pub use aiwf_store::{StoreError, write_atomic};
+pub use aiwf_store::{Durability, StoreError, write_atomic};
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,

@@ -226,13 +226,15 @@ fn xml_groups<'a>(sections: &'a [Section], separator: &'static str) -> Vec<Group
 /// Sections that share an element: headings tell them apart; one that has it alone is named by the element.
 fn xml_prose<'a>(sections: &[(Owner, &'a Section)]) -> Vec<(Owner, Vec<Cow<'a, str>>)> {
     let is_alone = sections.len() == 1;
-    let heading = |section: &'a Section| {
-        if is_alone { "".into() } else { xml::content(&with_heading(section)).into_owned().into() }
+    let prose = |section: &'a Section| {
+        let mut pieces = Vec::new();
+        if !is_alone {
+            pieces.extend(into_owned(xml::content(&with_heading(section))));
+        }
+        pieces.extend(xml::content(&section.body));
+        pieces
     };
-    sections
-        .iter()
-        .map(|(owner, section)| (*owner, vec![heading(section), xml::content(&section.body)]))
-        .collect()
+    sections.iter().map(|(owner, section)| (*owner, prose(section))).collect()
 }
 
 fn xml_part(part: &Part) -> Vec<Cow<'_, str>> {
@@ -255,5 +257,8 @@ fn xml_item<'a>(kind: SectionKind, name: &str, content: &'a str) -> Vec<Cow<'a, 
             (format!("<artifact name=\"{}\">", xml::attribute(name)), "</artifact>")
         }
     };
-    vec![open.into(), xml::content(content), close.into()]
+    let mut pieces = vec![Cow::from(open)];
+    pieces.extend(xml::content(content));
+    pieces.push(close.into());
+    pieces
 }

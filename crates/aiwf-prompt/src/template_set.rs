@@ -55,7 +55,7 @@ fn is_plain(word: &str) -> bool {
 
 /// There is no template for an agent and a phase.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no template for agent `{agent}` in phase `{phase}`{}", list(tried))]
+#[error("no template for agent `{agent}` in phase `{phase}` (TemplateNotFound){}", list(tried))]
 pub struct TemplateNotFound {
     /// The agent.
     pub agent: String,

@@ -5,15 +5,25 @@
 
 use std::borrow::Cow;
 
-/// Element content for `text`.
+/// Element content for `text`, in pieces; the text itself is borrowed unless it holds what must be rewritten.
 ///
 /// Invariant: `text` holds no character that XML 1.0 forbids; [`replace_forbidden`] ran before.
-pub(crate) fn content(text: &str) -> Cow<'_, str> {
+pub(crate) fn content(text: &str) -> Vec<Cow<'_, str>> {
     let bytes = text.as_bytes();
     let has_return = memchr::memchr(b'\r', bytes).is_some();
-    if memchr::memchr3(b'<', b'>', b'&', bytes).is_none() {
-        return if has_return { text.replace('\r', "&#13;").into() } else { text.into() };
+    let has_markup = memchr::memchr3(b'<', b'>', b'&', bytes).is_some();
+    match (has_markup, has_return) {
+        (false, false) => vec![text.into()],
+        (false, true) => vec![text.replace('\r', "&#13;").into()],
+        (true, false) if memchr::memmem::find(bytes, b"]]>").is_none() => {
+            vec!["<![CDATA[".into(), text.into(), "]]>".into()]
+        }
+        (true, _) => vec![rewritten(text).into()],
     }
+}
+
+/// CDATA with its own end split, and carriage returns between the pieces.
+fn rewritten(text: &str) -> String {
     let mut written = String::with_capacity(text.len() + 32);
     for (index, line) in text.split('\r').enumerate() {
         if index > 0 {
@@ -26,7 +36,7 @@ pub(crate) fn content(text: &str) -> Cow<'_, str> {
         written.push_str(&line.replace("]]>", "]]]]><![CDATA[>"));
         written.push_str("]]>");
     }
-    written.into()
+    written
 }
 
 /// An attribute value for `text`, without the quotes.

@@ -103,6 +103,9 @@ fn yaml_options() -> Options {
 
 /// What is wrong with the YAML, in our words where the library's say too little.
 fn yaml_reason(error: &DeserializeError) -> String {
+    if let DeserializeError::AliasError { error, .. } = error {
+        return yaml_reason(error);
+    }
     if let DeserializeError::DuplicateMappingKey { key: Some(key), .. } = error {
         return format!("key `{}` is given twice", excerpt(key));
     }

@@ -167,7 +167,7 @@ fn yaml_that_grows_is_a_problem() {
     let bomb = (0..10).map(level).collect::<Vec<_>>().join("\n");
     assert_snapshot!(check_yaml(&bomb), @r#"
     {} ""
-    line 5, column 45: front matter is not valid YAML: YAML document too large or too complex: total_replayed_events=10001 > 10000
+    line 5, column 45: front matter is not valid YAML: its aliases repeat more than 10000 values
     "#);
     assert_snapshot!(check_yaml(&format!("a: {}1{}", "[".repeat(100), "]".repeat(100))), @r#"
     {} ""
@@ -176,5 +176,10 @@ fn yaml_that_grows_is_a_problem() {
     assert_snapshot!(check_yaml(&format!("a: {}", "- ".repeat(100))), @r#"
     {} ""
     line 2, column 4: front matter is not valid YAML: block sequence entries are not allowed in this context
+    "#);
+    let deep = (0..100).map(|depth| format!("{}a:", " ".repeat(depth))).collect::<Vec<_>>().join("\n");
+    assert_snapshot!(check_yaml(&deep), @r#"
+    {} ""
+    line 66, column 65: front matter is not valid YAML: it has too many values or nests them too deep
     "#);
 }

@@ -72,7 +72,7 @@ pub(crate) fn must_stay_first(line: &str) -> bool {
 /// The path in the info string of a fence: ```` ```java src/A.java ````, `src/a.rs`, `java:src/A.java`,
 /// `title="src/a.rs"`.
 pub(crate) fn path_in_info(info: &str) -> Option<&str> {
-    let words = || info.trim_matches(['{', '}']).split([' ', '\t', ',']);
+    let words = || info.split([' ', '\t', ',']).map(|word| word.trim_matches(['{', '}']));
     let attribute = ATTRIBUTES.into_iter().find_map(|attribute| {
         let value = words().find_map(|word| word.strip_prefix(attribute))?;
         Some(unquoted(value)).filter(|path| looks_like_path(path))

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::element::{elements, quoted_element};
-use crate::findings::{Findings, shown};
+use crate::findings::{Findings, excerpt};
 use crate::outline::Outline;
 use crate::problem::Parsed;
 use crate::prose::Prose;
@@ -41,9 +41,12 @@ pub fn parse_verdict_tag(reply: &str) -> Parsed<Option<Verdict>> {
                     given.push((at, verdict));
                 }
             }
+            (None, true) if element.content.is_empty() => {
+                findings.add(at, format!("verdict is empty: write {ALLOWED}"));
+            }
             (None, true) => {
-                let word = shown(element.content);
-                findings.add(at, format!("verdict is {word}: write {ALLOWED}"));
+                let word = excerpt(element.content);
+                findings.add(at, format!("unknown verdict `{word}`: write {ALLOWED}"));
             }
             (None, false) => mentions.push(at),
         }
@@ -71,10 +74,10 @@ fn report_conflict(given: &[(usize, Verdict)], findings: &mut Findings<'_>) {
     let different = given.iter().zip(given.iter().skip(1)).find(|((_, one), (_, other))| one != other);
     if let (Some((_, (at, _))), Some(worst)) = (different, verdicts.first()) {
         let names: Vec<String> = verdicts.iter().map(|verdict| format!("`{verdict}`")).collect();
-        let names = names.join(" and ");
+        let names = names.join(", ");
         findings.add(
             *at,
-            format!("verdicts conflict: {names}, so the worst, `{worst}`, is taken: give one verdict"),
+            format!("verdicts {names} conflict, so the worst, `{worst}`, is taken: give one verdict"),
         );
     }
 }

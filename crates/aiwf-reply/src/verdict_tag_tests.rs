@@ -49,7 +49,7 @@ fn no_tag_is_a_problem() {
 fn an_unknown_verdict_is_a_problem() {
     assert_snapshot!(check("ok\n  <review>APPROVED</review>"), @"
     none
-    line 2, column 3: verdict is `APPROVED`: write `PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`
+    line 2, column 3: unknown verdict `APPROVED`: write `PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`
     ");
     assert_snapshot!(check("<review></review>"), @"
     none
@@ -61,11 +61,11 @@ fn an_unknown_verdict_is_a_problem() {
     ");
     assert_snapshot!(check("<review>PASS</review> <review>LGTM</review>"), @"
     PASS
-    line 1, column 23: verdict is `LGTM`: write `PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`
+    line 1, column 23: unknown verdict `LGTM`: write `PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`
     ");
     assert_snapshot!(check("<review>\nVerdict: PASS\nbecause all is well and nothing is left to be said about this\n</review>"), @"
     none
-    line 1, column 1: verdict is `Verdict: PASS because all is well and nothing is left to be …`: write `PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`
+    line 1, column 1: unknown verdict `Verdict: PASS because all is well and nothing is left to be …`: write `PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`
     ");
 }
 
@@ -73,11 +73,11 @@ fn an_unknown_verdict_is_a_problem() {
 fn a_conflict_is_settled_by_the_worst() {
     assert_snapshot!(check("<review>PASS</review>\n<review>NEEDS_REVISION</review>\n<review>PASS</review>"), @"
     NEEDS_REVISION
-    line 2, column 1: verdicts conflict: `NEEDS_REVISION` and `PASS`, so the worst, `NEEDS_REVISION`, is taken: give one verdict
+    line 2, column 1: verdicts `NEEDS_REVISION`, `PASS` conflict, so the worst, `NEEDS_REVISION`, is taken: give one verdict
     ");
     assert_snapshot!(check("<review>NEEDS_CHANGES</review> <review>PASS</review> <review>REJECTED</review>"), @"
     REJECTED
-    line 1, column 32: verdicts conflict: `REJECTED` and `NEEDS_CHANGES` and `PASS`, so the worst, `REJECTED`, is taken: give one verdict
+    line 1, column 32: verdicts `REJECTED`, `NEEDS_CHANGES`, `PASS` conflict, so the worst, `REJECTED`, is taken: give one verdict
     ");
     assert_snapshot!(check("<review>PASS</review> and again <review>pass</review>"), @"PASS");
 }
@@ -188,7 +188,7 @@ fn a_tag_that_is_not_closed_is_a_problem_if_it_may_be_a_verdict() {
     assert_snapshot!(check("<review>PASS</review> <review>REJECTED</b>"), @"
     REJECTED
     line 1, column 23: `<review>` is not closed: write `<review>REJECTED</review>`
-    line 1, column 23: verdicts conflict: `REJECTED` and `PASS`, so the worst, `REJECTED`, is taken: give one verdict
+    line 1, column 23: verdicts `REJECTED`, `PASS` conflict, so the worst, `REJECTED`, is taken: give one verdict
     ");
     assert_snapshot!(check("I put it in a <review> tag.\n<review>PASS</review>"), @"PASS");
     assert_snapshot!(check("I put it in a <review> tag."), @"

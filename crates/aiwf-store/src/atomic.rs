@@ -35,15 +35,25 @@ impl StoreError {
     }
 }
 
+/// What a write has to survive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of this process: for output that can be made again.
+    Process,
+    /// A loss of power: for what cannot.
+    PowerLoss,
+}
+
 /// Writes a file through `write`: all of it, or nothing.
 ///
 /// A link to a file is followed, so it stays a link. A device or pipe cannot be replaced and is written to as it
 /// comes. Missing directories are not created: a typing error should not leave some behind.
 pub fn write_atomic(
     path: &Path,
+    durability: Durability,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    replace(path, write).map_err(|source| StoreError { path: path.to_owned(), source })
+    replace(path, durability, write).map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
 /// Creates a directory and those above it; one that exists is fine.
@@ -51,7 +61,11 @@ pub fn create_dir(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(path).map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
-fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn replace(
+    path: &Path,
+    durability: Durability,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     let existing = match fs::metadata(path) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -81,10 +95,14 @@ fn replace(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     let mut out = BufWriter::with_capacity(256 * 1024, temporary);
     write(&mut out)?;
     let temporary = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    temporary.as_file().sync_all()?;
+    if durability == Durability::PowerLoss {
+        temporary.as_file().sync_all()?;
+    }
     temporary.persist(&target).map_err(|error| error.error)?;
     // The name is only safe once the directory is; some file systems cannot do this and say so.
-    if let Ok(directory) = File::open(&directory) {
+    if durability == Durability::PowerLoss
+        && let Ok(directory) = File::open(&directory)
+    {
         drop(directory.sync_all());
     }
     Ok(())

@@ -5,4 +5,4 @@
 
 mod atomic;
 
-pub use atomic::{StoreError, create_dir, write_atomic};
+pub use atomic::{Durability, StoreError, create_dir, write_atomic};

@@ -12,11 +12,9 @@ const MAX_CUT_PARTS: usize = 40;
 /// The anatomy as text.
 pub(crate) fn anatomy(title: &str, sections: &[SectionReport], metadata: &Metadata) -> String {
     let total = metadata.token_estimate;
-    let certainty = if metadata.is_exact { "exact" } else { "an estimate" };
-    let mut text = format!(
-        "{title}: {total} tokens ({}, {certainty}), sha256 {}\n",
-        metadata.tokenizer, metadata.sha256
-    );
+    let counted =
+        if metadata.is_exact { format!("exact, {}", metadata.tokenizer) } else { metadata.tokenizer.clone() };
+    let mut text = format!("{title}: {total} tokens ({counted}), sha256 {}\n", metadata.sha256);
     let shown_parts = |section: &SectionReport| section.parts.len().min(MAX_KEPT_PARTS + MAX_CUT_PARTS);
     let width = sections
         .iter()

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::{
-    BuildOptions, Built, ChangeDocument, ChangeFlags, Document, Engine, EngineError, SessionDocument,
-    preview_json, prompt_json, read_stdin, read_text, write_atomic,
+    BuildOptions, Built, ChangeDocument, ChangeFlags, Document, Durability, Engine, EngineError,
+    SessionDocument, preview_json, prompt_json, read_stdin, read_text, write_atomic,
 };
 
 use super::build_args::{ChangeArgs, CommonArgs, RecipeArgs, SessionArgs};
@@ -39,7 +39,8 @@ fn show(args: RecipeArgs, engine: &Engine, output: &Output, explain: Explain) ->
     let mut built = engine.build(document, &flags, &options, &|progress| bar.show(progress))?;
     if let Some(path) = &common.out {
         let path = engine.settings().current_dir.join(path);
-        write_atomic(&path, |mut out| built.prompt.write_to(&mut out)).map_err(EngineError::from)?;
+        write_atomic(&path, Durability::Process, |mut out| built.prompt.write_to(&mut out))
+            .map_err(EngineError::from)?;
     }
     output::problems(&built.problems);
     if output.is_json() {
