@@ -21,9 +21,9 @@ pub struct StoreError {
 impl StoreError {
     /// One thing to do about it.
     pub fn hint(&self) -> String {
-        let kind = self.source.kind();
         let path = self.path.display();
-        match kind {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the system has more errors than we have advice")]
+        match self.source.kind() {
             io::ErrorKind::NotFound => format!("create the directory of `{path}` first"),
             io::ErrorKind::PermissionDenied => {
                 format!("choose a place you may write to, or fix the rights of `{path}`")

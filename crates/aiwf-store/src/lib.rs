@@ -1,8 +1,17 @@
 //! The only crate that changes files.
 //!
 //! A file is written under a temporary name beside its target, synced, and moved into place, so a reader sees the
-//! old bytes or the new ones and never half of them.
+//! old bytes or the new ones and never half of them. A session's journal is appended to and synced: that line is
+//! the moment something has happened. Files that a reply wants written are checked as a whole first.
 
 mod atomic;
+mod journal;
+mod lock;
+mod objects;
+mod write_plan;
 
 pub use atomic::{Durability, StoreError, create_dir, write_atomic};
+pub use journal::{Journal, JournalError, Line, Torn};
+pub use lock::{Lock, LockError};
+pub use objects::{Objects, sha256_hex};
+pub use write_plan::{PlanProblem, WritePlan};

@@ -1,0 +1,318 @@
+//! What somebody wants, and whether it may happen.
+
+use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Usage};
+use crate::phase::Phase;
+use crate::refusal::Refusal;
+use crate::setup::{Approver, Setup};
+use crate::state::{Pause, State, Step};
+
+/// What a person wants, or what the engine has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Begin a session.
+    Create(Box<Setup>),
+    /// A prompt was written.
+    RecordPrompt {
+        /// The prompt.
+        prompt: FileHash,
+        /// The system prompt, when the provider takes one.
+        system_prompt: Option<FileHash>,
+    },
+    /// Approve the prompt, as its files are now.
+    ApprovePrompt {
+        /// Who says yes.
+        by: Actor,
+        /// The files as they are.
+        files: Vec<FileHash>,
+    },
+    /// Turn the prompt down.
+    RejectPrompt {
+        /// Who says no.
+        by: Actor,
+        /// Why.
+        feedback: String,
+        /// The edited prompt, under the name it is kept.
+        kept: Vec<FileHash>,
+    },
+    /// The prompt is being sent.
+    RecordSent {
+        /// To whom.
+        provider: String,
+        /// SHA-256 of what is sent.
+        payload_sha256: String,
+        /// Whether asking again would cost nothing.
+        is_free: bool,
+    },
+    /// The reply is there, whole.
+    RecordReply {
+        /// The reply.
+        response: FileHash,
+        /// What it cost.
+        usage: Option<Usage>,
+    },
+    /// The provider did not answer.
+    RecordFailure {
+        /// What it said.
+        message: String,
+    },
+    /// The reply cannot be used as it is.
+    RefuseReply {
+        /// The reply.
+        response: FileHash,
+        /// What is wrong with it.
+        problems: Vec<String>,
+    },
+    /// Files are about to be written for the reply.
+    IntendOutputs {
+        /// The files.
+        files: Vec<FileHash>,
+    },
+    /// Approve the reply, as it is now, with what it gives.
+    ApproveResponse {
+        /// Who says yes.
+        by: Actor,
+        /// The reply as it is.
+        response: FileHash,
+        /// What it gives.
+        outcome: Outcome,
+    },
+    /// Turn the reply down.
+    RejectResponse {
+        /// Who says no.
+        by: Actor,
+        /// Why.
+        feedback: String,
+        /// The prompt and the reply, under the names they are kept.
+        kept: Vec<FileHash>,
+    },
+    /// A provider could not judge.
+    LeaveToPerson {
+        /// The provider.
+        provider: String,
+        /// What it said.
+        message: String,
+    },
+    /// Send the same prompt once more.
+    Retry {
+        /// Who asks for it.
+        by: Actor,
+        /// The reply it replaces, under the name it is kept.
+        kept: Vec<FileHash>,
+    },
+    /// Allow more iterations.
+    RaiseCap {
+        /// How many.
+        max_iterations: u32,
+    },
+    /// Take the code although its review failed.
+    Accept {
+        /// Who takes it.
+        by: Actor,
+    },
+    /// Accept changes of approved files.
+    Rebind {
+        /// Who accepts them.
+        by: Actor,
+        /// The files as they are.
+        files: Vec<FileHash>,
+    },
+    /// Give the session up.
+    Cancel {
+        /// Who gives it up.
+        by: Actor,
+    },
+    /// Code is about to be copied into the project.
+    IntendApply {
+        /// Where it goes.
+        files: Vec<AppliedFile>,
+    },
+    /// Code was copied.
+    RecordApplied,
+    /// Copying was undone.
+    RecordApplyUndone,
+}
+
+impl Command {
+    /// The word for it on the command line, or for what the engine does.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Create(_) => "create the session",
+            Self::RecordPrompt { .. } => "write a prompt",
+            Self::ApprovePrompt { .. } | Self::ApproveResponse { .. } => "approve",
+            Self::RejectPrompt { .. } | Self::RejectResponse { .. } => "reject",
+            Self::RecordSent { .. } => "ask",
+            Self::RecordReply { .. } => "take a reply",
+            Self::RecordFailure { .. } => "record a failure",
+            Self::RefuseReply { .. } => "read the reply",
+            Self::IntendOutputs { .. } => "write the outputs",
+            Self::LeaveToPerson { .. } => "leave the gate to a person",
+            Self::Retry { .. } => "retry",
+            Self::RaiseCap { .. } => "raise the cap",
+            Self::Accept { .. } => "accept",
+            Self::Rebind { .. } => "rebind",
+            Self::Cancel { .. } => "cancel",
+            Self::IntendApply { .. } | Self::RecordApplied | Self::RecordApplyUndone => "apply",
+        }
+    }
+}
+
+/// The events of a command, or why it is not possible now.
+pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
+    let not_now = Refusal::not_now(command.name(), state);
+    let one = |event: Event| Ok(vec![event]);
+    match (command, &state.step) {
+        (Command::Create(setup), Step::Unborn) => one(Event::SessionCreated { setup }),
+        (_, Step::Unborn) => Err(not_now),
+
+        (Command::RecordPrompt { prompt, system_prompt }, Step::PromptWanted { phase, iteration }) => {
+            one(Event::PromptWritten { phase: *phase, iteration: *iteration, prompt, system_prompt })
+        }
+        (Command::ApprovePrompt { by, files }, Step::PromptReady) => approve_prompt(state, by, files),
+        (Command::RejectPrompt { by, feedback, kept }, Step::PromptReady) => {
+            if has_used_up(state, &by) {
+                return one(left_to_person(&by, feedback));
+            }
+            one(Event::PromptRejected { by, feedback: said(feedback)?, kept })
+        }
+        (
+            Command::RecordSent { provider, payload_sha256, is_free },
+            Step::AskWanted | Step::Asked { is_free: true },
+        ) => one(Event::PromptSent { provider, payload_sha256, n_earlier: state.n_sent, is_free }),
+        (
+            Command::RecordReply { response, usage },
+            Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. },
+        ) => {
+            at_gate(state, &response)?;
+            one(Event::ReplyReceived { response, usage })
+        }
+        (Command::RecordFailure { message }, Step::Asked { .. }) => one(Event::AskFailed { message }),
+        (Command::RefuseReply { response, problems }, Step::ReplyReady { .. }) => {
+            at_gate(state, &response)?;
+            one(Event::ReplyRefused { response, problems })
+        }
+        (Command::IntendOutputs { files }, Step::ReplyReady { .. }) => one(Event::OutputsIntended { files }),
+        (Command::ApproveResponse { by, response, outcome }, Step::ReplyReady { .. }) => {
+            at_gate(state, &response)?;
+            fits(state.phase, &outcome)?;
+            one(Event::ResponseApproved { by, response, outcome })
+        }
+        (Command::RejectResponse { by, feedback, kept }, Step::ReplyReady { .. }) => {
+            if has_used_up(state, &by) {
+                return one(left_to_person(&by, feedback));
+            }
+            one(Event::ResponseRejected { by, feedback: said(feedback)?, kept })
+        }
+        (Command::LeaveToPerson { provider, message }, Step::PromptReady | Step::ReplyReady { .. }) => {
+            one(Event::GateUndecided { provider, message })
+        }
+        (
+            Command::Retry { by, kept },
+            Step::Asked { is_free: false } | Step::AskFailed { .. } | Step::ReplyReady { .. },
+        ) => one(Event::Retried { by, kept }),
+        (Command::RaiseCap { max_iterations }, Step::Paused(Pause::IterationCap)) => {
+            if max_iterations <= state.iteration {
+                return Err(Refusal::CapTooLow { iteration: state.iteration, given: max_iterations });
+            }
+            one(Event::CapRaised { max_iterations })
+        }
+        (Command::Accept { by }, Step::Paused(Pause::IterationCap)) => one(Event::Accepted { by }),
+        (Command::Rebind { by, files }, _) if state.phase != Phase::Cancelled => {
+            match files.iter().find(|file| !state.bound.contains_key(&file.path)) {
+                Some(file) => Err(Refusal::NotBound { path: file.path.clone() }),
+                None if files.is_empty() => Ok(Vec::new()),
+                None => one(Event::Rebound { by, files }),
+            }
+        }
+        (Command::Cancel { by }, step) if *step != Step::Ended => one(Event::Cancelled { by }),
+        (Command::IntendApply { files }, Step::Ended)
+            if state.phase == Phase::Complete && state.applying.is_none() =>
+        {
+            one(Event::ApplyIntended { files })
+        }
+        (Command::RecordApplied, _) if state.applying.is_some() => one(Event::Applied),
+        (Command::RecordApplyUndone, _) if state.applying.is_some() => one(Event::ApplyUndone),
+
+        // Everything else makes no sense where the session stands. The list is spelled out, so that a new command
+        // cannot be forgotten here.
+        (
+            Command::Create(_)
+            | Command::RecordPrompt { .. }
+            | Command::ApprovePrompt { .. }
+            | Command::RejectPrompt { .. }
+            | Command::RecordSent { .. }
+            | Command::RecordReply { .. }
+            | Command::RecordFailure { .. }
+            | Command::RefuseReply { .. }
+            | Command::IntendOutputs { .. }
+            | Command::ApproveResponse { .. }
+            | Command::RejectResponse { .. }
+            | Command::LeaveToPerson { .. }
+            | Command::Retry { .. }
+            | Command::RaiseCap { .. }
+            | Command::Accept { .. }
+            | Command::Rebind { .. }
+            | Command::Cancel { .. }
+            | Command::IntendApply { .. }
+            | Command::RecordApplied
+            | Command::RecordApplyUndone,
+            _,
+        ) => Err(not_now),
+    }
+}
+
+fn approve_prompt(state: &State, by: Actor, files: Vec<FileHash>) -> Result<Vec<Event>, Refusal> {
+    let is_expected = |file: &FileHash| state.written.iter().any(|written| written.path == file.path);
+    if let Some(stranger) = files.iter().find(|file| !is_expected(file)) {
+        return Err(Refusal::NotAtGate { path: stranger.path.clone() });
+    }
+    if let Some(missing) =
+        state.written.iter().find(|written| files.iter().all(|file| file.path != written.path))
+    {
+        return Err(Refusal::NotAtGate { path: missing.path.clone() });
+    }
+    let is_edited = files.iter().any(|file| !state.written.contains(file));
+    Ok(vec![Event::PromptApproved { by, files, is_edited }])
+}
+
+/// The reply of the current phase and no other file.
+fn at_gate(state: &State, response: &FileHash) -> Result<(), Refusal> {
+    if state.phase.response_path(state.iteration).as_deref() == Some(response.path.as_str()) {
+        Ok(())
+    } else {
+        Err(Refusal::NotAtGate { path: response.path.clone() })
+    }
+}
+
+fn fits(phase: Phase, outcome: &Outcome) -> Result<(), Refusal> {
+    let (found, fits) = match outcome {
+        Outcome::Plan { .. } => ("plan", phase == Phase::Planning),
+        Outcome::Code { .. } => ("code", matches!(phase, Phase::Generating | Phase::Revising)),
+        Outcome::Pass | Outcome::Fail => ("verdict", phase == Phase::Reviewing),
+    };
+    if fits { Ok(()) } else { Err(Refusal::WrongOutcome { phase, found }) }
+}
+
+fn said(feedback: String) -> Result<String, Refusal> {
+    if feedback.trim().is_empty() { Err(Refusal::NoFeedback) } else { Ok(feedback) }
+}
+
+/// Whether a provider has said no as often as it may; then a person decides.
+fn has_used_up(state: &State, by: &Actor) -> bool {
+    let (Actor::Provider(_), Some(setup), Some(current)) = (by, &state.setup, state.stage) else {
+        return false;
+    };
+    let gate = setup.gate(state.phase, current);
+    matches!(gate.approver, Approver::Ai(_)) && state.n_rejected_by_provider >= gate.max_retries
+}
+
+fn left_to_person(by: &Actor, feedback: String) -> Event {
+    let provider = match by {
+        Actor::Provider(name) | Actor::Person(name) => name.clone(),
+        Actor::OpenGate => String::new(),
+    };
+    Event::GateUndecided { provider, message: feedback }
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

@@ -1,0 +1,243 @@
+//! What happened in a session: the truth, one line of the journal each.
+//!
+//! These types are the format of the journal. Their names and fields stay readable for ever: recorded histories
+//! are folded in tests, so a change that would lose one of them fails there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::phase::Phase;
+use crate::setup::Setup;
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileHash {
+    /// Its path, relative to the session.
+    pub path: String,
+    /// SHA-256 of its bytes, in lower-case hex.
+    pub sha256: String,
+}
+
+/// Who did something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Actor {
+    /// A person, by the name the system knows.
+    Person(String),
+    /// The gate was open.
+    OpenGate,
+    /// A provider.
+    Provider(String),
+}
+
+/// What an approved reply gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A plan.
+    Plan {
+        /// The plan.
+        plan: FileHash,
+    },
+    /// Code.
+    Code {
+        /// Every file of the iteration.
+        files: Vec<FileHash>,
+    },
+    /// The code is good.
+    Pass,
+    /// The code needs another round.
+    Fail,
+}
+
+/// What an answer cost, as the provider reports it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens received.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The session began.
+    SessionCreated {
+        /// What it was set up with.
+        setup: Box<Setup>,
+    },
+    /// A prompt lies ready.
+    PromptWritten {
+        /// The phase it is for.
+        phase: Phase,
+        /// The iteration it is for.
+        iteration: u32,
+        /// The prompt.
+        prompt: FileHash,
+        /// The system prompt, when the provider takes one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        system_prompt: Option<FileHash>,
+    },
+    /// A prompt was approved as it is.
+    PromptApproved {
+        /// Who said yes.
+        by: Actor,
+        /// What was approved.
+        files: Vec<FileHash>,
+        /// Whether somebody changed it after it was written.
+        is_edited: bool,
+    },
+    /// A prompt was turned down.
+    PromptRejected {
+        /// Who said no.
+        by: Actor,
+        /// Why.
+        feedback: String,
+        /// The edited prompt, when it was kept under another name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<FileHash>,
+    },
+    /// A provider was asked.
+    PromptSent {
+        /// Who was asked.
+        provider: String,
+        /// SHA-256 of what was sent.
+        payload_sha256: String,
+        /// How many times this prompt was sent before.
+        n_earlier: u32,
+        /// Whether asking again costs nothing.
+        is_free: bool,
+    },
+    /// The reply is there, whole.
+    ReplyReceived {
+        /// The reply.
+        response: FileHash,
+        /// What it cost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Usage>,
+    },
+    /// The provider did not answer.
+    AskFailed {
+        /// What it said.
+        message: String,
+    },
+    /// The reply cannot be used as it is.
+    ReplyRefused {
+        /// The reply.
+        response: FileHash,
+        /// What is wrong with it.
+        problems: Vec<String>,
+    },
+    /// Files are about to be written for a reply.
+    OutputsIntended {
+        /// The files, relative to the session.
+        files: Vec<FileHash>,
+    },
+    /// A reply was approved and what it gave was taken over.
+    ResponseApproved {
+        /// Who said yes.
+        by: Actor,
+        /// The reply.
+        response: FileHash,
+        /// What it gave.
+        outcome: Outcome,
+    },
+    /// A reply was turned down.
+    ResponseRejected {
+        /// Who said no.
+        by: Actor,
+        /// Why.
+        feedback: String,
+        /// The prompt and the reply, under the names they are kept.
+        kept: Vec<FileHash>,
+    },
+    /// A provider could not judge; a person decides.
+    GateUndecided {
+        /// The provider.
+        provider: String,
+        /// What it said.
+        message: String,
+    },
+    /// The same prompt is to be sent once more.
+    Retried {
+        /// Who asked for it.
+        by: Actor,
+        /// The reply it replaces, under the name it is kept.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<FileHash>,
+    },
+    /// More iterations are allowed.
+    CapRaised {
+        /// How many.
+        max_iterations: u32,
+    },
+    /// A person took the code although its review failed.
+    Accepted {
+        /// Who.
+        by: Actor,
+    },
+    /// Approved files were changed, and the change was accepted.
+    Rebound {
+        /// Who accepted it.
+        by: Actor,
+        /// The files as they are now.
+        files: Vec<FileHash>,
+    },
+    /// The session was given up.
+    Cancelled {
+        /// Who gave it up.
+        by: Actor,
+    },
+    /// Code is about to be copied into the project.
+    ApplyIntended {
+        /// Where it goes.
+        files: Vec<AppliedFile>,
+    },
+    /// Code was copied into the project.
+    Applied,
+    /// Copying was undone; the project is as it was.
+    ApplyUndone,
+}
+
+/// A file of the project that code is copied to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppliedFile {
+    /// Its path, relative to the project or absolute.
+    pub target: String,
+    /// SHA-256 of what was there; nothing when nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// SHA-256 of what is put there.
+    pub after: String,
+}
+
+impl Event {
+    /// The name of the event in the journal.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::SessionCreated { .. } => "session-created",
+            Self::PromptWritten { .. } => "prompt-written",
+            Self::PromptApproved { .. } => "prompt-approved",
+            Self::PromptRejected { .. } => "prompt-rejected",
+            Self::PromptSent { .. } => "prompt-sent",
+            Self::ReplyReceived { .. } => "reply-received",
+            Self::AskFailed { .. } => "ask-failed",
+            Self::ReplyRefused { .. } => "reply-refused",
+            Self::OutputsIntended { .. } => "outputs-intended",
+            Self::ResponseApproved { .. } => "response-approved",
+            Self::ResponseRejected { .. } => "response-rejected",
+            Self::GateUndecided { .. } => "gate-undecided",
+            Self::Retried { .. } => "retried",
+            Self::CapRaised { .. } => "cap-raised",
+            Self::Accepted { .. } => "accepted",
+            Self::Rebound { .. } => "rebound",
+            Self::Cancelled { .. } => "cancelled",
+            Self::ApplyIntended { .. } => "apply-intended",
+            Self::Applied => "applied",
+            Self::ApplyUndone => "apply-undone",
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The machine of a session: plan → generate → review → revise, with a gate after every prompt and every reply.
+//!
+//! [`decide`] takes where a session stands and what somebody wants, and gives the events of it or a refusal that
+//! says what is possible. [`State::evolve`] folds events into a state. [`next_effect`] says what the engine has to
+//! do next; it does it, and reports back with another command. No file, clock or randomness is used here: times,
+//! names and hashes come in with the commands.
+
+mod phase;
+mod setup;
+
+mod event;
+mod state;
+
+mod command;
+mod effect;
+mod refusal;
+
+mod transitions;
+
+pub use command::{Command, decide};
+pub use effect::{Effect, next_effect};
+pub use event::{Actor, AppliedFile, Event, FileHash, Outcome, Usage};
+pub use phase::{Phase, Stage};
+pub use refusal::Refusal;
+pub use setup::{Approver, GateSetting, Role, Setup};
+pub use state::{Bound, Feedback, GateState, Pause, State, Status, Step};
+pub use transitions::transition_table;

@@ -1,0 +1,110 @@
+//! What a session is set up with and keeps for its whole life.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::event::FileHash;
+use crate::phase::{Phase, Stage};
+
+/// Who does a phase's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Makes the plan.
+    Planner,
+    /// Writes the code.
+    Generator,
+    /// Judges the code.
+    Reviewer,
+    /// Mends the code.
+    Reviser,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Planner, Self::Generator, Self::Reviewer, Self::Reviser];
+
+    /// The name used in flags and settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Generator => "generator",
+            Self::Reviewer => "reviewer",
+            Self::Reviser => "reviser",
+        }
+    }
+}
+
+/// Who says yes at a gate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Approver {
+    /// A person.
+    Manual,
+    /// Nobody: the gate is always open.
+    Skip,
+    /// A provider.
+    Ai(String),
+}
+
+/// How a gate works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateSetting {
+    /// Who says yes.
+    pub approver: Approver,
+    /// How often a provider may say no before a person decides.
+    #[serde(default)]
+    pub max_retries: u32,
+    /// Whether a provider may rewrite what it judges.
+    #[serde(default)]
+    pub allow_rewrite: bool,
+}
+
+impl GateSetting {
+    /// A gate where a person says yes.
+    pub const MANUAL: Self = Self { approver: Approver::Manual, max_retries: 0, allow_rewrite: false };
+    /// A gate that is always open.
+    pub const SKIP: Self = Self { approver: Approver::Skip, max_retries: 0, allow_rewrite: false };
+}
+
+/// What a session is set up with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// The session.
+    pub session_id: String,
+    /// The profile.
+    pub profile: String,
+    /// SHA-256 of the profile's files.
+    pub profile_sha256: String,
+    /// What the profile was given; the engine reads nothing in it.
+    pub context: Map<String, Value>,
+    /// The provider of each role.
+    pub roles: BTreeMap<Role, String>,
+    /// The gates that are not manual, by `phase.stage`.
+    pub gates: BTreeMap<String, GateSetting>,
+    /// How many iterations there may be; the first generation is 1.
+    pub max_iterations: u32,
+    /// Whether edited prompts count as changed after approval.
+    pub hash_prompts: bool,
+    /// The standards as they were when the session began.
+    pub standards: FileHash,
+}
+
+impl Setup {
+    /// The provider that is asked in a phase.
+    pub fn provider(&self, phase: Phase) -> &str {
+        phase.role().and_then(|role| self.roles.get(&role)).map_or("manual", String::as_str)
+    }
+
+    /// How the gate of a phase and stage works.
+    pub fn gate(&self, phase: Phase, stage: Stage) -> &GateSetting {
+        self.gates.get(&gate_key(phase, stage)).unwrap_or(&GateSetting::MANUAL)
+    }
+}
+
+/// The name of a gate: `planning.prompt`.
+pub(crate) fn gate_key(phase: Phase, stage: Stage) -> String {
+    format!("{}.{}", phase.as_str(), stage.as_str())
+}

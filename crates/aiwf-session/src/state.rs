@@ -1,0 +1,401 @@
+//! Where a session stands: the fold of its events, and nothing else.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
+use crate::phase::{Phase, Stage};
+use crate::setup::{Approver, Setup};
+
+/// What the session is waiting for, or about to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There is no session yet.
+    Unborn,
+    /// A prompt is to be written for this phase and iteration.
+    PromptWanted {
+        /// The phase.
+        phase: Phase,
+        /// The iteration.
+        iteration: u32,
+    },
+    /// The prompt lies at its gate.
+    PromptReady,
+    /// The approved prompt is to be sent.
+    AskWanted,
+    /// The prompt was sent and no whole reply is there.
+    Asked {
+        /// Whether asking again costs nothing.
+        is_free: bool,
+    },
+    /// The provider did not answer.
+    AskFailed {
+        /// What it said.
+        message: String,
+    },
+    /// The reply lies at its gate.
+    ReplyReady {
+        /// What is wrong with it, as far as it was read.
+        problems: Vec<String>,
+    },
+    /// A decision is needed that no gate asks for.
+    Paused(Pause),
+    /// Nothing can happen any more.
+    Ended,
+}
+
+/// Why a session waits although no gate is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pause {
+    /// The last iteration failed its review.
+    IterationCap,
+}
+
+/// How the gate of the current stage stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateState {
+    /// Nobody has decided yet.
+    Pending,
+    /// What lies there was approved.
+    Passed,
+    /// What lay there was turned down.
+    Rejected,
+}
+
+/// What was said when something was turned down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// Who said it.
+    pub by: Actor,
+    /// What was said.
+    pub text: String,
+    /// The reply it is about, under the name it is kept.
+    pub rejected_reply: Option<FileHash>,
+}
+
+/// The bytes an approval is bound to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// SHA-256 of the bytes.
+    pub sha256: String,
+    /// The place of the approval among all; what is bound later may be derived from it.
+    pub rank: u64,
+    /// Whether it is a prompt, which `hash_prompts` can leave out of checks.
+    pub is_prompt: bool,
+}
+
+/// How a session stands, in one word for lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Something can be done without a decision.
+    InProgress,
+    /// A person or a reply is awaited.
+    Waiting,
+    /// A decision is needed that no gate asks for.
+    Paused,
+    /// Done.
+    Complete,
+    /// Given up.
+    Cancelled,
+}
+
+impl Status {
+    /// The name used in flags and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in-progress",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Complete => "complete",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// Where a session stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// What it was set up with; nothing before it was created.
+    pub setup: Option<Setup>,
+    /// The phase.
+    pub phase: Phase,
+    /// The stage; nothing before the first prompt and after the end.
+    pub stage: Option<Stage>,
+    /// The iteration, from 1.
+    pub iteration: u32,
+    /// What it is waiting for, or about to do.
+    pub step: Step,
+    /// How the gate of the stage stands.
+    pub gate: GateState,
+    /// What was said when the last prompt or reply was turned down; it goes into the next prompt.
+    pub feedback: Option<Feedback>,
+    /// What every approval is bound to, by path.
+    pub bound: BTreeMap<String, Bound>,
+    /// Approved files that were derived from a file that changed later.
+    pub outdated: BTreeSet<String>,
+    /// The prompt files as they were written, before anybody edited them.
+    pub written: Vec<FileHash>,
+    /// The reply at the gate.
+    pub response: Option<FileHash>,
+    /// Files that a reply is about to give.
+    pub intended: Vec<FileHash>,
+    /// How many prompts or replies of this phase and iteration were turned down.
+    pub n_rejected: u32,
+    /// How many of them a provider turned down at this gate.
+    pub n_rejected_by_provider: u32,
+    /// How often the current prompt was sent.
+    pub n_sent: u32,
+    /// Whether a provider gave the gate up, so that a person decides.
+    pub needs_person: bool,
+    /// Files that are about to be copied into the project.
+    pub applying: Option<Vec<AppliedFile>>,
+    /// Whether the code was copied into the project.
+    pub is_applied: bool,
+    /// How many events were folded.
+    pub n_events: u64,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            setup: None,
+            phase: Phase::Initialized,
+            stage: None,
+            iteration: 1,
+            step: Step::Unborn,
+            gate: GateState::Pending,
+            feedback: None,
+            bound: BTreeMap::new(),
+            outdated: BTreeSet::new(),
+            written: Vec::new(),
+            response: None,
+            intended: Vec::new(),
+            n_rejected: 0,
+            n_rejected_by_provider: 0,
+            n_sent: 0,
+            needs_person: false,
+            applying: None,
+            is_applied: false,
+            n_events: 0,
+        }
+    }
+}
+
+impl State {
+    /// Folds events.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        events.into_iter().fold(Self::default(), Self::evolve)
+    }
+
+    /// The state after an event.
+    ///
+    /// Never fails: the journal is the truth, and `decide` has judged the event before it was written.
+    #[must_use]
+    pub fn evolve(mut self, event: &Event) -> Self {
+        self.n_events += 1;
+        match event {
+            Event::SessionCreated { setup } => {
+                let standards = setup.standards.clone();
+                self.setup = Some(setup.as_ref().clone());
+                self.step = Step::PromptWanted { phase: Phase::Planning, iteration: 1 };
+                self.bind(&standards, false);
+            }
+            Event::PromptWritten { phase, iteration, prompt, system_prompt } => {
+                self.phase = *phase;
+                self.iteration = *iteration;
+                self.stage = Some(Stage::Prompt);
+                self.step = Step::PromptReady;
+                self.gate = GateState::Pending;
+                self.written = std::iter::once(prompt).chain(system_prompt).cloned().collect();
+                self.response = None;
+                self.n_sent = 0;
+                self.needs_person = false;
+            }
+            Event::PromptApproved { files, .. } => {
+                for file in files {
+                    self.bind(file, true);
+                }
+                self.stage = Some(Stage::Response);
+                self.step = Step::AskWanted;
+                self.gate = GateState::Pending;
+                self.needs_person = false;
+            }
+            Event::PromptRejected { by, feedback, .. } => self.reject(by, feedback, None),
+            Event::PromptSent { is_free, .. } => {
+                self.step = Step::Asked { is_free: *is_free };
+                self.n_sent += 1;
+            }
+            Event::ReplyReceived { response, .. } => {
+                self.response = Some(response.clone());
+                self.step = Step::ReplyReady { problems: Vec::new() };
+                self.needs_person = false;
+            }
+            Event::AskFailed { message } => self.step = Step::AskFailed { message: message.clone() },
+            Event::ReplyRefused { response, problems } => {
+                self.response = Some(response.clone());
+                self.step = Step::ReplyReady { problems: problems.clone() };
+                self.needs_person = true;
+            }
+            Event::OutputsIntended { files } => self.intended.clone_from(files),
+            Event::ResponseApproved { response, outcome, .. } => self.take_over(response, outcome),
+            Event::ResponseRejected { by, feedback, kept } => {
+                let reply = kept.iter().find(|file| file.path.contains("-response")).cloned();
+                self.reject(by, feedback, reply);
+            }
+            Event::Retried { .. } => {
+                self.step = Step::AskWanted;
+                self.response = None;
+                self.needs_person = false;
+            }
+            Event::GateUndecided { .. } => self.needs_person = true,
+            Event::CapRaised { max_iterations } => {
+                if let Some(setup) = &mut self.setup {
+                    setup.max_iterations = *max_iterations;
+                }
+                if self.step == Step::Paused(Pause::IterationCap) {
+                    self.revise_or_pause();
+                }
+            }
+            Event::Accepted { .. } => self.end(Phase::Complete),
+            Event::Rebound { files, .. } => self.rebind(files),
+            Event::Cancelled { .. } => self.end(Phase::Cancelled),
+            Event::ApplyIntended { files } => self.applying = Some(files.clone()),
+            Event::Applied => {
+                self.applying = None;
+                self.is_applied = true;
+            }
+            Event::ApplyUndone => self.applying = None,
+        }
+        self
+    }
+
+    /// How the session stands, in one word.
+    pub fn status(&self) -> Status {
+        match (&self.phase, &self.step) {
+            (Phase::Complete, _) => Status::Complete,
+            (Phase::Cancelled, _) => Status::Cancelled,
+            (_, Step::Paused(_)) => Status::Paused,
+            _ if crate::effect::next_effect(self).is_some() => Status::InProgress,
+            _ => Status::Waiting,
+        }
+    }
+
+    /// Whether a provider was asked and the answer never arrived whole, so that asking again may cost twice.
+    pub fn is_interrupted(&self) -> bool {
+        self.step == Step::Asked { is_free: false }
+    }
+
+    /// Who decides at the gate of the current stage.
+    pub fn approver(&self) -> &Approver {
+        match (&self.setup, self.stage) {
+            (Some(setup), Some(stage)) if !self.needs_person => &setup.gate(self.phase, stage).approver,
+            _ => &Approver::Manual,
+        }
+    }
+
+    /// The files that an approval at the current gate binds, relative to the session.
+    pub fn files_at_gate(&self) -> Vec<String> {
+        match self.step {
+            Step::PromptReady => self.written.iter().map(|file| file.path.clone()).collect(),
+            Step::ReplyReady { .. } | Step::Asked { .. } => {
+                self.phase.response_path(self.iteration).into_iter().collect()
+            }
+            Step::Unborn
+            | Step::PromptWanted { .. }
+            | Step::AskWanted
+            | Step::AskFailed { .. }
+            | Step::Paused(_)
+            | Step::Ended => Vec::new(),
+        }
+    }
+
+    fn bind(&mut self, file: &FileHash, is_prompt: bool) {
+        let bound = Bound { sha256: file.sha256.clone(), rank: self.n_events, is_prompt };
+        self.outdated.remove(&file.path);
+        self.bound.insert(file.path.clone(), bound);
+    }
+
+    fn reject(&mut self, by: &Actor, feedback: &str, reply: Option<FileHash>) {
+        self.feedback = Some(Feedback { by: by.clone(), text: feedback.to_owned(), rejected_reply: reply });
+        self.n_rejected += 1;
+        if matches!(by, Actor::Provider(_)) {
+            self.n_rejected_by_provider += 1;
+        }
+        // What was approved on the way here is about to be written anew.
+        let paths = [self.phase.prompt_path(self.iteration), self.phase.system_prompt_path(self.iteration)];
+        for path in paths.into_iter().flatten() {
+            self.bound.remove(&path);
+        }
+        self.stage = Some(Stage::Prompt);
+        self.gate = GateState::Rejected;
+        self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
+        self.response = None;
+        self.needs_person = false;
+    }
+
+    fn take_over(&mut self, response: &FileHash, outcome: &Outcome) {
+        self.bind(response, false);
+        self.gate = GateState::Passed;
+        self.feedback = None;
+        self.n_rejected = 0;
+        self.n_rejected_by_provider = 0;
+        self.intended = Vec::new();
+        self.needs_person = false;
+        match outcome {
+            Outcome::Plan { plan } => {
+                self.bind(plan, false);
+                self.want(Phase::Generating, self.iteration);
+            }
+            Outcome::Code { files } => {
+                for file in files {
+                    self.bind(file, false);
+                }
+                self.want(Phase::Reviewing, self.iteration);
+            }
+            Outcome::Pass => self.end(Phase::Complete),
+            Outcome::Fail => self.revise_or_pause(),
+        }
+    }
+
+    fn revise_or_pause(&mut self) {
+        let cap = self.setup.as_ref().map_or(0, |setup| setup.max_iterations);
+        if self.iteration < cap {
+            self.want(Phase::Revising, self.iteration + 1);
+        } else {
+            self.step = Step::Paused(Pause::IterationCap);
+        }
+    }
+
+    fn want(&mut self, phase: Phase, iteration: u32) {
+        self.phase = phase;
+        self.iteration = iteration;
+        self.stage = Some(Stage::Prompt);
+        self.gate = GateState::Pending;
+        self.step = Step::PromptWanted { phase, iteration };
+        self.response = None;
+    }
+
+    fn end(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.stage = None;
+        self.step = Step::Ended;
+    }
+
+    fn rebind(&mut self, files: &[FileHash]) {
+        let first = files.iter().filter_map(|file| self.bound.get(&file.path)).map(|bound| bound.rank).min();
+        for file in files {
+            let is_prompt = self.bound.get(&file.path).is_some_and(|bound| bound.is_prompt);
+            self.bind(file, is_prompt);
+        }
+        let Some(first) = first else { return };
+        let derived = |(path, bound): (&String, &Bound)| {
+            (bound.rank > first && bound.rank < self.n_events && !files.iter().any(|file| file.path == *path))
+                .then(|| path.clone())
+        };
+        let derived: Vec<String> = self.bound.iter().filter_map(derived).collect();
+        self.outdated.extend(derived);
+        // A prompt that nobody has approved yet is built again from what was accepted.
+        if self.step == Step::PromptReady {
+            self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
+        }
+    }
+}

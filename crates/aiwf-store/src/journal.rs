@@ -1,0 +1,268 @@
+//! The journal: one JSON line for each event, chained by hashes, synced before anybody hears of it.
+//!
+//! A line is `{"sha256":"…","v":1,"seq":N,"prev":"…","at":"…","event":{…}}`; the hash is that of the line without it,
+//! byte for byte. A last line without its end is torn: the process died while writing it, so it never happened. A line
+//! that is whole and wrong was changed by somebody.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::atomic::{Durability, StoreError, write_atomic};
+use crate::objects::sha256_hex;
+
+/// The version of the line format.
+const VERSION: u32 = 1;
+/// What the first line's `prev` holds.
+const NO_PREVIOUS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// A line larger than this is not one of ours.
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+/// An event with its place in the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line<E> {
+    /// Its number, from 1.
+    pub seq: u64,
+    /// When it happened.
+    pub at: String,
+    /// SHA-256 of the line.
+    pub sha256: String,
+    /// What happened.
+    pub event: E,
+}
+
+/// A last line that was never finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// How many lines are whole.
+    pub n_whole: u64,
+    /// How many bytes of the next one were written.
+    pub n_bytes: usize,
+}
+
+/// Why a journal cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It cannot be read.
+    #[error("could not read `{}`", path.display())]
+    Unreadable {
+        /// The journal.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// A line is not what it was.
+    #[error("line {line} of the journal is not what was written: {problem}\n  file: `{}`; the first {} lines are intact", path.display(), line - 1)]
+    Changed {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A newer program wrote it.
+    #[error("line {line} of the journal has format {found}, this program reads up to {VERSION}\n  file: `{}`", path.display())]
+    TooNew {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The version found.
+        found: u64,
+    },
+    /// It cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl JournalError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unreadable { path, .. } => format!("check that `{}` can be read", path.display()),
+            Self::Changed { .. } => {
+                "bring the journal back from a copy; the files of the session are untouched".to_owned()
+            }
+            Self::TooNew { .. } => "use the version of aiwf that wrote it, or a newer one".to_owned(),
+            Self::Store(error) => error.hint(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Written<'a, E> {
+    v: u32,
+    seq: u64,
+    prev: &'a str,
+    at: &'a str,
+    event: &'a E,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    v: u64,
+    seq: u64,
+    prev: String,
+    at: String,
+}
+
+#[derive(Deserialize)]
+struct Body<E> {
+    event: E,
+}
+
+/// A session's journal, read as a whole.
+#[derive(Debug)]
+pub struct Journal<E> {
+    path: PathBuf,
+    lines: Vec<Line<E>>,
+    torn: Option<Torn>,
+    n_whole_bytes: u64,
+}
+
+impl<E: Serialize + DeserializeOwned> Journal<E> {
+    /// Reads a journal and checks its chain; one that does not exist is empty.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(source) => return Err(JournalError::Unreadable { path: path.to_owned(), source }),
+        };
+        let mut journal = Self { path: path.to_owned(), lines: Vec::new(), torn: None, n_whole_bytes: 0 };
+        for bytes in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let n_whole = journal.lines.len() as u64;
+            let Some(line) = bytes.strip_suffix(b"\n") else {
+                journal.torn = Some(Torn { n_whole, n_bytes: bytes.len() });
+                break;
+            };
+            let line = journal.read_line(line, n_whole + 1)?;
+            journal.lines.push(line);
+            journal.n_whole_bytes += bytes.len() as u64;
+        }
+        Ok(journal)
+    }
+
+    fn read_line(&self, line: &[u8], number: u64) -> Result<Line<E>, JournalError> {
+        let changed = |problem: &str| JournalError::Changed {
+            path: self.path.clone(),
+            line: number,
+            problem: problem.to_owned(),
+        };
+        if line.len() > MAX_LINE_BYTES {
+            return Err(changed("it is larger than any event"));
+        }
+        let text = std::str::from_utf8(line).map_err(|_not_text| changed("it is not text"))?;
+        let (sha256, rest) = text
+            .strip_prefix("{\"sha256\":\"")
+            .and_then(|rest| rest.split_at_checked(64))
+            .and_then(|(sha256, rest)| Some((sha256, rest.strip_prefix("\",")?)))
+            .ok_or_else(|| changed("it does not begin with its hash"))?;
+        let body = format!("{{{rest}");
+        if sha256_hex(body.as_bytes()) != sha256 {
+            return Err(changed("its hash does not fit"));
+        }
+        let head: Head = serde_json::from_str(&body).map_err(|_not_json| changed("it is not an event"))?;
+        if head.v > u64::from(VERSION) {
+            return Err(JournalError::TooNew { path: self.path.clone(), line: number, found: head.v });
+        }
+        if head.seq != number {
+            return Err(changed("its number does not follow"));
+        }
+        if head.prev != self.last_sha256() {
+            return Err(changed("it does not follow the line before it"));
+        }
+        let body: Body<E> = serde_json::from_str(&body)
+            .map_err(|error| changed(&format!("its event cannot be read ({error})")))?;
+        Ok(Line { seq: head.seq, at: head.at, sha256: sha256.to_owned(), event: body.event })
+    }
+
+    /// The lines, oldest first.
+    pub fn lines(&self) -> &[Line<E>] {
+        &self.lines
+    }
+
+    /// A last line that was never finished.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.torn.as_ref()
+    }
+
+    fn last_sha256(&self) -> &str {
+        self.lines.last().map_or(NO_PREVIOUS, |line| &line.sha256)
+    }
+
+    /// Appends events and syncs them: when this returns, they have happened.
+    ///
+    /// The caller holds the session's lock. A torn line is cut off first and a copy of it kept. When writing fails,
+    /// the journal is as it was.
+    pub fn append(&mut self, at: &str, events: Vec<E>) -> Result<(), JournalError> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.drop_torn_line()?;
+        let mut text = String::new();
+        let mut added: Vec<Line<E>> = Vec::new();
+        for event in events {
+            let seq = (self.lines.len() + added.len()) as u64 + 1;
+            let prev = added.last().map_or(self.last_sha256(), |line| &line.sha256);
+            let body = serde_json::to_string(&Written { v: VERSION, seq, prev, at, event: &event })
+                .map_err(|error| self.failed(error.into()))?;
+            let sha256 = sha256_hex(body.as_bytes());
+            let rest = body.strip_prefix('{').unwrap_or(&body);
+            text.push_str("{\"sha256\":\"");
+            text.push_str(&sha256);
+            text.push_str("\",");
+            text.push_str(rest);
+            text.push('\n');
+            added.push(Line { seq, at: at.to_owned(), sha256, event });
+        }
+        self.write(text.as_bytes()).map_err(|source| self.failed(source))?;
+        self.n_whole_bytes += text.len() as u64;
+        self.lines.extend(added);
+        Ok(())
+    }
+
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
+        let is_new = self.n_whole_bytes == 0;
+        let mut file = File::options().create(true).append(true).open(&self.path)?;
+        // Somebody who does not hold the lock may have written; then our chain would not follow.
+        if file.metadata()?.len() != self.n_whole_bytes {
+            return Err(io::Error::other("the journal was changed while it was being used"));
+        }
+        if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_data()) {
+            // Half a line would be torn; a whole one that was not synced may not be there after a crash.
+            drop(file.set_len(self.n_whole_bytes));
+            return Err(error);
+        }
+        if is_new && let Some(directory) = self.path.parent() {
+            File::open(directory)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn drop_torn_line(&mut self) -> Result<(), JournalError> {
+        let Some(torn) = self.torn.take() else { return Ok(()) };
+        let read = fs::read(&self.path).map_err(|source| self.failed(source))?;
+        let whole = usize::try_from(self.n_whole_bytes).unwrap_or(usize::MAX);
+        let partial = read.get(whole..).unwrap_or_default();
+        let copy = self.path.with_file_name(format!("journal.torn-{}.txt", torn.n_whole + 1));
+        write_atomic(&copy, Durability::PowerLoss, |out| out.write_all(partial))?;
+        let cut = File::options()
+            .write(true)
+            .open(&self.path)
+            .and_then(|file| file.set_len(self.n_whole_bytes).and_then(|()| file.sync_all()));
+        cut.map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> JournalError {
+        StoreError { path: self.path.clone(), source }.into()
+    }
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

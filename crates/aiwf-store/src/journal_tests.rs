@@ -1,0 +1,130 @@
+#![expect(clippy::disallowed_methods, reason = "tests damage journals")]
+
+use proptest::prelude::*;
+
+use super::*;
+
+type Events = Journal<serde_json::Value>;
+
+struct World {
+    directory: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.directory.path().join("journal.jsonl")
+    }
+
+    fn open(&self) -> Result<Events, JournalError> {
+        Events::open(&self.path())
+    }
+
+    fn append(&self, names: &[&str]) {
+        let events = names.iter().map(|name| serde_json::json!({ "event": name })).collect();
+        self.open().unwrap().append("2026-01-02T03:04:05Z", events).unwrap();
+    }
+
+    fn error(&self) -> String {
+        let error = self.open().unwrap_err();
+        format!("{error}\n{}", error.hint()).replace(&self.directory.path().display().to_string(), "[dir]")
+    }
+}
+
+#[test]
+fn what_was_appended_is_read_back_in_order() {
+    let world = World::new();
+    assert!(world.open().unwrap().lines().is_empty());
+    world.append(&["a", "b"]);
+    world.append(&["c"]);
+    let journal = world.open().unwrap();
+    let seen: Vec<_> = journal.lines().iter().map(|line| (line.seq, line.event["event"].clone())).collect();
+    assert_eq!(seen, [(1, "a".into()), (2, "b".into()), (3, "c".into())]);
+}
+
+#[test]
+fn the_format_of_a_line_is_fixed() {
+    let world = World::new();
+    world.append(&["a"]);
+    insta::assert_snapshot!(fs::read_to_string(world.path()).unwrap(), @r#"{"sha256":"ab1fbcd62b98785f1d9a296d7bc91b7dc026c5253d69e580da84a0ea9ab25578","v":1,"seq":1,"prev":"0000000000000000000000000000000000000000000000000000000000000000","at":"2026-01-02T03:04:05Z","event":{"event":"a"}}"#);
+}
+
+#[test]
+fn a_torn_last_line_never_happened_and_a_copy_of_it_is_kept() {
+    let world = World::new();
+    world.append(&["a", "b"]);
+    let whole = fs::read(world.path()).unwrap();
+    fs::write(world.path(), whole.get(..whole.len() - 10).unwrap()).unwrap();
+    let journal = world.open().unwrap();
+    assert_eq!(journal.lines().len(), 1);
+    assert_eq!(journal.torn().unwrap().n_whole, 1);
+    world.append(&["c"]);
+    let journal = world.open().unwrap();
+    assert_eq!(journal.lines().len(), 2);
+    assert!(journal.torn().is_none());
+    assert!(world.directory.path().join("journal.torn-2.txt").is_file());
+}
+
+#[test]
+fn a_changed_line_is_found_and_named() {
+    let world = World::new();
+    world.append(&["a", "b", "c"]);
+    let text = fs::read_to_string(world.path()).unwrap().replace("\"b\"", "\"x\"");
+    fs::write(world.path(), text).unwrap();
+    insta::assert_snapshot!(world.error(), @r"
+    line 2 of the journal is not what was written: its hash does not fit
+      file: `[dir]/journal.jsonl`; the first 1 lines are intact
+    bring the journal back from a copy; the files of the session are untouched
+    ");
+}
+
+#[test]
+fn a_removed_line_breaks_the_chain() {
+    let world = World::new();
+    world.append(&["a", "b", "c"]);
+    let text = fs::read_to_string(world.path()).unwrap();
+    let without_second: String =
+        text.lines().enumerate().filter(|(i, _)| *i != 1).flat_map(|(_, line)| [line, "\n"]).collect();
+    fs::write(world.path(), without_second).unwrap();
+    assert!(world.error().contains("its number does not follow"));
+}
+
+#[test]
+fn a_journal_that_grew_under_our_hands_is_not_appended_to() {
+    let world = World::new();
+    world.append(&["a"]);
+    let mut first = world.open().unwrap();
+    world.append(&["b"]);
+    let error = first.append("t", vec![serde_json::json!({})]).unwrap_err();
+    assert!(std::error::Error::source(&error).is_some());
+    assert_eq!(world.open().unwrap().lines().len(), 2);
+}
+
+mod properties {
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused_and_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let world = World::new();
+            fs::write(world.path(), &bytes).unwrap();
+            drop(world.open());
+        }
+
+        #[test]
+        fn any_single_changed_byte_is_noticed(position in 0usize..400, byte in any::<u8>()) {
+            let world = World::new();
+            world.append(&["a", "b"]);
+            let mut bytes = fs::read(world.path()).unwrap();
+            let position = position % bytes.len();
+            let is_same = bytes[position] == byte;
+            bytes[position] = byte;
+            fs::write(world.path(), &bytes).unwrap();
+            let is_whole = world.open().is_ok_and(|journal| journal.lines().len() == 2 && journal.torn().is_none());
+            prop_assert_eq!(is_whole, is_same);
+        }
+    }
+}

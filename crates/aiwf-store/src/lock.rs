@@ -1,0 +1,66 @@
+//! One writer for each session, across processes.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Held while a session is being changed; let go when dropped, or when the process dies.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// Why the lock could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process has it.
+    #[error("another aiwf is working on this session")]
+    Taken,
+    /// The lock file cannot be used.
+    #[error("could not lock `{}`", path.display())]
+    Unusable {
+        /// The lock file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl LockError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Taken => "wait until it is done, then run this again; nothing was changed".to_owned(),
+            Self::Unusable { path, .. } => format!("check the rights of `{}`", path.display()),
+        }
+    }
+}
+
+impl Lock {
+    /// Takes the lock, or says at once that somebody has it.
+    pub fn take(path: &Path) -> Result<Self, LockError> {
+        let unusable = |source| LockError::Unusable { path: path.to_owned(), source };
+        let file = File::options().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(LockError::Taken),
+            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_one_is_refused_until_the_first_lets_go() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let first = Lock::take(&path).unwrap();
+        assert!(matches!(Lock::take(&path), Err(LockError::Taken)));
+        drop(first);
+        Lock::take(&path).unwrap();
+    }
+}

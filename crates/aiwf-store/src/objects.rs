@@ -1,0 +1,82 @@
+//! Approved bytes, kept by their hash.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::atomic::{Durability, StoreError, create_dir, write_atomic};
+
+/// SHA-256 of bytes, in lower-case hex.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// A directory of bytes by their hash.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    directory: PathBuf,
+}
+
+impl Objects {
+    /// The objects in a directory; it is created when the first one is kept.
+    pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    fn path(&self, sha256: &str) -> PathBuf {
+        self.directory.join(sha256)
+    }
+
+    /// Keeps bytes; the same bytes are kept once.
+    pub fn keep(&self, bytes: &[u8]) -> Result<String, StoreError> {
+        let sha256 = sha256_hex(bytes);
+        let path = self.path(&sha256);
+        if !path.is_file() {
+            create_dir(&self.directory)?;
+            write_atomic(&path, Durability::PowerLoss, |out| out.write_all(bytes))?;
+        }
+        Ok(sha256)
+    }
+
+    /// The bytes with that hash; damaged ones are not given out.
+    pub fn get(&self, sha256: &str) -> io::Result<Option<Vec<u8>>> {
+        // A hash from a journal is not a path until it looks like one of ours.
+        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Ok(None);
+        }
+        match fs::read(self.path(sha256)) {
+            Ok(bytes) => Ok((sha256_hex(&bytes) == sha256).then_some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where they are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_by_their_hash_and_damaged_ones_do_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let objects = Objects::in_directory(directory.path().join("objects"));
+        let sha256 = objects.keep(b"plan").unwrap();
+        assert_eq!(objects.keep(b"plan").unwrap(), sha256);
+        assert_eq!(objects.get(&sha256).unwrap(), Some(b"plan".to_vec()));
+        write_atomic(&objects.path(&sha256), Durability::Process, |out| out.write_all(b"other")).unwrap();
+        assert_eq!(objects.get(&sha256).unwrap(), None);
+        assert_eq!(objects.get("../../etc/passwd").unwrap(), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! What a reply wants written: checked as a whole, then written as a whole.
+//!
+//! In: names and contents. Out: every problem, or a plan that can be written into one directory. A name can be a
+//! file name or a relative path; it cannot leave the directory, hide, or take the place of another.
+
+#![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::atomic::StoreError;
+use crate::objects::sha256_hex;
+
+/// What is wrong with one name of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` {problem}", path.escape_debug())]
+pub struct PlanProblem {
+    /// The name.
+    pub path: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// Files that may be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WritePlan {
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// Names that belong to the engine.
+const PROTECTED: [&str; 5] =
+    ["session.json", "journal.jsonl", "standards-bundle.md", "plan.md", "profile.toml"];
+/// Names that some systems keep for devices.
+const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "com1", "lpt1"];
+/// The longest part of a path that common file systems take.
+const MAX_PART_BYTES: usize = 255;
+/// The longest path.
+const MAX_PATH_BYTES: usize = 1024;
+
+impl WritePlan {
+    /// Checks every name; all problems, or a plan.
+    pub fn check(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<Self, Vec<PlanProblem>> {
+        let mut checked: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let mut problems = Vec::new();
+        // Names that differ only in case are one file on some systems.
+        let mut folded: BTreeMap<String, String> = BTreeMap::new();
+        for (path, content) in files {
+            let mut problem = |problem: &str| {
+                problems.push(PlanProblem { path: path.clone(), problem: problem.to_owned() });
+            };
+            if let Some(fault) = fault(&path) {
+                problem(fault);
+                continue;
+            }
+            match folded.get(&path.to_lowercase()) {
+                Some(earlier) if *earlier == path => problem("is there twice"),
+                Some(earlier) => problem(&format!("differs from `{earlier}` only in case")),
+                None => {
+                    folded.insert(path.to_lowercase(), path.clone());
+                    checked.insert(path, content);
+                }
+            }
+        }
+        for path in checked.keys() {
+            for (position, _) in path.match_indices('/') {
+                let above = path.get(..position).unwrap_or_default();
+                if let Some(file) = folded.get(&above.to_lowercase()) {
+                    problems.push(PlanProblem {
+                        path: path.clone(),
+                        problem: format!("needs a directory where `{file}` is a file"),
+                    });
+                }
+            }
+        }
+        if problems.is_empty() { Ok(Self { files: checked }) } else { Err(problems) }
+    }
+
+    /// The names and hashes of the files, sorted by name.
+    pub fn hashes(&self) -> impl Iterator<Item = (&str, String)> {
+        self.files.iter().map(|(path, content)| (path.as_str(), sha256_hex(content)))
+    }
+
+    /// The names and contents of the files, sorted by name.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()))
+    }
+
+    /// Writes every file into a new directory and moves it into place: all of them, or none.
+    ///
+    /// `temporary` lies beside `target`; what an earlier attempt left there is removed. A `target` that exists is
+    /// replaced: the caller has made sure that it holds nothing of a person.
+    pub fn write(&self, temporary: &Path, target: &Path) -> Result<(), StoreError> {
+        let failed = |source: io::Error| StoreError { path: target.to_owned(), source };
+        self.write_new(temporary).inspect_err(|_| drop(remove(temporary))).map_err(failed)?;
+        let moved =
+            remove(target).and_then(|()| fs::rename(temporary, target)).and_then(|()| sync_above(target));
+        moved.map_err(failed)
+    }
+
+    fn write_new(&self, directory: &Path) -> io::Result<()> {
+        remove(directory)?;
+        fs::create_dir_all(directory)?;
+        for (name, content) in &self.files {
+            let path = directory.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            let mut file = File::options().write(true).create_new(true).open(&path)?;
+            file.write_all(content)?;
+            file.sync_all()?;
+        }
+        File::open(directory)?.sync_all()
+    }
+}
+
+/// Removes a directory; a link is removed, not followed.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn sync_above(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+}
+
+fn fault(path: &str) -> Option<&'static str> {
+    if path.trim().is_empty() {
+        return Some("is empty");
+    }
+    if path.len() > MAX_PATH_BYTES {
+        return Some("is longer than a path can be");
+    }
+    if path.starts_with('/') {
+        return Some("is absolute: give a path relative to the code");
+    }
+    if path.contains('\\') {
+        return Some("holds a backslash: write `/` between directories");
+    }
+    if path.chars().any(char::is_control) {
+        return Some("holds a control character");
+    }
+    if path.contains(':') {
+        return Some("holds a colon, which names a drive on some systems");
+    }
+    path.split('/').find_map(part_fault)
+}
+
+fn part_fault(part: &str) -> Option<&'static str> {
+    let stem = part.split('.').next().unwrap_or_default();
+    match part {
+        "" => Some("has an empty part between slashes"),
+        "." | ".." => Some("holds `.` or `..`: give the path itself"),
+        _ if part.starts_with('.') => Some("is hidden: a part begins with a dot"),
+        _ if part.ends_with([' ', '.']) || part.starts_with(' ') => {
+            Some("has a part that begins with a blank or ends with a blank or a dot")
+        }
+        _ if part.len() > MAX_PART_BYTES => Some("has a part that is longer than a name can be"),
+        _ if PROTECTED.iter().any(|name| name.eq_ignore_ascii_case(part)) => {
+            Some("is a name of the engine's own")
+        }
+        _ if RESERVED.iter().any(|name| name.eq_ignore_ascii_case(stem)) => {
+            Some("is a device on some systems")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "write_plan_tests.rs"]
+mod tests;

@@ -1,0 +1,96 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn check(paths: &[&str]) -> String {
+    let files = paths.iter().map(|path| ((*path).to_owned(), b"x".to_vec()));
+    match WritePlan::check(files) {
+        Ok(plan) => plan.files().flat_map(|(path, _)| [path, "\n"]).collect(),
+        Err(problems) => problems.iter().flat_map(|problem| [problem.to_string(), "\n".to_owned()]).collect(),
+    }
+}
+
+#[test]
+fn names_and_relative_paths_are_fine() {
+    assert_eq!(check(&["b/C.java", "A.java"]), "A.java\nb/C.java\n");
+}
+
+#[test]
+fn every_problem_is_listed_at_once() {
+    insta::assert_snapshot!(check(&[
+        "/etc/passwd", "C:\\x", "c:x", "\\\\server\\share", "../up", "a/../b", "./a", "a//b", "a/", "", "a\0b", ".env",
+        "a/.git/config", "session.json", "x/Journal.JSONL", "A.java", "A.java", "a.JAVA", "dir", "dir/file", "nul.txt", "end.",
+    ]), @r"
+    `/etc/passwd` is absolute: give a path relative to the code
+    `C:\\x` holds a backslash: write `/` between directories
+    `c:x` holds a colon, which names a drive on some systems
+    `\\\\server\\share` holds a backslash: write `/` between directories
+    `../up` holds `.` or `..`: give the path itself
+    `a/../b` holds `.` or `..`: give the path itself
+    `./a` holds `.` or `..`: give the path itself
+    `a//b` has an empty part between slashes
+    `a/` has an empty part between slashes
+    `` is empty
+    `a\0b` holds a control character
+    `.env` is hidden: a part begins with a dot
+    `a/.git/config` is hidden: a part begins with a dot
+    `session.json` is a name of the engine's own
+    `x/Journal.JSONL` is a name of the engine's own
+    `A.java` is there twice
+    `a.JAVA` differs from `A.java` only in case
+    `nul.txt` is a device on some systems
+    `end.` has a part that begins with a blank or ends with a blank or a dot
+    `dir/file` needs a directory where `dir` is a file
+    ");
+}
+
+#[test]
+fn all_files_are_written_or_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let (temporary, target) = (directory.path().join(".tmp-1-code"), directory.path().join("code"));
+    let plan = WritePlan::check([("a/b.txt".to_owned(), b"1".to_vec()), ("c.txt".to_owned(), b"2".to_vec())])
+        .unwrap();
+    plan.write(&temporary, &target).unwrap();
+    assert_eq!(fs::read(target.join("a/b.txt")).unwrap(), b"1");
+    assert!(!temporary.exists());
+    // A second plan takes the place of the first.
+    let plan = WritePlan::check([("c.txt".to_owned(), b"3".to_vec())]).unwrap();
+    plan.write(&temporary, &target).unwrap();
+    assert!(!target.join("a").exists());
+    assert_eq!(fs::read(target.join("c.txt")).unwrap(), b"3");
+}
+
+#[test]
+fn a_link_in_the_way_is_replaced_and_not_followed() {
+    let directory = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("precious"), "x").unwrap();
+    let target = directory.path().join("code");
+    std::os::unix::fs::symlink(outside.path(), &target).unwrap();
+    let plan = WritePlan::check([("a.txt".to_owned(), b"1".to_vec())]).unwrap();
+    plan.write(&directory.path().join(".tmp-1-code"), &target).unwrap();
+    assert!(outside.path().join("precious").exists());
+    assert!(!outside.path().join("a.txt").exists());
+}
+
+mod properties {
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_checked_plan_never_leaves_its_directory(paths in prop::collection::vec("([a-c./\\\\ :]|\\PC){0,12}", 1..6)) {
+            let directory = tempfile::tempdir().unwrap();
+            let root = directory.path().join("root");
+            fs::create_dir(&root).unwrap();
+            if let Ok(plan) = WritePlan::check(paths.into_iter().map(|path| (path, Vec::new()))) {
+                plan.write(&root.join(".tmp"), &root.join("code")).unwrap();
+                let n_above = fs::read_dir(directory.path()).unwrap().count();
+                let n_beside = fs::read_dir(&root).unwrap().count();
+                prop_assert_eq!((n_above, n_beside), (1, 1));
+                for (path, _) in plan.files() {
+                    prop_assert!(root.join("code").join(path).is_file());
+                }
+            }
+        }
+    }
+}
