@@ -103,42 +103,38 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Where broken JSON ends: when its brackets are balanced, at a blank line, or where the next call starts.
+    /// Where broken JSON ends: when its brackets are balanced, at a blank line, or where a call or thought starts.
     fn end_of_broken(&self, start: usize) -> usize {
-        let mut at = start;
         let mut depth = 0_usize;
-        for line in slice(self.text, start..self.end).split_inclusive('\n') {
-            let content = line.trim();
-            let is_next_call = content.starts_with("{\"tool_calls\"") || content.starts_with("<tool_call>");
-            if at > start && (content.is_empty() || is_next_call) {
-                break;
-            }
-            let mut is_string = false;
-            let mut is_escaped = false;
-            for (offset, byte) in line.bytes().enumerate() {
-                match byte {
-                    // What follows a thought must not be lost with the broken JSON in it.
-                    b'<' if Tag::read(self.text, at + offset, self.end)
-                        .is_some_and(|tag| is_thought(&tag)) =>
-                    {
-                        return at + offset;
+        let mut is_string = false;
+        let mut is_escaped = false;
+        for (offset, byte) in slice(self.text, start..self.end).bytes().enumerate() {
+            let at = start + offset;
+            match byte {
+                b'\n' if self.starts_other_text(at + 1) => return at,
+                b'\n' => (is_string, is_escaped) = (false, false),
+                b'<' if Tag::read(self.text, at, self.end).is_some_and(|tag| is_thought(&tag)) => return at,
+                _ if is_escaped => is_escaped = false,
+                b'\\' => is_escaped = is_string,
+                b'"' => is_string = !is_string,
+                b'{' | b'[' if !is_string => depth += 1,
+                b'}' | b']' if !is_string => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return at + 1;
                     }
-                    _ if is_escaped => is_escaped = false,
-                    b'\\' => is_escaped = is_string,
-                    b'"' => is_string = !is_string,
-                    b'{' | b'[' if !is_string => depth += 1,
-                    b'}' | b']' if !is_string => {
-                        depth = depth.saturating_sub(1);
-                        if depth == 0 {
-                            return at + offset + 1;
-                        }
-                    }
-                    _ => {}
                 }
+                _ => {}
             }
-            at += line.len();
         }
-        at
+        self.end
+    }
+
+    /// Tells whether the line at `at` is blank or starts a call.
+    fn starts_other_text(&self, at: usize) -> bool {
+        let line = slice(self.text, at..self.end).trim_start_matches([' ', '\t', '\r']);
+        line.is_empty()
+            || ["\n", "{\"tool_calls\"", "<tool_call>"].iter().any(|start| line.starts_with(start))
     }
 
     fn element(&mut self, at: usize) -> Option<Piece<'a>> {

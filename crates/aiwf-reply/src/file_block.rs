@@ -20,6 +20,7 @@ const TEXT_EXTENSIONS: [&str; 9] = ["md", "markdown", "mdx", "rmd", "qmd", "txt"
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum WrapProblem {
     NotClosed { closing: String },
+    NotOpened { closing: String },
     TextAfter { closing: String },
 }
 
@@ -29,7 +30,9 @@ pub(crate) enum WrapProblem {
 /// around the whole content goes. What is left ends with exactly one line ending unless it is empty.
 pub(crate) fn block_content(path: &str, lines: &str) -> (String, Option<WrapProblem>) {
     let content = dedented(without_blank_end(lines));
-    let (content, problem) = match unwrap_fence(&content, may_start_with_fence(path)) {
+    let is_text = TEXT_EXTENSIONS.contains(&extension(path).as_str());
+    let unwrapped = unwrap_fence(&content, is_text).or_else(|| without_stray_fence(&content, is_text));
+    let (content, problem) = match unwrapped {
         Some((inner, problem)) => (dedented(without_blank_end(inner)).into_owned(), problem),
         None => (content.into_owned(), None),
     };
@@ -115,9 +118,25 @@ fn unwrap_fence(content: &str, is_text: bool) -> Option<(&str, Option<WrapProble
     }
 }
 
-fn may_start_with_fence(path: &str) -> bool {
-    let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    extension.is_some_and(|extension| TEXT_EXTENSIONS.contains(&extension.as_str()))
+/// Takes off a last line that only closes a fence which the content does not open.
+fn without_stray_fence(content: &str, is_text: bool) -> Option<(&str, Option<WrapProblem>)> {
+    let mut open: Option<(usize, FenceOpening<'_>)> = None;
+    let mut at = 0;
+    for line in content.split_inclusive('\n') {
+        open = match open {
+            Some((_, opening)) if opening.is_closed_by(line) => None,
+            Some(open) => Some(open),
+            None => FenceOpening::read(line).map(|opening| (at, opening)),
+        };
+        at += line.len();
+    }
+    let (at, opening) = open.filter(|(at, opening)| !is_text && *at > 0 && opening.info.is_empty())?;
+    let is_last = content.get(at..)?.trim_end().lines().nth(1).is_none();
+    is_last.then_some((content.get(..at)?, Some(WrapProblem::NotOpened { closing: opening.closing() })))
+}
+
+fn extension(path: &str) -> String {
+    path.rsplit_once('.').map_or(String::new(), |(_, extension)| extension.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::file_block::{FileBlock, WrapProblem, block_content};
 use crate::findings::{Findings, excerpt};
 use crate::line::{Line, covers, extent, slice};
 use crate::outline::{Fence, Outline};
+use crate::path_hint::unquoted;
 use crate::problem::Parsed;
 use crate::prose::Marks;
 
@@ -71,7 +72,7 @@ impl<'a> Marker<'a> {
         }
         let undecorated = undecorated(line);
         let inner = undecorated.strip_prefix("<<<")?.trim_start();
-        let path = inner.strip_prefix("FILE:").and_then(|path| path.strip_suffix(">>>")).map(str::trim);
+        let path = inner.strip_prefix("FILE:").and_then(|path| path.strip_suffix(">>>")).map(clean_path);
         if let Some(path) = path.filter(|path| !path.is_empty() && !path.contains(['<', '>'])) {
             let is_exact = line.starts_with("<<<FILE:");
             return Some(if is_exact { Self::File(path) } else { Self::Malformed(Some(path)) });
@@ -88,9 +89,14 @@ impl<'a> Marker<'a> {
         if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
             return None;
         }
-        let path = rest.trim_start_matches([':', '=', ' ', '\t']).split('>').next().map(str::trim);
+        let path = rest.trim_start_matches([':', '=', ' ', '\t']).split('>').next().map(clean_path);
         Some(Self::Malformed(path.filter(|path| !path.is_empty())))
     }
+}
+
+/// Takes blanks and quotes off a path.
+fn clean_path(path: &str) -> &str {
+    unquoted(path.trim()).trim()
 }
 
 /// Takes the marks of a Markdown heading or of bold text off a line.
@@ -157,9 +163,15 @@ impl<'a> Reader<'a> {
                     format!("code fence of file `{shown}` is not closed: end it with a line of {closing}");
                 self.findings.add(line.content_start(), message);
             }
+            Some(WrapProblem::NotOpened { closing }) => {
+                let message = format!(
+                    "file `{shown}` ends with {closing} that close nothing, which are left out: close only what you open"
+                );
+                self.findings.add(line.content_start(), message);
+            }
             Some(WrapProblem::TextAfter { closing }) => {
                 let message = format!(
-                    "text after the code fence of file `{shown}` is left out: put nothing between the closing {closing} and the next marker"
+                    "text after the code fence of file `{shown}` is left out: put nothing between its closing {closing} and the next marker"
                 );
                 self.findings.add(line.content_start(), message);
             }

@@ -19,6 +19,15 @@ fn a_file_reaches_to_the_next_marker() {
 }
 
 #[test]
+fn quotes_around_a_path_go() {
+    assert_snapshot!(check("<<<FILE: `a b.rs`>>>\n<<<FILE: \"c\">>>\n<<<FILE: ''>>>\n"), @r#"
+    a b.rs ""
+    c ""
+    line 3, column 1: file marker has no path, so what follows it is left out: write `<<<FILE: path/to/file>>>`
+    "#);
+}
+
+#[test]
 fn content_may_be_empty_and_hold_anything_but_markers() {
     let reply = "<<<FILE: a>>>\n<<<FILE: b.md>>>\n<thought>\n> x\n```\nsee <<<FILE: x>>> and\n<<<<<<< HEAD\n<<<grid, 1>>>\n";
     assert_snapshot!(check(reply), @r#"
@@ -114,11 +123,25 @@ fn a_fence_around_a_file_goes() {
     "#);
     assert_snapshot!(check("<<<FILE: a.rs>>>\n```rust\nx\n```\nThat is all."), @r#"
     a.rs "x\n"
-    line 1, column 1: text after the code fence of file `a.rs` is left out: put nothing between the closing three backticks and the next marker
+    line 1, column 1: text after the code fence of file `a.rs` is left out: put nothing between its closing three backticks and the next marker
     "#);
     assert_snapshot!(check("<<<FILE: a.rs>>>\n```rust\nx\n"), @r#"
     a.rs "x\n"
     line 1, column 1: code fence of file `a.rs` is not closed: end it with a line of three backticks
+    "#);
+}
+
+#[test]
+fn a_fence_that_only_closes_is_a_problem() {
+    assert_snapshot!(check("<<<FILE: a>>>\n```\nx\n```\n```java\n<<<FILE: B.java>>>\ny\n```\n"), @r#"
+    a "x\n"
+    B.java "y\n"
+    line 1, column 1: text after the code fence of file `a` is left out: put nothing between its closing three backticks and the next marker
+    line 6, column 1: file `B.java` ends with three backticks that close nothing, which are left out: close only what you open
+    "#);
+    assert_snapshot!(check("<<<FILE: a.py>>>\nx = 1\n```\n\n```\n<<<FILE: b.md>>>\ny\n```\n"), @r#"
+    a.py "x = 1\n```\n\n```\n"
+    b.md "y\n```\n"
     "#);
 }
 
@@ -151,8 +174,9 @@ fn a_quoted_example_does_not_count() {
 #[test]
 fn a_wrapping_fence_that_ends_too_early_is_a_problem() {
     assert_snapshot!(check("```\n<<<FILE: README.md>>>\n# A\n```sh\nx\n```\n<<<FILE: b>>>\ny\n```\n"), @r#"
-    b "y\n```\n"
+    b "y\n"
     line 1, column 1: the file markers in this code fence are left out because others stand outside it: write all files without a fence around them, or use a longer fence
+    line 7, column 1: file `b` ends with three backticks that close nothing, which are left out: close only what you open
     "#);
 }
 

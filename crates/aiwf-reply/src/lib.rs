@@ -11,34 +11,25 @@
 mod findings;
 mod problem;
 
-mod line;
-
 mod fence;
-
+mod line;
 mod outline;
 
-mod tag;
-
 mod code_span;
-
+mod element;
 mod prose;
-
+mod tag;
 mod thought;
 
-mod element;
-
+mod fenced_files;
 mod file_block;
 mod file_markers;
-
-mod fenced_files;
 mod path_hint;
 
 mod review_meta;
-
+mod task_status;
 mod verdict;
 mod verdict_tag;
-
-mod task_status;
 
 mod bare_json;
 mod call_reader;

@@ -110,7 +110,7 @@ fn looks_like_path(word: &str) -> bool {
 }
 
 /// Takes one pair of quotes or backticks off.
-fn unquoted(text: &str) -> &str {
+pub(crate) fn unquoted(text: &str) -> &str {
     ['`', '"', '\'']
         .into_iter()
         .find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))

@@ -30,5 +30,3 @@ impl fmt::Display for Problem {
         write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
     }
 }
-
-impl std::error::Error for Problem {}

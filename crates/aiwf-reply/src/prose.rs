@@ -52,7 +52,9 @@ impl Prose {
 /// Reads all tags in a part of a text.
 pub(crate) fn tags(text: &str, part: Range<usize>) -> impl Iterator<Item = Tag<'_>> {
     let bytes = text.as_bytes().get(part.clone()).unwrap_or_default();
-    memchr::memchr_iter(b'<', bytes).filter_map(move |at| Tag::read(text, part.start + at, part.end))
+    memchr::memchr_iter(b'<', bytes)
+        .filter_map(move |at| Tag::read(text, part.start + at, part.end))
+        .filter(|tag| !tag.is_type_parameter(text))
 }
 
 /// Takes `holes` out of `ranges`; both are sorted and do not overlap among themselves.
@@ -78,3 +80,7 @@ pub(crate) fn without(
     }
     left
 }
+
+#[cfg(test)]
+#[path = "prose_tests.rs"]
+mod tests;

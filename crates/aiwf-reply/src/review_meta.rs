@@ -12,6 +12,7 @@
 //! A block in plain text counts. Models like to put it into a code fence, so one in a fence counts when there is
 //! none outside. One in a `>` quote or in a thought never counts.
 
+use std::fmt;
 use std::ops::Range;
 
 use crate::findings::{Findings, shown};
@@ -52,6 +53,12 @@ impl MetaVerdict {
             Self::Fail => "FAIL",
             Self::Pass => "PASS",
         }
+    }
+}
+
+impl fmt::Display for MetaVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -172,10 +179,10 @@ fn read_block(lines: &[Line<'_>], hidden: &[Range<usize>], findings: &mut Findin
     }
     for key in missing {
         let (name, allowed) = (key.as_str(), key.allowed());
-        findings.add(
-            header_at,
-            format!("`{HEADER}` block has no `{name}`: add a line `{name}: ` with {allowed}"),
-        );
+        let example = if key == Key::Verdict { "FAIL" } else { "0" };
+        let message =
+            format!("`{HEADER}` block has no `{name}`: add a line like `{name}: {example}`, with {allowed}");
+        findings.add(header_at, message);
     }
     meta
 }

@@ -45,10 +45,10 @@ fn no_block_is_a_problem() {
 fn a_missing_or_invalid_value_is_a_problem() {
     assert_snapshot!(check("x\n  @@@REVIEW_META\n@@@"), @"
     None None None None
-    line 2, column 3: `@@@REVIEW_META` block has no `verdict`: add a line `verdict: ` with `PASS` or `FAIL`
-    line 2, column 3: `@@@REVIEW_META` block has no `issues_total`: add a line `issues_total: ` with a whole number from 0 up
-    line 2, column 3: `@@@REVIEW_META` block has no `issues_critical`: add a line `issues_critical: ` with a whole number from 0 up
-    line 2, column 3: `@@@REVIEW_META` block has no `missing_inputs`: add a line `missing_inputs: ` with a whole number from 0 up
+    line 2, column 3: `@@@REVIEW_META` block has no `verdict`: add a line like `verdict: FAIL`, with `PASS` or `FAIL`
+    line 2, column 3: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
+    line 2, column 3: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
+    line 2, column 3: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
     ");
     assert_snapshot!(check(&block("OK", "-1", "two", "")), @"
     None None None None
@@ -74,9 +74,9 @@ fn a_block_that_is_not_closed_is_a_problem() {
     assert_snapshot!(check("@@@REVIEW_META\nverdict: PASS\n"), @r#"
     Some("PASS") None None None
     line 1, column 1: `@@@REVIEW_META` block is not closed: end it with a line `@@@`
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line `issues_total: ` with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line `issues_critical: ` with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line `missing_inputs: ` with a whole number from 0 up
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
+    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
     "#);
 }
 
@@ -106,9 +106,9 @@ fn the_worst_of_several_blocks_is_taken() {
     assert_snapshot!(check(&(unclosed.to_owned() + &block("FAIL", "1", "1", "2"))), @r#"
     Some("FAIL") Some(1) Some(1) Some(2)
     line 1, column 1: `@@@REVIEW_META` block is not closed: end it with a line `@@@`
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line `issues_total: ` with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line `issues_critical: ` with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line `missing_inputs: ` with a whole number from 0 up
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
+    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
     line 3, column 1: 2 `@@@REVIEW_META` blocks instead of one, so the worst of each value is taken: write one block
     "#);
 }
@@ -121,9 +121,9 @@ fn a_fenced_block_counts_when_there_is_none_outside() {
     assert_snapshot!(check(&fenced("@@@REVIEW_META\nverdict: PASS\n")), @r#"
     Some("PASS") None None None
     line 2, column 1: `@@@REVIEW_META` block is not closed: end it with a line `@@@`
-    line 2, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line `issues_total: ` with a whole number from 0 up
-    line 2, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line `issues_critical: ` with a whole number from 0 up
-    line 2, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line `missing_inputs: ` with a whole number from 0 up
+    line 2, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
+    line 2, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
+    line 2, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
     "#);
 }
 

@@ -45,6 +45,14 @@ impl<'a> Tag<'a> {
         Some(Self { kind, name, attributes: without_slash.unwrap_or(attributes), start, end })
     }
 
+    /// Tells whether this is the parameter of a type, as in `Vec<Thought>`, and no tag.
+    pub(crate) fn is_type_parameter(&self, text: &str) -> bool {
+        let before = slice(text, 0..self.start).chars().next_back();
+        self.kind == TagKind::Open
+            && self.name.starts_with(|c: char| c.is_ascii_uppercase())
+            && before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'))
+    }
+
     pub(crate) fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
@@ -101,3 +109,7 @@ fn tag_length(after_name: &str) -> Option<usize> {
     }
     first
 }
+
+#[cfg(test)]
+#[path = "tag_tests.rs"]
+mod tests;

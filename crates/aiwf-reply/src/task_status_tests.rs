@@ -36,10 +36,7 @@ fn a_task_needs_an_id_and_a_known_status() {
     line 1, column 1: status of task `1` is `DONE`: write `COMPLETED` or `FAILED`
     ");
     assert_snapshot!(check("<task_status id=\"1\"/>"), @"line 1, column 1: status of task `1` is empty: write `COMPLETED` or `FAILED`");
-    assert_snapshot!(check("<task_status id=\"1\">COMPLETED"), @"
-    1 COMPLETED
-    line 1, column 1: `<task_status>` is not closed: end it with `</task_status>`
-    ");
+    assert_snapshot!(check("<task_status id=\"1\">COMPLETED"), @"line 1, column 1: `<task_status>` is not closed: end it with `</task_status>`");
 }
 
 #[test]

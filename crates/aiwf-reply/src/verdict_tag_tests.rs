@@ -151,6 +151,11 @@ fn thoughts_nest_and_have_several_names() {
 }
 
 #[test]
+fn a_type_parameter_is_no_tag() {
+    assert_snapshot!(check("Use Vec<Thought> or Option::<Review>.\n<review>PASS</review>"), @"PASS");
+}
+
+#[test]
 fn a_fence_in_a_thought_does_not_end_it() {
     let reply =
         "<thought>\n```\n</thought>\n<review>PASS</review>\n```\n</thought>\n<review>REJECTED</review>";

@@ -1,20 +1,29 @@
-//! Texts made to be slow: each parser must get through megabytes of them, so a search that starts again at every
-//! mark would not come to an end here within the time a test run has.
+//! Texts made to be slow: a search that starts again at every mark would not come to an end here within the time
+//! that a test has.
 
 use aiwf_reply::Parser;
 
 use crate::parsed_json::parse;
 
-const LENGTH: usize = 2_000_000;
+/// Long enough that a search which starts again at every mark takes minutes.
+const LENGTH: usize = 80_000;
 
-/// Repeats `piece` and runs every parser on it, also behind beginnings that change what it means.
+/// Repeats `piece` and runs every parser on it, alone and behind what the parser looks for.
 fn check(piece: &str) {
-    for beginning in ["", "---\n", "<<<FILE: a>>>\n", "```\n", "<tool_call>", "{\"a\": ", "@@@REVIEW_META\n"]
-    {
-        let text = beginning.to_owned() + &piece.repeat(LENGTH / piece.len());
-        for parser in Parser::ALL {
-            let (_, problems) = parse(parser, &text);
-            let n_lines = text.lines().count() + 1;
+    let text = piece.repeat(LENGTH / piece.len());
+    let n_lines = text.lines().count() + 3;
+    for parser in Parser::ALL {
+        let beginning = match parser {
+            Parser::FileMarkers => "<<<FILE: a>>>\n",
+            Parser::FencedFiles => "```\n// a.rs\n",
+            Parser::ReviewMeta => "@@@REVIEW_META\n",
+            Parser::VerdictTag => "<review>",
+            Parser::TaskStatus => "<task_status id=\"1\">",
+            Parser::ToolCalls => "<tool_call>{\"a\": ",
+            Parser::FrontMatter => "---\n",
+        };
+        for text in [&text, &(beginning.to_owned() + &text)] {
+            let (_, problems) = parse(parser, text);
             assert!(problems.iter().all(|problem| problem.line <= n_lines), "{parser} on {piece:?}");
         }
     }
@@ -34,6 +43,8 @@ fn broken_calls() {
     for piece in [
         "{\"tool_calls\":",
         "{\"tool_calls\":[}\n",
+        "{\"tool_calls\":]}",
+        "{\"tool_calls\":<x]}",
         "{tool_calls",
         "{\"name\":\"a\",\"arguments\":{}} ",
         "{\"tool_calls\":\"<thought ",
@@ -102,5 +113,21 @@ fn yaml() {
         ["a: ", "- ", "&a ", "*a ", "? ", "\"", "'", "a: 'b'\n", "{a: ", "!", "# x\n", "|\n", "- a\n"]
     {
         check(piece);
+    }
+}
+
+#[test]
+fn two_megabytes_of_the_slowest() {
+    for (parser, piece) in [
+        (Parser::FileMarkers, "<<<FILE:\n"),
+        (Parser::FencedFiles, "```\n// a.rs\n"),
+        (Parser::ReviewMeta, "@@@REVIEW_META\n"),
+        (Parser::VerdictTag, "` `` "),
+        (Parser::VerdictTag, "<thought a='"),
+        (Parser::TaskStatus, "<task_status id=\"1\">"),
+        (Parser::ToolCalls, "[{"),
+        (Parser::FrontMatter, "---\n"),
+    ] {
+        parse(parser, &piece.repeat(2_000_000 / piece.len()));
     }
 }

@@ -8,7 +8,7 @@ use aiwf_reply::{
 use serde_json::{Value, json};
 
 /// Runs a parser; the problems come apart.
-pub fn parse(parser: Parser, text: &str) -> (Value, Vec<Problem>) {
+pub(crate) fn parse(parser: Parser, text: &str) -> (Value, Vec<Problem>) {
     match parser {
         Parser::FileMarkers => of(parse_file_markers(text), |files| files_json(&files)),
         Parser::FencedFiles => of(parse_fenced_files(text), |files| files_json(&files)),

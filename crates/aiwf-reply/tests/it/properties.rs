@@ -77,6 +77,14 @@ fn reply() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&FRAGMENTS[..]), 0..60).prop_map(|pieces| pieces.concat())
 }
 
+fn entries<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    value.get(key).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn text_at<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap()
+}
+
 /// Checks what holds for every parser and text.
 fn check(text: &str) -> Result<(), TestCaseError> {
     for parser in Parser::ALL {
@@ -93,16 +101,16 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         }
         let places: Vec<_> = problems.iter().map(|problem| (problem.line, problem.column)).collect();
         prop_assert!(places.is_sorted(), "{parser}: {places:?}");
-        for file in value["files"].as_array().into_iter().flatten() {
-            let content = file["content"].as_str().unwrap();
-            prop_assert!(!file["path"].as_str().unwrap().is_empty());
+        for file in entries(&value, "files") {
+            let content = text_at(file, "content");
+            prop_assert!(!text_at(file, "path").is_empty());
             prop_assert!(content.is_empty() || content.ends_with('\n'));
         }
-        for call in value["calls"].as_array().into_iter().flatten() {
-            prop_assert!(!call["name"].as_str().unwrap().trim().is_empty());
+        for call in entries(&value, "calls") {
+            prop_assert!(!text_at(call, "name").trim().is_empty());
         }
-        for task in value["tasks"].as_array().into_iter().flatten() {
-            prop_assert!(!task["id"].as_str().unwrap().is_empty());
+        for task in entries(&value, "tasks") {
+            prop_assert!(!text_at(task, "id").is_empty());
         }
         let is_empty = |key: &str| value.get(key).is_some_and(|list| list == &json!([]) || list.is_null());
         let is_missing = is_empty("files") || is_empty("tasks") || is_empty("verdict");
@@ -131,16 +139,15 @@ proptest! {
 
     #[test]
     fn files_behind_markers_come_back(files in files()) {
-        let reply: String = files.iter().map(|file| format!("<<<FILE: {}>>>\n{}", file.path, file.content)).collect();
-        let parsed = parse_file_markers(&format!("Here:\n\n{reply}"));
+        let reply = files.iter().map(|file| format!("<<<FILE: {}>>>\n{}", file.path, file.content));
+        let parsed = parse_file_markers(&format!("Here:\n\n{}", reply.collect::<Vec<_>>().concat()));
         prop_assert_eq!((parsed.value, parsed.problems), (files, vec![]));
     }
 
     #[test]
     fn files_in_fences_come_back(files in files()) {
-        let reply: String =
-            files.iter().map(|file| format!("~~~~~\n// File: {}\n{}~~~~~\n", file.path, file.content)).collect();
-        let parsed = parse_fenced_files(&format!("Here:\n\n{reply}"));
+        let reply = files.iter().map(|file| format!("~~~~~\n// File: {}\n{}~~~~~\n", file.path, file.content));
+        let parsed = parse_fenced_files(&format!("Here:\n\n{}", reply.collect::<Vec<_>>().concat()));
         prop_assert_eq!((parsed.value, parsed.problems), (files, vec![]));
     }
 
