@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut fit_s, mut sort_s) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        let cuts = fit(&items, Tokens(total.0 / 2)).map_err(|_| "nothing is required")?;
+        let cuts = fit(&items, Tokens(total.0 / 2))
+            .map_err(|refusal| format!("nothing is required: {refusal:?}"))?;
         fit_s = fit_s.min(start.elapsed().as_secs_f64());
         std::hint::black_box(cuts);
         let mut keys: Vec<(u64, u64)> = (0..N_SECTIONS).map(|index| (spread(index) % 1000, index)).collect();

@@ -42,7 +42,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         copy = copy.min(start.elapsed().as_secs_f64());
         std::hint::black_box(copied);
     }
-    let per_second = |seconds: f64| (rendered.len() as f64 / seconds).round();
+    let n_bytes = f64::from(u32::try_from(rendered.len())?);
+    let per_second = |seconds: f64| (n_bytes / seconds).round();
     println!(
         "{}",
         serde_json::json!({ "render_bytes_per_s": per_second(render), "copy_bytes_per_s": per_second(copy) })

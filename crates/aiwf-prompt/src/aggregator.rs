@@ -35,7 +35,7 @@ pub(crate) struct BuiltIn<R: 'static> {
     pub(crate) recipe: Recipe,
     pub(crate) order: i32,
     pub(crate) request: fn(&Request) -> Option<&R>,
-    pub(crate) sections: fn(&R, &Capability) -> Result<Vec<Section>, PromptError>,
+    pub(crate) sections: fn(&R, Capability) -> Result<Vec<Section>, PromptError>,
 }
 
 impl<R> Component for BuiltIn<R> {
@@ -52,9 +52,13 @@ impl<R> Component for BuiltIn<R> {
     }
 
     fn sections(&self, request: &Request, capability: &Capability) -> Result<Vec<Section>, PromptError> {
-        (self.request)(request).map_or_else(|| Ok(Vec::new()), |request| (self.sections)(request, capability))
+        (self.request)(request)
+            .map_or_else(|| Ok(Vec::new()), |request| (self.sections)(request, *capability))
     }
 }
+
+/// A component and its place in a prompt.
+type Placed = (i32, Arc<dyn Component>);
 
 /// The components, sorted by their order, and the way from a request to a prompt.
 pub struct PromptAggregator {
@@ -120,7 +124,7 @@ impl PromptAggregator {
 
     /// Builds the prompt for a request.
     pub fn aggregate(&self, request: &Request, options: &Options<'_>) -> Result<Prompt, PromptError> {
-        let sections = self.compose(request, &options.capability)?;
+        let sections = self.compose(request, options.capability)?;
         let cli_tool = request.cli_tool().map(str::to_owned);
         Prompt::new(request.recipe(), request.mode().to_owned(), cli_tool, sections, options)
     }
@@ -155,14 +159,14 @@ impl PromptAggregator {
     }
 
     /// Lets every component of the recipe add its sections, in order.
-    fn compose(&self, request: &Request, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+    fn compose(&self, request: &Request, capability: Capability) -> Result<Vec<Section>, PromptError> {
         let settings = match request {
             Request::Reply(request) => request.components.as_slice(),
             Request::Session(_) | Request::Change(_) | Request::Workflow(_) => &[],
         };
         let mut sections = Vec::new();
         for (order, component) in self.ordered(request.recipe(), settings)? {
-            for mut section in component.sections(request, capability)? {
+            for mut section in component.sections(request, &capability)? {
                 component.id().clone_into(&mut section.component);
                 section.order = order;
                 sections.push(section);
@@ -175,11 +179,7 @@ impl PromptAggregator {
     }
 
     /// The components of a recipe with the order the request gives them, without the ones it switches off.
-    fn ordered(
-        &self,
-        recipe: Recipe,
-        settings: &[ComponentSetting],
-    ) -> Result<Vec<(i32, Arc<dyn Component>)>, PromptError> {
+    fn ordered(&self, recipe: Recipe, settings: &[ComponentSetting]) -> Result<Vec<Placed>, PromptError> {
         let mut components = self.all();
         components.retain(|component| component.takes_part_in(recipe));
         let known: Vec<&str> = components.iter().map(|component| component.id()).collect();
@@ -190,7 +190,7 @@ impl PromptAggregator {
                 known: known.into_iter().map(str::to_owned).collect(),
             });
         }
-        let mut ordered: Vec<(i32, Arc<dyn Component>)> = components
+        let mut ordered: Vec<Placed> = components
             .into_iter()
             .filter_map(|component| {
                 let setting = settings.iter().rev().find(|setting| setting.id == component.id());

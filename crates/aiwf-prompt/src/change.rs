@@ -3,6 +3,8 @@
 //! In: a rendered system template, context items, instructions. Out: one section for each, which `xml` writes as
 //! `<system_prompt>`, `<context>` and `<instructions>`.
 
+#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+
 use std::sync::Arc;
 
 use crate::aggregator::{BuiltIn, Component, PromptAggregator};
@@ -80,6 +82,13 @@ pub struct ChangeRequest {
     pub instructions_source: Source,
 }
 
+impl ChangeRequest {
+    /// The system template, unless there is nothing in it.
+    fn template(&self) -> Option<&(Text, Source)> {
+        self.system_prompt.as_ref().filter(|(text, _)| !text.is_empty())
+    }
+}
+
 /// The data model behind the XML: system instructions, context and the task.
 #[derive(Clone, Debug)]
 pub struct UnifiedPrompt {
@@ -114,7 +123,7 @@ impl UnifiedPrompt {
 
 /// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
-    type Sections = fn(&ChangeRequest, &Capability) -> Result<Vec<Section>, PromptError>;
+    type Sections = fn(&ChangeRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, Sections); 3] =
         [("system-template", system_template), ("context", context), ("instructions", instructions)];
     let component = |((id, sections), order): ((&'static str, Sections), i32)| -> Arc<dyn Component> {
@@ -132,10 +141,8 @@ pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     table.into_iter().zip((10..).step_by(10)).map(component).collect()
 }
 
-fn system_template(request: &ChangeRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
-    let Some((text, source)) = request.system_prompt.as_ref().filter(|(text, _)| !text.is_empty()) else {
-        return Ok(Vec::new());
-    };
+fn system_template(request: &ChangeRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
+    let Some((text, source)) = request.template() else { return Ok(Vec::new()) };
     Ok(vec![Section {
         role: Role::System,
         stability: Stability::Stable,
@@ -143,7 +150,7 @@ fn system_template(request: &ChangeRequest, _: &Capability) -> Result<Vec<Sectio
     }])
 }
 
-fn context(request: &ChangeRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn context(request: &ChangeRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     if request.context.is_empty() {
         return Ok(Vec::new());
     }
@@ -173,10 +180,10 @@ fn context(request: &ChangeRequest, _: &Capability) -> Result<Vec<Section>, Prom
     }])
 }
 
-fn instructions(request: &ChangeRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn instructions(request: &ChangeRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let source = request.instructions_source.clone();
-    let heading = (request.system_prompt.is_some() || !request.context.is_empty())
-        .then(|| "## Instructions".to_owned());
+    let heading =
+        (request.template().is_some() || !request.context.is_empty()).then(|| "## Instructions".to_owned());
     Ok(vec![Section {
         heading,
         ..Section::new("instructions", "Instructions", source, request.instructions.clone())

@@ -39,6 +39,11 @@ pub(crate) fn one_line(name: &str) -> String {
     line
 }
 
+/// `text` with a newline for everything that a reader may take for a line end.
+pub(crate) fn plain_line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n").replace(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'], "\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,6 +60,14 @@ mod tests {
         assert_eq!(fenced("rs", "fn a() {}\n"), "```rs\nfn a() {}\n```");
         assert_eq!(fenced("", "x"), "```\nx\n```");
         assert_eq!(fenced("", ""), "```\n```");
+    }
+
+    #[test]
+    fn everything_that_looks_like_a_line_end_becomes_one() {
+        assert_eq!(
+            plain_line_ends("a\r\nb\rc\u{b}d\u{c}e\u{85}f\u{2028}g\u{2029}h\n\n"),
+            "a\nb\nc\nd\ne\nf\ng\nh\n\n"
+        );
     }
 
     #[test]

@@ -65,7 +65,8 @@ pub(crate) struct Style {
 
 /// Lays out the sections that are kept.
 pub(crate) fn lay_out(sections: &[Section], style: Style) -> Vec<MessageLayout<'_>> {
-    let kept = || sections.iter().enumerate().filter(|(_, section)| section.is_kept());
+    // A section with nothing to say leaves no separator and no empty message.
+    let kept = || sections.iter().enumerate().filter(|(_, section)| section.is_kept() && !section.is_blank());
     match style.format {
         Format::Text => {
             let mut messages = Vec::new();
@@ -93,8 +94,9 @@ pub(crate) fn lay_out(sections: &[Section], style: Style) -> Vec<MessageLayout<'
             .collect(),
         Format::Xml => {
             let mut stretches = join(xml_groups(sections, style.separator), "\n");
-            if let Some(first) = stretches.first_mut() {
-                first.before.insert_str(0, "<prompt>\n");
+            match stretches.first_mut() {
+                Some(first) => first.before.insert_str(0, "<prompt>\n"),
+                None => stretches.push(no_section(sections.len())),
             }
             if let Some(last) = stretches.last_mut() {
                 last.after.push_str("\n</prompt>");
@@ -102,6 +104,17 @@ pub(crate) fn lay_out(sections: &[Section], style: Style) -> Vec<MessageLayout<'
             // The whole document is the user's text, whatever the receiver could take apart.
             vec![MessageLayout { role: Role::User, stretches }]
         }
+    }
+}
+
+/// What opens a document that has no section: it is a document all the same.
+fn no_section(n_sections: usize) -> Stretch<'static> {
+    Stretch {
+        owner: Owner { section: n_sections, part: None },
+        before: "<prompt>".to_owned(),
+        own: Vec::new(),
+        after: String::new(),
+        printed_after: "",
     }
 }
 
@@ -194,7 +207,7 @@ fn text_part(part: &Part) -> Vec<Cow<'_, str>> {
                 format!("{newline}{fence}").into(),
             ]
         }
-        PartBody::Reference(path) => vec![format!("### {label}{name}\n\n@{path}").into()],
+        PartBody::Reference(path) => vec![format!("### {label}{name}\n\n@{}", one_line(path)).into()],
         PartBody::Note(note) => vec![format!("### {label}{name}\n\n{note}").into()],
     }
 }
@@ -205,14 +218,22 @@ fn xml_groups<'a>(sections: &'a [Section], separator: &'static str) -> Vec<Group
     let mut instructions = Vec::new();
     for (index, section) in sections.iter().enumerate().filter(|(_, section)| section.is_kept()) {
         let owner = Owner { section: index, part: None };
-        if section.role == Role::System {
-            system.push((owner, section));
-        } else if !section.parts.is_empty() {
+        if !section.parts.is_empty() {
             items.extend(kept_parts(index, section, xml_part));
+        } else if section.role == Role::System {
+            system.push((owner, section));
         } else if section.kind == SectionKind::Instructions {
             instructions.push((owner, section));
         } else {
             items.push((owner, xml_item(section.kind, &section.title, &section.body)));
+        }
+    }
+    for sections in [&mut system, &mut instructions] {
+        // The element itself says that there is something; beside others, a blank section says nothing.
+        if sections.iter().any(|(_, section)| !section.is_blank()) {
+            sections.retain(|(_, section)| !section.is_blank());
+        } else {
+            sections.truncate(1);
         }
     }
     let group = |open: &str, items, joint, close| Group { open: open.to_owned(), items, joint, close };

@@ -7,6 +7,60 @@
 //! Start at [`PromptAggregator`]: it holds the components of the four recipes and turns a [`Request`] into a
 //! [`Prompt`]. The names of the documents behind the recipes stay findable: [`PromptAssembler`] (session),
 //! [`UnifiedPrompt`] (change), [`PromptComposer`] (workflow).
+//!
+//! A program that embeds the pipeline adds its own component once; every later prompt has its section:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use aiwf_prompt::{
+//!     Capability, ChangeRequest, Component, Format, Options, PromptAggregator, PromptError, Recipe, Request,
+//!     Role, Section, Source, Text, Tokenizer,
+//! };
+//!
+//! struct HouseRules;
+//!
+//! impl Component for HouseRules {
+//!     fn id(&self) -> &str {
+//!         "house-rules"
+//!     }
+//!     fn order(&self) -> i32 {
+//!         5
+//!     }
+//!     fn takes_part_in(&self, recipe: Recipe) -> bool {
+//!         recipe == Recipe::Change
+//!     }
+//!     fn sections(&self, _: &Request, _: &Capability) -> Result<Vec<Section>, PromptError> {
+//!         let source = Source::Component("house-rules".to_owned());
+//!         let section = Section::new("house-rules", "House Rules", source, "Write no comments on comments.");
+//!         Ok(vec![Section { role: Role::System, ..section }])
+//!     }
+//! }
+//!
+//! PromptAggregator::global().register(Arc::new(HouseRules));
+//!
+//! let request = Request::Change(ChangeRequest {
+//!     phase: None,
+//!     system_prompt: None,
+//!     context: Vec::new(),
+//!     instructions: Text::from("Add login"),
+//!     instructions_source: Source::Input("instructions".to_owned()),
+//! });
+//! let options = Options {
+//!     format: Format::Text,
+//!     capability: Capability {
+//!         fs_ability: None,
+//!         supports_system_prompt: true,
+//!         supports_file_attachments: false,
+//!     },
+//!     budget: None,
+//!     counter: &Tokenizer::Estimate,
+//! };
+//! let prompt = PromptAggregator::global().aggregate(&request, &options)?;
+//! assert_eq!(prompt.system_prompt().as_deref(), Some("Write no comments on comments."));
+//! assert_eq!(prompt.user_prompt(), "Add login");
+//! # Ok::<(), PromptError>(())
+//! ```
 
 mod capability;
 mod digest;
@@ -48,7 +102,7 @@ pub use section::{
     Need, Part, PartBody, Problem, Role, Section, SectionId, SectionKind, Source, Stability, Text,
 };
 pub use session::{Artifact, CodeFile, PromptAssembler, SessionPhase, SessionRequest};
-pub use template::{TemplateError, TemplateSource, check_template, render_template};
+pub use template::{TemplateError, TemplatePlace, TemplateSource, check_template, render_template};
 pub use template_set::{
     TEMPLATE_VARIABLES, TemplateName, TemplateNotFound, built_in_template, built_in_templates,
 };

@@ -288,7 +288,7 @@ impl Prompt {
         let mut names: Vec<&str> = self
             .sections
             .iter()
-            .filter(|section| section.is_kept())
+            .filter(|section| section.is_kept() && !section.is_blank())
             .map(|section| section.component.as_str())
             .collect();
         names.sort_unstable();
@@ -442,17 +442,14 @@ impl Prompt {
                     .and_then(|part| section.parts.get(part))
                     .map_or_else(|| section.id.to_string(), |part| part.name.clone())
             });
-            (name.unwrap_or_default(), *tokens)
+            // Without any section, the document's own element is all there is.
+            (name.unwrap_or_else(|| "<prompt>".to_owned()), *tokens)
         });
         PromptError::RequiredSectionsTooLarge { needed: measured.total, budget, largest, largest_tokens }
     }
 
     /// Counts the text as laid out; a stretch whose surroundings did not change is not counted twice.
-    fn count(
-        &self,
-        counter: &dyn CountTokens,
-        known: &mut BTreeMap<Owner, (String, String, Tokens)>,
-    ) -> Measured {
+    fn count(&self, counter: &dyn CountTokens, known: &mut BTreeMap<Owner, Counted>) -> Measured {
         let messages = self.layout();
         let runs = self.runs(&messages, counter.is_exact());
         let mut texts: Vec<Vec<&str>> = Vec::new();
@@ -461,8 +458,8 @@ impl Prompt {
         for run in &runs {
             match run.as_slice() {
                 [only] => match known.get(&only.owner) {
-                    Some((before, after, tokens)) if *before == only.before && *after == only.after => {
-                        by_owner.insert(only.owner, *tokens);
+                    Some(earlier) if earlier.is_for(only) => {
+                        by_owner.insert(only.owner, earlier.tokens);
                     }
                     _ => {
                         texts.push(only.printed().collect());
@@ -486,7 +483,7 @@ impl Prompt {
             match run {
                 [only] => {
                     let tokens = alone.first().copied().unwrap_or_default();
-                    known.insert(only.owner, (only.before.clone(), only.after.clone(), tokens));
+                    known.insert(only.owner, Counted::new(only, tokens));
                 }
                 several => share_difference(several, &alone, next(), &mut by_owner),
             }
@@ -516,6 +513,32 @@ impl Prompt {
             }
         }
         runs
+    }
+}
+
+/// The count of a stretch, and what stood around it when it was counted.
+struct Counted {
+    before: String,
+    after: String,
+    printed_after: &'static str,
+    tokens: Tokens,
+}
+
+impl Counted {
+    fn new(stretch: &Stretch<'_>, tokens: Tokens) -> Self {
+        Self {
+            before: stretch.before.clone(),
+            after: stretch.after.clone(),
+            printed_after: stretch.printed_after,
+            tokens,
+        }
+    }
+
+    /// Whether the count still holds: a cut changes what stands beside its neighbours, never their own text.
+    fn is_for(&self, stretch: &Stretch<'_>) -> bool {
+        self.before == stretch.before
+            && self.after == stretch.after
+            && self.printed_after == stretch.printed_after
     }
 }
 

@@ -4,6 +4,8 @@
 //! places, each left out when there is nothing for it. `api` text has no headings; `cli` text has one for each
 //! section. Text that others wrote stands in a fence it cannot close, so it cannot pass for a section.
 
+#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +13,7 @@ use std::sync::Arc;
 use crate::aggregator::{BuiltIn, Component};
 use crate::capability::Capability;
 use crate::error::PromptError;
-use crate::fence::{fenced, one_line};
+use crate::fence::{fenced, one_line, plain_line_ends};
 use crate::recipe::{Recipe, Request};
 use crate::section::{Need, Role, Section, SectionKind, Source, Stability, Text};
 
@@ -101,7 +103,7 @@ impl ReplyRequest {
 
 /// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
-    type Sections = fn(&ReplyRequest, &Capability) -> Result<Vec<Section>, PromptError>;
+    type Sections = fn(&ReplyRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, i32, Sections); 6] = [
         ("system-prompt", 10, system_prompt),
         ("mcp-tools", 20, mcp_tools),
@@ -145,7 +147,7 @@ fn present(text: Option<&Text>) -> Option<&Text> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-fn system_prompt(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn system_prompt(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(text) = present(request.system_prompt.as_ref()) else { return Ok(Vec::new()) };
     let source = Source::Input("settings.systemPrompt".to_owned());
     Ok(vec![Section {
@@ -155,7 +157,7 @@ fn system_prompt(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>,
     }])
 }
 
-fn mcp_tools(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn mcp_tools(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     if !request.includes_tools || request.tools.is_empty() {
         return Ok(Vec::new());
     }
@@ -175,7 +177,7 @@ fn mcp_tools(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, Pro
         let _ = write!(body, "\n\n### {}", one_line(&tool.name));
         if let Some(description) = tool.description.as_deref().filter(|text| !text.trim().is_empty()) {
             body.push('\n');
-            for line in description.trim().lines() {
+            for line in plain_line_ends(description.trim()).lines() {
                 let _ = write!(body, "\n> {line}");
             }
         }
@@ -191,19 +193,19 @@ fn mcp_tools(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, Pro
     }])
 }
 
-fn user_context(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn user_context(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(text) = present(request.user_context.as_ref()) else { return Ok(Vec::new()) };
     let section = quoted(request, "user-context", "User Context", "request.userContext", text);
     Ok(vec![Section { need: Need::Optional(10), ..section }])
 }
 
-fn tool_results(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn tool_results(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(text) = present(request.tool_results.as_ref()) else { return Ok(Vec::new()) };
     let section = quoted(request, "tool-results", "Tool Results", "request.toolResults", text);
     Ok(vec![Section { need: Need::Optional(20), ..section }])
 }
 
-fn ai_message(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn ai_message(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(text) = present(Some(&request.ai_message)) else { return Ok(Vec::new()) };
     Ok(vec![quoted(request, "ai-message", "AI Message", "request.aiMessage", text)])
 }
@@ -211,16 +213,15 @@ fn ai_message(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, Pr
 const CLOSING_API: &str = "Write a short, professional answer to the report above.";
 const CLOSING_CLI: &str = "Answer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone.";
 
-fn closing(request: &ReplyRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
-    let (body, source) = match present(request.closing.as_ref()) {
-        Some(text) => (text.clone(), Source::Input("settings.closing".to_owned())),
-        None => {
-            let text = match request.mode {
-                ReplyMode::Api => CLOSING_API,
-                ReplyMode::Cli => CLOSING_CLI,
-            };
-            (Text::from(text), Source::Engine("closing".to_owned()))
-        }
+fn closing(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
+    let (body, source) = if let Some(text) = present(request.closing.as_ref()) {
+        (text.clone(), Source::Input("settings.closing".to_owned()))
+    } else {
+        let text = match request.mode {
+            ReplyMode::Api => CLOSING_API,
+            ReplyMode::Cli => CLOSING_CLI,
+        };
+        (Text::from(text), Source::Engine("closing".to_owned()))
     };
     Ok(vec![section(request, "closing", "Your Answer", source, body)])
 }

@@ -237,6 +237,11 @@ impl Section {
         self.cut.is_none() && (self.parts.is_empty() || self.parts.iter().any(|part| part.cut.is_none()))
     }
 
+    /// Whether there is nothing to write down: no heading, no text, no parts.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.heading.is_none() && self.body.is_empty() && self.parts.is_empty()
+    }
+
     /// The number of bytes it contributes, without frames.
     pub fn bytes(&self) -> usize {
         if self.parts.is_empty() {

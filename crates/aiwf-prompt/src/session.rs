@@ -4,11 +4,14 @@
 //! feedback, profile prompt and output instructions, those that the phase calls for. Reads no directory: the
 //! engine hands the texts in.
 
+#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+
 use std::sync::Arc;
 
 use crate::aggregator::{BuiltIn, Component, PromptAggregator};
 use crate::capability::{Capability, Format, FsAbility};
 use crate::error::PromptError;
+use crate::fence::one_line;
 use crate::prompt::{Options, Prompt};
 use crate::recipe::{Recipe, Request};
 use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
@@ -144,7 +147,7 @@ impl PromptAssembler {
 
 /// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
-    type Sections = fn(&SessionRequest, &Capability) -> Result<Vec<Section>, PromptError>;
+    type Sections = fn(&SessionRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, Sections); 7] = [
         ("approved-plan", approved_plan),
         ("standards-bundle", standards_bundle),
@@ -169,17 +172,17 @@ pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     table.into_iter().zip((10..).step_by(10)).map(component).collect()
 }
 
-fn approved_plan(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+fn approved_plan(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
     let plan = request.plan.as_ref().filter(|_| request.phase.builds_on_plan());
     Ok(artifact_section("approved-plan", "Approved Plan", plan, capability, Stability::Stable))
 }
 
-fn standards_bundle(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+fn standards_bundle(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
     let standards = request.standards.as_ref().filter(|_| request.phase != SessionPhase::Initialized);
     Ok(artifact_section("standards-bundle", "Standards Bundle", standards, capability, Stability::Stable))
 }
 
-fn review(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+fn review(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
     let review = request.review.as_ref().filter(|_| request.phase == SessionPhase::Revising);
     Ok(artifact_section("review", "Review", review, capability, Stability::Volatile))
 }
@@ -188,12 +191,14 @@ fn artifact_section(
     id: &str,
     title: &str,
     artifact: Option<&Artifact>,
-    capability: &Capability,
+    capability: Capability,
     stability: Stability,
 ) -> Vec<Section> {
-    let Some(artifact) = artifact.filter(|artifact| !artifact.text.is_empty()) else { return Vec::new() };
+    let Some(artifact) = artifact.filter(|artifact| !artifact.text.trim().is_empty()) else {
+        return Vec::new();
+    };
     let body = if capability.supports_file_attachments {
-        Text::from(format!("@{}", artifact.path))
+        Text::from(format!("@{}", one_line(&artifact.path)))
     } else {
         artifact.text.clone()
     };
@@ -208,7 +213,7 @@ fn artifact_section(
 /// Cut before anything else of the recipe; among themselves, the last path first.
 const CODE_FILE: Need = Need::Optional(10);
 
-fn previous_code(request: &SessionRequest, capability: &Capability) -> Result<Vec<Section>, PromptError> {
+fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
     if !request.phase.builds_on_code() || request.code.is_empty() {
         return Ok(Vec::new());
     }
@@ -223,7 +228,7 @@ fn previous_code(request: &SessionRequest, capability: &Capability) -> Result<Ve
                 PartBody::Inline(_) if capability.supports_file_attachments => {
                     PartBody::Reference(file.path.clone())
                 }
-                body => body.clone(),
+                body @ (PartBody::Inline(_) | PartBody::Reference(_) | PartBody::Note(_)) => body.clone(),
             },
             need: CODE_FILE,
             cut: None,
@@ -239,7 +244,7 @@ fn previous_code(request: &SessionRequest, capability: &Capability) -> Result<Ve
     }])
 }
 
-fn feedback(request: &SessionRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn feedback(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(feedback) = request.feedback.as_ref().filter(|feedback| !feedback.trim().is_empty()) else {
         return Ok(Vec::new());
     };
@@ -250,14 +255,14 @@ fn feedback(request: &SessionRequest, _: &Capability) -> Result<Vec<Section>, Pr
     }])
 }
 
-fn profile_prompt(request: &SessionRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn profile_prompt(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let body = request.profile_prompt.clone();
     Ok(vec![Section::new("profile-prompt", "Profile Prompt", request.profile_source.clone(), body)])
 }
 
 fn output_instructions(
     request: &SessionRequest,
-    capability: &Capability,
+    capability: Capability,
 ) -> Result<Vec<Section>, PromptError> {
     let (Some(ability), Some(file)) = (capability.fs_ability, request.phase.response_file()) else {
         return Ok(Vec::new());
@@ -265,7 +270,7 @@ fn output_instructions(
     let sentence = match ability {
         FsAbility::LocalWrite => {
             let path = request.response_path.as_deref().unwrap_or(file);
-            format!("Save your complete response to `{path}`")
+            format!("Save your complete response to `{}`", one_line(path))
         }
         FsAbility::LocalRead => format!("Name your output file `{file}`"),
         FsAbility::WriteOnly => format!("Create a downloadable file named `{file}`"),

@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
+use std::ops::Range;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
+use minijinja::{Environment, Error, ErrorKind, Template, UndefinedBehavior, Value};
 
 use crate::nearest::nearest;
 
@@ -91,9 +92,16 @@ impl TemplateError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UndefinedVariable { variable, defined, .. } => {
+                if defined.is_empty() {
+                    return Some("no variable is defined here".to_owned());
+                }
                 let list = defined.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
                 let mut hint = String::new();
-                if let Some(close) = nearest(variable, defined.iter().map(String::as_str)) {
+                // What lies inside a variable that exists is not like another variable.
+                let is_whole = !variable.contains(['.', '[']);
+                if let Some(close) =
+                    nearest(variable, defined.iter().map(String::as_str)).filter(|_| is_whole)
+                {
                     let _ = write!(hint, "did you mean `{close}`? ");
                 }
                 let _ = write!(hint, "defined here: {list}");
@@ -132,16 +140,21 @@ pub fn render_template(
     variables: &BTreeMap<String, serde_json::Value>,
 ) -> Result<String, TemplateError> {
     let environment = environment();
-    let fault = |error: &Error| describe(error, template, variables.keys());
-    let compiled =
-        environment.template_from_named_str(&template.name, &template.text).map_err(|error| fault(&error))?;
+    let fault =
+        |error: &Error, undeclared: &[String]| describe(error, template, variables.keys(), undeclared);
+    let compiled = environment
+        .template_from_named_str(&template.name, &template.text)
+        .map_err(|error| fault(&error, &[]))?;
     let mut out = Bounded { written: Vec::new(), is_full: false };
     match compiled.render_captured_to(Value::from(Serde(variables)), &mut out) {
         Ok(_) => Ok(String::from_utf8_lossy(&out.written).into_owned()),
         Err(_) if out.is_full => {
             Err(TemplateError::TooLarge { name: template.name.clone(), limit: MAX_BYTES })
         }
-        Err(error) => Err(fault(&error)),
+        Err(error) => {
+            let is_defined = |name: &str| variables.contains_key(name);
+            Err(fault(&error, &undeclared(&environment, &compiled, is_defined)))
+        }
     }
 }
 
@@ -151,24 +164,32 @@ pub fn check_template(template: &TemplateSource, defined: &[&str]) -> Result<(),
     let known = || defined.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let compiled = environment
         .template_from_named_str(&template.name, &template.text)
-        .map_err(|error| vec![describe(&error, template, known().iter())])?;
-    let mut unknown: Vec<String> = compiled
-        .undeclared_variables(false)
-        .into_iter()
-        .filter(|name| {
-            !defined.contains(&name.as_str()) && environment.globals().all(|(global, _)| global != name)
-        })
-        .collect();
-    unknown.sort();
-    let errors: Vec<TemplateError> = unknown
+        .map_err(|error| vec![describe(&error, template, known().iter(), &[])])?;
+    let errors: Vec<TemplateError> = undeclared(&environment, &compiled, |name| defined.contains(&name))
         .into_iter()
         .map(|variable| {
-            let start = find_word(&template.text, &variable);
+            let start = find_in_tags(&template.text, &variable);
             let place = place_at(template, start, variable.len());
             TemplateError::UndefinedVariable { variable, place: Box::new(place), defined: known() }
         })
         .collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The variables that a template uses and nobody defines, sorted.
+fn undeclared(
+    environment: &Environment<'_>,
+    template: &Template<'_, '_>,
+    is_defined: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let is_global = |name: &str| environment.globals().any(|(global, _)| global == name);
+    let mut names: Vec<String> = template
+        .undeclared_variables(false)
+        .into_iter()
+        .filter(|name| !is_defined(name) && !is_global(name))
+        .collect();
+    names.sort();
+    names
 }
 
 /// A writer that takes only so much.
@@ -196,38 +217,91 @@ fn describe<'v>(
     error: &Error,
     template: &TemplateSource,
     defined: impl Iterator<Item = &'v String>,
+    undeclared: &[String],
 ) -> TemplateError {
     if error.kind() == ErrorKind::OutOfFuel {
         return TemplateError::TooManySteps { name: template.name.clone(), limit: MAX_STEPS };
     }
+    let text = template.text.as_str();
     let range = error.range().unwrap_or_else(|| {
-        let start = line_start(&template.text, error.line().unwrap_or(1));
+        let start = line_start(text, error.line().unwrap_or(1));
         start..start
     });
-    let expression = template.text.get(range.clone()).unwrap_or_default();
-    let place = Box::new(place_at(template, range.start, expression.len()));
-    if error.kind() == ErrorKind::UndefinedError {
-        let variable = expression.trim().to_owned();
+    let expression = text.get(range.clone()).unwrap_or_default();
+    if let Some(variable) = undefined_variable(error, expression, undeclared) {
+        let start = find_near(text, &range, &variable);
+        let place = Box::new(place_at(template, start, variable.len()));
         return TemplateError::UndefinedVariable { variable, place, defined: defined.cloned().collect() };
     }
+    let place = Box::new(place_at(template, range.start, expression.len()));
     let message = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
     TemplateError::Invalid { message, place }
+}
+
+/// The variable or attribute behind an error, if it is one that does not exist.
+///
+/// The engine names it at the end of its message, whatever was done to it; a call of one it only calls unknown.
+fn undefined_variable(error: &Error, expression: &str, undeclared: &[String]) -> Option<String> {
+    let named = error.detail().and_then(|detail| {
+        let (before, _) = detail.rsplit_once("` is undefined")?;
+        before.rsplit_once('`').map(|(_, name)| name.to_owned())
+    });
+    let called = || undeclared.iter().find(|name| find_word(expression, name).is_some()).cloned();
+    let other = || (error.kind() == ErrorKind::UndefinedError).then(|| expression.trim().to_owned());
+    named.or_else(called).or_else(other)
 }
 
 fn line_start(text: &str, line: usize) -> usize {
     text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum()
 }
 
-/// Where `word` stands alone for the first time, or the start.
-fn find_word(text: &str, word: &str) -> usize {
-    let is_name = |character: char| character.is_alphanumeric() || character == '_';
-    text.match_indices(word)
-        .find(|(start, _)| {
-            let before = text.get(..*start).and_then(|before| before.chars().next_back());
-            let after = text.get(start + word.len()..).and_then(|after| after.chars().next());
-            !before.is_some_and(is_name) && !after.is_some_and(is_name)
-        })
-        .map_or(0, |(start, _)| start)
+/// Where `word` stands in an expression or before it in the same tag, else where the expression starts.
+fn find_near(text: &str, expression: &Range<usize>, word: &str) -> usize {
+    let find_in = |range: Range<usize>| Some(find_word(text.get(range.clone())?, word)? + range.start);
+    let tag = || tags(text).find(|tag| tag.contains(&expression.start));
+    find_in(expression.clone()).or_else(|| find_in(tag()?.start..expression.end)).unwrap_or(expression.start)
+}
+
+/// Where `word` stands for the first time in a tag, or the start.
+fn find_in_tags(text: &str, word: &str) -> usize {
+    let in_tag = |tag: Range<usize>| Some(find_word(text.get(tag.clone())?, word)? + tag.start);
+    tags(text).find_map(in_tag).unwrap_or(0)
+}
+
+/// Where the tags of a template stand, without its comments.
+fn tags(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut position = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let start = position + text.get(position..)?.find('{')?;
+            let close = match text.as_bytes().get(start + 1) {
+                Some(b'{') => "}}",
+                Some(b'%') => "%}",
+                Some(b'#') => "#}",
+                _ => {
+                    position = start + 1;
+                    continue;
+                }
+            };
+            let inside = text.get(start + 2..)?;
+            position = inside.find(close).map_or(text.len(), |end| start + 2 + end + close.len());
+            if close != "#}" {
+                return Some(start..position);
+            }
+        }
+    })
+}
+
+/// Where `word` stands for the first time and is a name of its own: no part of another, no attribute, no literal.
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    let is_name =
+        |character: char| character.is_alphanumeric() || matches!(character, '_' | '.' | '\'' | '"');
+    let stands_alone = |start: &usize| {
+        let before = text.get(..*start).and_then(|before| before.chars().next_back());
+        let after = text.get(start + word.len()..).and_then(|after| after.chars().next());
+        !before.is_some_and(is_name) && !after.is_some_and(|c| c != '.' && is_name(c))
+    };
+    text.match_indices(word).map(|(start, _)| start).find(stands_alone)
 }
 
 fn place_at(template: &TemplateSource, start: usize, width: usize) -> TemplatePlace {

@@ -66,7 +66,7 @@ pub struct TemplateNotFound {
 }
 
 fn list(tried: &[String]) -> String {
-    tried.iter().map(|path| format!("\n  tried: {path}")).collect()
+    tried.iter().flat_map(|path| ["\n  tried: ", path]).collect()
 }
 
 impl TemplateNotFound {

@@ -4,6 +4,8 @@
 //! rules, tool policy, persona, run directive, node brief, data, user input — those the mode calls for. What a
 //! mode needs and does not get is an error; a layer is never dropped in silence. No real path leaves here.
 
+#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+
 mod directive;
 mod node_brief;
 mod persona;
@@ -20,6 +22,7 @@ pub use redact::{Roots, alias_roots, redact_paths};
 use crate::aggregator::{BuiltIn, Component, PromptAggregator};
 use crate::capability::{Capability, Format};
 use crate::error::PromptError;
+use crate::fence::plain_line_ends;
 use crate::prompt::{Message, Options};
 use crate::recipe::{Recipe, Request};
 use crate::section::{Need, Role, Section, SectionKind, Source, Stability};
@@ -207,6 +210,11 @@ impl WorkflowRequest {
         self.mode == Mode::Run && !self.is_completed
     }
 
+    /// A text that the mode cannot do without; a blank one is none.
+    fn required_text<'a>(&self, value: Option<&'a str>, field: &'static str) -> Result<&'a str, PromptError> {
+        self.required(value.filter(|text| !text.trim().is_empty()), field)
+    }
+
     /// A field that the mode cannot do without.
     fn required<'a, T: ?Sized>(
         &self,
@@ -219,6 +227,8 @@ impl WorkflowRequest {
     /// The brief of the active node; it must be the node the run stands at.
     fn active_node(&self) -> Result<&NodeBrief, PromptError> {
         let brief = self.required(self.node_brief.as_ref(), "nodeBrief")?;
+        self.required_text(Some(&brief.node_id), "nodeBrief.nodeId")?;
+        self.required_text(Some(&brief.step_file), "nodeBrief.stepFilePathInPkg")?;
         match self.current_node_id.as_deref().map(str::trim) {
             Some(current) if !current.is_empty() && current != brief.node_id => {
                 Err(PromptError::Contradiction {
@@ -251,7 +261,7 @@ impl PromptComposer {
 
 /// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
-    type Sections = fn(&WorkflowRequest, &Capability) -> Result<Vec<Section>, PromptError>;
+    type Sections = fn(&WorkflowRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, Sections); 7] = [
         ("base-rules", base_rules),
         ("tool-policy", tool_policy),
@@ -281,7 +291,7 @@ fn system_section(id: &str, title: &str, source: Source, body: impl Into<crate::
     Section { role: Role::System, stability: Stability::Stable, ..Section::new(id, title, source, body) }
 }
 
-fn base_rules(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn base_rules(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let (name, text) = match request.mode {
         Mode::Run => ("workflow rules", include_str!("workflow/base_rules_run.md")),
         Mode::Agent | Mode::Chat => {
@@ -292,19 +302,19 @@ fn base_rules(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>,
     Ok(vec![system_section("base-rules", "Base Rules", source, text.trim_end())])
 }
 
-fn tool_policy(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn tool_policy(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let policy = policy::effective(request.tool_policy.as_ref(), &request.agent.tools);
     let source = Source::Input("agentDefinition.tools".to_owned());
     Ok(vec![system_section("tool-policy", "Tool Policy", source, policy::describe(&policy))])
 }
 
-fn data_context(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+fn data_context(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(data) = request.data_context.as_ref().filter(|_| request.mode != Mode::Chat) else {
         return Ok(Vec::new());
     };
     let preview = redact_paths(&alias_roots(&data.preview, &request.roots)).into_owned();
     let path = redact_paths(&alias_roots(&data.path, &request.roots)).into_owned();
-    let indented: String = preview.lines().map(|line| format!("\n    {line}")).collect();
+    let indented: String = plain_line_ends(&preview).lines().flat_map(|line| ["\n    ", line]).collect();
     let body = format!(
         "Extra context (from menuItem.data):\n- label: {}\n- path: {}\n- preview:{indented}\n\n\
          The preview may be cut short; read the whole with `fs.read` at that path.",
@@ -321,12 +331,25 @@ fn data_context(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section
 
 /// Aliases known roots in every section of a turn, those of custom components included.
 pub(crate) fn hide_roots(sections: &mut [Section], roots: &Roots) {
-    sections.iter_mut().for_each(|section| hide_in_section(section, roots));
+    for section in sections {
+        hide_in_section(section, roots);
+    }
 }
 
 /// A value that stays on its line, so that it cannot add a key or a block.
 fn single_line(value: &str) -> String {
     value.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A value that stays in its place among others on a line: one that could pass for them is quoted.
+fn single_value(value: &str) -> String {
+    let line = single_line(value);
+    if line.is_empty() || line.contains([',', '(', ')', '=', '"', '\\']) { quoted(&line) } else { line }
+}
+
+/// A value in quotes that it cannot close.
+fn quoted(value: &str) -> String {
+    serde_json::Value::from(single_line(value)).to_string()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The run directive: why the model is asked now, where state and graph are, and what to do step by step.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -10,12 +11,12 @@ use crate::capability::Capability;
 use crate::error::PromptError;
 use crate::section::{Section, Source};
 
-pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     if request.mode != Mode::Run {
         return Ok(Vec::new());
     }
-    let workflow = request.required(request.workflow_id.as_deref(), "workflowId")?;
-    let graph = request.required(request.graph_path.as_deref(), "graphRelPath")?;
+    let workflow = request.required_text(request.workflow_id.as_deref(), "workflowId")?;
+    let graph = request.required_text(request.graph_path.as_deref(), "graphRelPath")?;
     let intent = request.intent.unwrap_or(if request.steps_completed.is_empty() && !request.is_completed {
         Intent::Start
     } else {
@@ -29,10 +30,10 @@ pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<
         .unwrap_or(&request.agent.id);
     let mut text = format!(
         "RUN_DIRECTIVE\n- runType: bmad-micro\n- intent: {}\n- workflow: {}\n- state: @state/workflow.md\n\
-         - graph: @pkg/{}\n- artifactsRoot: @project/artifacts/",
+         - graph: {}\n- artifactsRoot: @project/artifacts/",
         intent.as_str(),
         single_line(workflow),
-        single_line(in_package(graph)),
+        in_package(graph, &request.roots),
     );
     if request.has_active_step() {
         let _ = write!(text, "\n- currentNodeId: {}", single_line(&request.active_node()?.node_id));
@@ -49,9 +50,14 @@ pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<
     Ok(vec![Section::new("run-directive", "Run Directive", source, text)])
 }
 
-/// A path inside the package, as it stands after `@pkg/`.
-pub(super) fn in_package(path: &str) -> &str {
-    path.trim().trim_start_matches("@pkg/").trim_start_matches("./").trim_start_matches('/')
+/// A path inside the package, under its mount. One that turns out to lie below another mount stays there.
+pub(super) fn in_package(path: &str, roots: &Roots) -> String {
+    let aliased = alias_roots(path.trim(), roots);
+    if ["@project", "@state", "~"].iter().any(|alias| aliased.starts_with(alias)) {
+        return single_line(&aliased);
+    }
+    let inside = aliased.trim_start_matches("@pkg").trim_start_matches(['/', '\\']).trim_start_matches("./");
+    format!("@pkg/{}", single_line(inside.trim_start_matches('/')))
 }
 
 const ACTIVE: &str = "\
@@ -101,8 +107,8 @@ const MAX_SUMMARY_BYTES: usize = 4_000;
 fn variables_line(variables: &Map<String, Value>, roots: &Roots) -> String {
     let mut shown = Map::new();
     let mut n_bytes = 2;
-    for (position, (name, value)) in variables.iter().enumerate() {
-        let (name, value) = (hide(name, roots), shortened(value, roots));
+    for (position, (name, value)) in hidden_names(variables, roots).into_iter().enumerate() {
+        let value = shortened(value, roots);
         n_bytes += name.len() + value.to_string().len() + 6;
         if n_bytes > MAX_SUMMARY_BYTES {
             let left_out = variables.len() - position;
@@ -111,7 +117,22 @@ fn variables_line(variables: &Map<String, Value>, roots: &Roots) -> String {
         }
         shown.insert(name, value);
     }
-    Value::Object(shown).to_string()
+    // JSON lets these line ends stand in a text as they are; here they would end the line.
+    let json = Value::Object(shown).to_string();
+    json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+/// The entries of a map without real paths in their names; names that come out the same are numbered.
+fn hidden_names<'v>(map: &'v Map<String, Value>, roots: &Roots) -> Vec<(String, &'v Value)> {
+    let mut n_seen: BTreeMap<String, u64> = BTreeMap::new();
+    let mut entries = Vec::with_capacity(map.len());
+    for (name, value) in map {
+        let hidden = hide(name, roots);
+        let n = n_seen.entry(hidden.clone()).and_modify(|n| *n += 1).or_insert(1);
+        let name = if *n == 1 { hidden } else { format!("{hidden} ({n})") };
+        entries.push((name, value));
+    }
+    entries
 }
 
 /// A value without real paths, as deep as it goes.
@@ -120,7 +141,7 @@ pub(super) fn hidden(value: &Value, roots: &Roots) -> Value {
         Value::String(text) => Value::from(hide(text, roots)),
         Value::Array(items) => items.iter().map(|item| hidden(item, roots)).collect(),
         Value::Object(map) => {
-            map.iter().map(|(name, value)| (hide(name, roots), hidden(value, roots))).collect()
+            hidden_names(map, roots).into_iter().map(|(name, value)| (name, hidden(value, roots))).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }

@@ -3,64 +3,68 @@
 use std::fmt::Write as _;
 
 use super::directive::in_package;
-use super::{WorkflowRequest, single_line};
+use super::redact::{Roots, alias_roots};
+use super::{WorkflowRequest, quoted, single_line, single_value};
 use crate::capability::Capability;
 use crate::error::PromptError;
 use crate::section::{Section, Source};
 
-pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     if !request.has_active_step() {
         return Ok(Vec::new());
     }
     let brief = request.active_node()?;
     let mut text = format!(
-        "NODE_BRIEF\n- currentNodeId: {} (type={})\n- stepFile: @pkg/{}",
+        "NODE_BRIEF\n- currentNodeId: {} (type={})\n- stepFile: {}",
         single_line(&brief.node_id),
-        single_line(&brief.node_type),
-        single_line(in_package(&brief.step_file)),
+        single_value(&alias_roots(&brief.node_type, &request.roots)),
+        in_package(&brief.step_file, &request.roots),
     );
     if let Some(title) = brief.title.as_deref().filter(|title| !title.trim().is_empty()) {
         let _ = write!(text, "\n- title: {}", single_line(title));
     }
-    map_lines(&mut text, "inputsMap", &brief.inputs);
-    map_lines(&mut text, "outputsMap", &brief.outputs);
+    map_lines(&mut text, "inputsMap", &brief.inputs, &request.roots);
+    map_lines(&mut text, "outputsMap", &brief.outputs, &request.roots);
     if brief.transitions.is_empty() {
         text.push_str("\n- allowedNext: none");
     } else {
         text.push_str("\n- allowedNext:");
     }
     for transition in &brief.transitions {
-        let _ =
-            write!(text, "\n  - {} (label={}", single_line(&transition.to), single_line(&transition.label));
+        // Aliased before they are quoted: a quoted path is spelled differently.
+        let aliased = |value: &str| alias_roots(value, &request.roots).into_owned();
+        let (to, label) = (aliased(&transition.to), aliased(&transition.label));
+        let _ = write!(text, "\n  - {} (label={}", single_value(&to), single_value(&label));
         if transition.is_default {
             text.push_str(", default=true");
         }
         if let Some(condition) =
             transition.condition.as_deref().filter(|condition| !condition.trim().is_empty())
         {
-            let _ = write!(text, ", conditionText=\"{}\"", single_line(condition).replace('"', "\\\""));
+            let _ = write!(text, ", conditionText={}", quoted(&aliased(condition)));
         }
         text.push(')');
     }
     let rules = rules(brief.node_type == "decision", !brief.outputs.is_empty(), &brief.node_type);
     if !rules.is_empty() {
         text.push_str("\n- rules:");
-        rules.iter().for_each(|rule| {
+        for rule in rules {
             let _ = write!(text, "\n  - {rule}");
-        });
+        }
     }
     let source = Source::Input(format!("node {}", brief.node_id));
     Ok(vec![Section::new("node-brief", "Node Brief", source, text)])
 }
 
-fn map_lines(text: &mut String, key: &str, paths: &[String]) {
+fn map_lines(text: &mut String, key: &str, paths: &[String], roots: &Roots) {
     if paths.is_empty() {
         return;
     }
     let _ = write!(text, "\n- {key}:");
     for path in paths {
-        let path = single_line(path);
-        if path.starts_with('@') {
+        // Aliased first: without its leading slash a root would no longer be known as one.
+        let path = single_line(&alias_roots(path, roots));
+        if path.starts_with(['@', '~']) {
             let _ = write!(text, "\n  - {path} -> {path}");
         } else {
             let relative = path.trim_start_matches("./").trim_start_matches('/');

@@ -7,7 +7,7 @@ use crate::capability::Capability;
 use crate::error::PromptError;
 use crate::section::{Section, Source};
 
-pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     if request.mode == Mode::Chat {
         return Ok(Vec::new());
     }
@@ -23,19 +23,22 @@ pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<
     };
     let _ = write!(
         text,
-        "\nRole: {}\nIdentity: {}\nCommunication style: {}\nPrinciples:",
+        "\nRole: {}\nIdentity: {}\nCommunication style: {}",
         persona.role, persona.identity, persona.communication_style
     );
-    for principle in &persona.principles {
-        let _ = write!(text, "\n- {}", super::single_line(principle));
-    }
-    if !agent.critical_actions.is_empty() {
-        text.push_str("\nAlways:");
-        for action in &agent.critical_actions {
-            let _ = write!(text, "\n- {}", super::single_line(action));
-        }
-    }
+    list(&mut text, "Principles", &persona.principles);
+    list(&mut text, "Always", &agent.critical_actions);
     text.push_str("\nStay in this character for the whole conversation.");
     let source = Source::Input(format!("agent {} persona", agent.id));
     Ok(vec![system_section("persona", "Persona", source, text)])
+}
+
+fn list(text: &mut String, title: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = write!(text, "\n{title}:");
+    for item in items {
+        let _ = write!(text, "\n- {}", super::single_line(item));
+    }
 }

@@ -28,16 +28,24 @@ impl Roots {
         ];
         let mut aliases = Vec::new();
         for (root, alias) in roots {
-            let Some(root) = root.as_deref().map(|root| root.trim_end_matches(['/', '\\'])) else { continue };
-            // A root this short would alias half of every path.
-            if root.len() < 2 {
+            let Some(root) = root.as_deref().map(|root| root.trim().trim_end_matches(['/', '\\'])) else {
+                continue;
+            };
+            // A word is no path, and a bare `/` or `C:` would alias half of every one.
+            if !root.contains(['/', '\\']) {
                 continue;
             }
+            let forward = root.replace('\\', "/");
+            let backward = root.replace('/', "\\");
             for spelling in [
                 root.to_owned(),
-                root.replace('\\', "/"),
-                root.replace('/', "\\"),
-                root.replace('\\', "\\\\"),
+                // In JSON, in a URL, in a shell.
+                backward.replace('\\', "\\\\"),
+                forward.replace('/', "\\/"),
+                forward.replace(' ', "%20"),
+                forward.replace(' ', "\\ "),
+                forward,
+                backward,
             ] {
                 if !aliases.iter().any(|(known, _)| *known == spelling) {
                     aliases.push((spelling, alias));
@@ -65,14 +73,20 @@ fn replace_root(text: &str, root: &str, alias: &str) -> Option<String> {
     let mut copied = 0;
     for (start, _) in text.match_indices(root) {
         let end = start + root.len();
-        let before = text.get(..start).and_then(|before| before.chars().next_back());
+        let mut before = text.get(..start).unwrap_or_default().chars().rev();
         let mut after = text.get(end..).unwrap_or_default().chars();
-        let ends = match after.next() {
+        let starts = match before.next() {
             None => true,
-            Some('.') => !after.next().is_some_and(is_name),
-            Some(character) => !is_name(character),
+            Some(character) if is_escape(before.next(), character) => true,
+            // Only ASCII names keep a path from starting: other scripts may touch one, and hiding too much
+            // costs less than showing a root. What stands after `~` is part of a longer path.
+            Some(character) => character != '~' && !(character.is_ascii() && is_name(character)),
         };
-        if ends && !before.is_some_and(is_name) {
+        let ends = match after.next() {
+            Some('.') => !after.next().is_some_and(joins_name),
+            character => !character.is_some_and(joins_name),
+        };
+        if starts && ends {
             written.push_str(text.get(copied..start).unwrap_or_default());
             written.push_str(alias);
             copied = end;
@@ -90,6 +104,21 @@ fn is_name(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '-')
 }
 
+/// Whether a character after a path makes the two one longer name.
+fn joins_name(character: char) -> bool {
+    is_name(character) && !is_unspaced(character)
+}
+
+/// Whether the character belongs to a script that puts no blanks between words, so that a path may touch it.
+fn is_unspaced(character: char) -> bool {
+    matches!(character, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..)
+}
+
+/// Whether the two characters are a line end or a tab, escaped as in JSON.
+fn is_escape(before: Option<char>, character: char) -> bool {
+    before == Some('\\') && matches!(character, 'n' | 'r' | 't')
+}
+
 /// What stands for a path that must not be seen.
 const HIDDEN: &str = "[path]";
 
@@ -98,7 +127,7 @@ pub fn redact_paths(text: &str) -> Cow<'_, str> {
     let mut written = String::new();
     let mut copied = 0;
     let mut position = 0;
-    let mut previous = None;
+    let mut previous = (None, None);
     while let Some(character) = text.get(position..).and_then(|rest| rest.chars().next()) {
         let rest = text.get(position..).unwrap_or_default();
         if can_start_after(previous, rest) && starts_absolute_path(rest) {
@@ -107,10 +136,10 @@ pub fn redact_paths(text: &str) -> Cow<'_, str> {
             written.push_str(HIDDEN);
             position += length;
             copied = position;
-            previous = Some(']');
+            previous = (None, Some(']'));
         } else {
             position += character.len_utf8();
-            previous = Some(character);
+            previous = (previous.1, Some(character));
         }
     }
     if copied == 0 {
@@ -120,16 +149,32 @@ pub fn redact_paths(text: &str) -> Cow<'_, str> {
     written.into()
 }
 
-/// Whether a path can start after this character: not in the middle of a word, a URL, a closing tag or an alias.
-fn can_start_after(previous: Option<char>, rest: &str) -> bool {
+/// Whether a path can start after these two: not in the middle of a word, a URL, a closing tag or an alias.
+fn can_start_after((before, previous): (Option<char>, Option<char>), rest: &str) -> bool {
     match previous {
         None => true,
         Some(':') => !rest.starts_with("//"),
+        // A closing tag has no second slash.
+        Some('<') => !rest.starts_with('/') || has_two_names(rest),
+        Some(character) if is_escape(before, character) => true,
+        // Here a slash may just as well stand between two words of a relative path.
+        Some(character) if is_unspaced(character) => {
+            !rest.starts_with('/') || TOP_LEVEL.iter().any(|top| rest.starts_with(top))
+        }
         Some(character) => {
-            !is_name(character)
-                && !matches!(character, '.' | '~' | '@' | '/' | '\\' | '<' | ')' | ']' | '}' | '*')
+            !is_name(character) && !matches!(character, '.' | '~' | '@' | '/' | '\\' | ')' | ']' | '}' | '*')
         }
     }
+}
+
+/// Directories that make a path an absolute one wherever it stands.
+const TOP_LEVEL: [&str; 10] =
+    ["/etc/", "/home/", "/mnt/", "/opt/", "/private/", "/srv/", "/tmp/", "/usr/", "/var/", "/Users/"];
+
+/// Whether a path that starts with a slash has more than one name.
+fn has_two_names(path: &str) -> bool {
+    let mut names = path.split(|c: char| c == ' ' || is_path_end(c)).next().unwrap_or_default().split('/');
+    names.next() == Some("") && names.filter(|name| !name.is_empty()).count() > 1
 }
 
 fn starts_absolute_path(rest: &str) -> bool {
@@ -162,7 +207,10 @@ fn path_length(rest: &str) -> usize {
                 .split(|c: char| c.is_whitespace() || is_path_end(c))
                 .next()
                 .unwrap_or_default();
-            let goes_on = next_word.chars().next().is_some_and(is_name) && next_word.contains(['/', '\\']);
+            // A colon or an equals sign starts something new: a URL, a key with another path.
+            let goes_on = next_word
+                .split_once(['/', '\\'])
+                .is_some_and(|(name, _)| name.starts_with(is_name) && !name.contains([':', '=']));
             if !goes_on {
                 break;
             }
@@ -188,6 +236,8 @@ pub(super) fn hide_in_section(section: &mut Section, roots: &Roots) {
     if let Some(body) = aliased(&section.body) {
         section.body = Text::from(body);
     }
+    // `xml` writes the title as an attribute.
+    section.title = alias_roots(&section.title, roots).into_owned();
     if let Some(heading) = &section.heading {
         section.heading = Some(alias_roots(heading, roots).into_owned());
     }

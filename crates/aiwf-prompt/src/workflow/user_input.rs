@@ -12,7 +12,7 @@ use crate::fence::fenced;
 use crate::section::{Section, Source};
 use crate::template::{TemplateSource, render_template};
 
-pub(super) fn sections(request: &WorkflowRequest, _: &Capability) -> Result<Vec<Section>, PromptError> {
+pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(input) = request.user_input.as_deref().filter(|input| !input.trim().is_empty()) else {
         return Ok(Vec::new());
     };
