@@ -14,6 +14,8 @@ pub struct Environment {
     pub home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is set to an absolute path.
     pub cache_home: Option<PathBuf>,
+    /// `USER`, or `LOGNAME`.
+    pub user: Option<String>,
 }
 
 impl Environment {
@@ -25,6 +27,10 @@ impl Environment {
             current_dir: std::env::current_dir()?,
             home: absolute("HOME"),
             cache_home: absolute("XDG_CACHE_HOME"),
+            user: std::env::var("USER")
+                .or_else(|_| std::env::var("LOGNAME"))
+                .ok()
+                .filter(|name| !name.is_empty()),
         })
     }
 }

@@ -1,10 +1,35 @@
-//! What the surroundings say, read once.
+//! What the surroundings and the configuration files say, read once.
 //!
-//! The only crate that reads the environment, the current directory and the home directory. Everyone else gets a
-//! [`Settings`] and asks nobody.
+//! The only crate that reads the environment, the current directory and the home directory. Everyone else gets
+//! a [`Settings`] (where everything is) and, if they need one, a [`Config`] (what people have set), and asks
+//! nobody. [`Settings`] costs no file; a [`Config`] is read only by the command that asks for it.
 
 mod environment;
 mod settings;
 
+mod config;
+mod config_file;
+mod config_layer;
+mod entry;
+mod error;
+mod flags;
+mod gate;
+mod layer_reader;
+mod name;
+mod origin;
+mod problem;
+mod provider_check;
+mod toml_text;
+mod vocabulary;
+
+pub use config::{Config, Gates, Roles, SessionConfig};
+pub use config_layer::{ConfigLayer, ProviderConfig};
+pub use entry::Entry;
 pub use environment::Environment;
-pub use settings::{ConfigError, Settings};
+pub use error::ConfigError;
+pub use flags::{Flags, GateFlagError, parse_gate_flag};
+pub use gate::{Approver, Gate, GateName};
+pub use origin::{ConfigFile, Origin, Sourced};
+pub use problem::ConfigProblem;
+pub use settings::Settings;
+pub use vocabulary::{FsAbility, Role};

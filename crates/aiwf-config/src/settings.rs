@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::environment::Environment;
+use crate::error::ConfigError;
 
 /// Where everything is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,28 +16,8 @@ pub struct Settings {
     pub home: Option<PathBuf>,
     /// Where things live that can be made again.
     pub cache_dir: Option<PathBuf>,
-}
-
-/// Why there are no settings.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// `--project-dir` names no directory.
-    #[error("project directory `{}` does not exist", path.display())]
-    NoProjectDir {
-        /// The path given.
-        path: PathBuf,
-    },
-}
-
-impl ConfigError {
-    /// One thing to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::NoProjectDir { .. } => {
-                "name a directory that exists, or leave `--project-dir` out to use the current one".to_owned()
-            }
-        }
-    }
+    /// The name the system knows the user by.
+    pub user: Option<String>,
 }
 
 /// The directory that makes a project, and the user's own one in the home.
@@ -59,7 +40,13 @@ impl Settings {
             .cache_home
             .or_else(|| environment.home.as_ref().map(|home| home.join(".cache")))
             .map(|cache| cache.join("aiwf"));
-        Ok(Self { current_dir: environment.current_dir, project_root, home: environment.home, cache_dir })
+        Ok(Self {
+            current_dir: environment.current_dir,
+            project_root,
+            home: environment.home,
+            cache_dir,
+            user: environment.user,
+        })
     }
 
     /// The project's own directory.

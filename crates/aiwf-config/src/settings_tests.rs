@@ -22,6 +22,7 @@ impl World {
             current_dir: self.root.path().join(current),
             home: Some(self.root.path().join("home")),
             cache_home: None,
+            user: None,
         };
         let settings = Settings::resolve(None, environment).unwrap();
         settings.project_root.strip_prefix(self.root.path()).unwrap().display().to_string()

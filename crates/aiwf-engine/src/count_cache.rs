@@ -120,15 +120,15 @@ impl CountTokens for CountCache {
         hashes
             .iter()
             .zip(known)
-            .map(|(hash, known)| match known {
-                Some(count) => Tokens(u64::from(count)),
-                None => {
-                    let tokens = counted.next().unwrap_or_default();
-                    if let Ok(count) = u32::try_from(tokens.0) {
-                        fresh.insert(*hash, count);
-                    }
-                    tokens
+            .map(|(hash, known)| {
+                if let Some(count) = known {
+                    return Tokens(u64::from(count));
                 }
+                let tokens = counted.next().unwrap_or_default();
+                if let Ok(count) = u32::try_from(tokens.0) {
+                    fresh.insert(*hash, count);
+                }
+                tokens
             })
             .collect()
     }

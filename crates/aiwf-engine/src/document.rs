@@ -4,19 +4,23 @@
 //! `camelCase` names of the original interfaces are read too. What a document means is decided by `gather`.
 
 mod change;
+mod object;
 mod reply;
 mod session;
+mod wording;
 pub(crate) mod workflow;
 
-use aiwf_prompt::{Recipe, nearest};
+use aiwf_prompt::Recipe;
 pub use change::{ChangeDocument, ContextDocument};
+use object::object;
 pub use reply::ReplyDocument;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 pub use session::SessionDocument;
+use wording::Misfit;
 pub use workflow::WorkflowDocument;
 
-use crate::error::EngineError;
+use crate::error::{EngineError, shortened};
 
 /// A request as JSON has it.
 #[derive(Clone, Debug)]
@@ -67,37 +71,33 @@ pub fn schema(recipe: Recipe) -> serde_json::Value {
 }
 
 fn read<T: DeserializeOwned>(recipe: Recipe, json: &str) -> Result<T, EngineError> {
+    // Some editors and shells put a byte order mark in front.
+    let json = json.strip_prefix('\u{feff}').unwrap_or(json);
+    if json.trim().is_empty() {
+        return Err(EngineError::EmptyInput { recipe: recipe.as_str() });
+    }
+    let not_json = |error: &serde_json::Error| EngineError::NotJson {
+        recipe: recipe.as_str(),
+        message: wording::of_syntax_error(error),
+        line: error.line(),
+        column: error.column(),
+    };
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let place = error.path().to_string();
-        let inner = error.into_inner();
-        if inner.is_data() { misfit(recipe, place, &inner) } else { not_json(&inner) }
-    })?;
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut deserializer, &mut track);
+    let document = match object(tracked) {
+        Ok(document) => document,
+        Err(error) if error.is_data() => return Err(misfit(recipe, &track.path().to_string(), &error)),
+        Err(error) => return Err(not_json(&error)),
+    };
     deserializer.end().map_err(|error| not_json(&error))?;
     Ok(document)
 }
 
-fn not_json(error: &serde_json::Error) -> EngineError {
-    EngineError::NotJson { message: without_place(error), line: error.line(), column: error.column() }
-}
-
-fn misfit(recipe: Recipe, place: String, error: &serde_json::Error) -> EngineError {
-    let message = without_place(error);
-    let hint = message.strip_prefix("unknown field `").and_then(|rest| {
-        let mut names = rest.split('`').step_by(2);
-        let unknown = names.next()?;
-        let known: Vec<&str> = rest.split('`').skip(2).step_by(2).collect();
-        nearest(unknown, known).map(|close| format!("did you mean `{close}`?"))
-    });
-    let place = if place == "." { "the document itself".to_owned() } else { place };
+fn misfit(recipe: Recipe, place: &str, error: &serde_json::Error) -> EngineError {
+    let Misfit { message, hint } = wording::of_data_error(error);
+    let place = (place != ".").then(|| shortened(place));
     EngineError::Document { recipe: recipe.as_str(), place, message, hint }
-}
-
-/// The message without the place, which is told apart.
-fn without_place(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    let suffix = format!(" at line {} column {}", error.line(), error.column());
-    message.strip_suffix(&suffix).unwrap_or(&message).to_owned()
 }
 
 #[cfg(test)]

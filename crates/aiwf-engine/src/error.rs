@@ -27,7 +27,7 @@ pub enum EngineError {
         offset: usize,
     },
     /// A file is larger than anything a prompt can hold.
-    #[error("`{}` is larger than {limit} bytes", path.display())]
+    #[error("`{}` is larger than {}", path.display(), shown_bytes(*limit))]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -35,14 +35,28 @@ pub enum EngineError {
         limit: u64,
     },
     /// A link leads out of the directory it lies in.
-    #[error("`{}` is a link that leaves `{}`", path.display(), root.display())]
+    #[error("`{}` is a link that leaves {root}", path.display())]
     LeavesDirectory {
         /// The link.
         path: PathBuf,
-        /// The directory.
-        root: PathBuf,
+        /// The directory, such as `the project`.
+        root: &'static str,
+    },
+    /// A link leads to nothing.
+    #[error("`{}` is a link that leads nowhere", path.display())]
+    BrokenLink {
+        /// The link.
+        path: PathBuf,
     },
     /// A directory is not there.
+    #[error("{what} `{}` does not exist", path.display())]
+    NoDirectory {
+        /// What it was to be.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+    },
+    /// Something else stands where a directory should.
     #[error("{what} `{}` is not a directory", path.display())]
     NotADirectory {
         /// What it was to be.
@@ -50,9 +64,17 @@ pub enum EngineError {
         /// The path.
         path: PathBuf,
     },
+    /// There is no input.
+    #[error("input is empty")]
+    EmptyInput {
+        /// The recipe it was to be for.
+        recipe: &'static str,
+    },
     /// The input is not JSON.
     #[error("input is not JSON: {message} at line {line} column {column}")]
     NotJson {
+        /// The recipe it was to be for.
+        recipe: &'static str,
         /// What is wrong.
         message: String,
         /// The line, from 1.
@@ -61,15 +83,15 @@ pub enum EngineError {
         column: usize,
     },
     /// The input is JSON, but not of the recipe's schema.
-    #[error("document does not fit recipe `{recipe}`\n  at `{place}`: {message}")]
+    #[error("document does not fit recipe `{recipe}`\n  {}{message}", before(place.as_deref()))]
     Document {
         /// The recipe.
         recipe: &'static str,
-        /// The path to the field.
-        place: String,
+        /// The path to the field; none for the document as a whole.
+        place: Option<String>,
         /// What is wrong there.
         message: String,
-        /// What was probably meant.
+        /// What to do about it, when more is known than the schema says.
         hint: Option<String>,
     },
     /// A name that nothing has.
@@ -119,7 +141,7 @@ pub enum EngineError {
         searched: PathBuf,
     },
     /// More files than a prompt can hold.
-    #[error("the files match more than {limit} bytes together")]
+    #[error("the files have more than {} together", shown_bytes(*limit))]
     FilesTooLarge {
         /// How much they may have.
         limit: u64,
@@ -132,35 +154,88 @@ pub enum EngineError {
     Store(#[from] StoreError),
 }
 
+fn before(place: Option<&str>) -> String {
+    place.map_or_else(String::new, |place| format!("at `{place}`: "))
+}
+
+/// A size as people say it.
+fn shown_bytes(bytes: u64) -> String {
+    const MIB: u64 = 1024 * 1024;
+    if bytes >= MIB && bytes.is_multiple_of(MIB) {
+        format!("{} MiB", bytes / MIB)
+    } else {
+        format!("{bytes} bytes")
+    }
+}
+
+/// Text of a request as it stands in a message: on one line, and no longer than a person reads.
+pub(crate) fn shortened(text: &str) -> String {
+    const MAX_CHARACTERS: usize = 120;
+    let mut shown = String::new();
+    for (index, character) in text.chars().enumerate() {
+        if index == MAX_CHARACTERS {
+            shown.push('…');
+            break;
+        }
+        if character.is_control() {
+            shown.extend(character.escape_debug());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+fn unreadable_hint(path: &str, error: &io::Error) -> String {
+    let kind = error.kind();
+    if kind == io::ErrorKind::NotFound {
+        format!("check the spelling of `{path}`")
+    } else if kind == io::ErrorKind::IsADirectory {
+        format!("name a file: `{path}` is a directory")
+    } else if kind == io::ErrorKind::PermissionDenied {
+        format!("check the rights of `{path}`")
+    } else {
+        format!("check that `{path}` can be read")
+    }
+}
+
 fn at(place: Option<&str>) -> String {
     place.map_or_else(String::new, |place| format!("\n  at `{place}`"))
 }
 
 impl EngineError {
+    /// The same error with the path as its reader knows it.
+    #[must_use]
+    pub fn about(mut self, shown: impl Into<PathBuf>) -> Self {
+        if let Self::Unreadable { path, .. }
+        | Self::NotUtf8 { path, .. }
+        | Self::TooLarge { path, .. }
+        | Self::LeavesDirectory { path, .. }
+        | Self::BrokenLink { path }
+        | Self::Store(StoreError { path, .. }) = &mut self
+        {
+            *path = shown.into();
+        }
+        self
+    }
+
     /// One thing to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Unreadable { path, source } => Some(match source.kind() {
-                io::ErrorKind::NotFound => format!("check the spelling of `{}`", path.display()),
-                io::ErrorKind::IsADirectory => {
-                    format!("`{}` is a directory: name a file inside it", path.display())
-                }
-                io::ErrorKind::PermissionDenied => format!("check the rights of `{}`", path.display()),
-                _ => format!("check that `{}` can be read", path.display()),
-            }),
+            Self::Unreadable { path, source } => Some(unreadable_hint(&path.display().to_string(), source)),
             Self::NotUtf8 { .. } => Some("convert it to UTF-8, or leave it out".to_owned()),
-            Self::TooLarge { .. } | Self::FilesTooLarge { .. } => {
-                Some("name fewer or smaller files".to_owned())
+            Self::TooLarge { .. } => Some("shorten it, or leave it out".to_owned()),
+            Self::FilesTooLarge { .. } => Some("name fewer or smaller files".to_owned()),
+            Self::LeavesDirectory { .. } | Self::BrokenLink { .. } => {
+                Some("put the file itself there instead of a link".to_owned())
             }
-            Self::LeavesDirectory { .. } => Some("put the file itself there instead of a link".to_owned()),
-            Self::NotADirectory { .. } => {
+            Self::NoDirectory { .. } | Self::NotADirectory { .. } => {
                 Some("check its spelling; `.aiwf/sessions/` holds a project's sessions".to_owned())
             }
-            Self::NotJson { .. } => {
-                Some("`aiwf prompt schema RECIPE` prints what a document looks like".to_owned())
-            }
             Self::Document { hint: Some(hint), .. } => Some(hint.clone()),
-            Self::Document { recipe, hint: None, .. } => {
+            Self::EmptyInput { recipe }
+            | Self::NotJson { recipe, .. }
+            | Self::Document { recipe, hint: None, .. } => {
                 Some(format!("`aiwf prompt schema {recipe}` prints what a document looks like"))
             }
             Self::UnknownName { name, known, .. } => {
@@ -176,7 +251,7 @@ impl EngineError {
                 Some("patterns look like `src/**/*.rs`; quote them in a shell".to_owned())
             }
             Self::NothingMatches { searched, .. } => Some(format!(
-                "looked below `{}`; files that `.gitignore` names and hidden files are left out",
+                "looked below `{}`; a pattern leaves out hidden files and what `.gitignore` names: spell those out",
                 searched.display()
             )),
             Self::Prompt(error) => error.hint(),

@@ -10,14 +10,15 @@ mod reply;
 mod session;
 mod workflow;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
 use aiwf_prompt::{FsAbility, Problem, Request};
 pub use change::ChangeFlags;
 
 use crate::document::Document;
-use crate::error::EngineError;
+use crate::error::{EngineError, shortened};
+use crate::read::resolve_below;
 
 /// How far reading files has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,10 +81,37 @@ fn named<T>(
 ) -> Result<T, EngineError> {
     find(name).ok_or_else(|| EngineError::UnknownName {
         what,
-        name: name.to_owned(),
+        name: shortened(name),
         place: Some(place.to_owned()),
         known: known.into_iter().collect(),
     })
+}
+
+/// How much all files of a request may have together.
+const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The file a link leads to, when it is one below `root`; else why it is left out.
+fn link_target(root: &Path, link: &Path) -> Result<PathBuf, &'static str> {
+    match resolve_below(root, link) {
+        Ok(Some(target)) if target.is_file() => Ok(target),
+        Ok(Some(_)) => Err("skipped: a link to something that is not a file"),
+        Ok(None) => Err("skipped: a link that leaves the directory"),
+        Err(_) => Err("skipped: a link that leads nowhere"),
+    }
+}
+
+/// The path that could not be listed.
+fn failed_path(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => failed_path(err),
+        ignore::Error::Partial(_)
+        | ignore::Error::Loop { .. }
+        | ignore::Error::Io(_)
+        | ignore::Error::Glob { .. }
+        | ignore::Error::UnrecognizedFileType(_)
+        | ignore::Error::InvalidDefinition => None,
+    }
 }
 
 /// A path as people and agents read it: relative to `base` when it lies below, joined with `/`.

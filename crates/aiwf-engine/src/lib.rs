@@ -9,23 +9,41 @@ mod document;
 mod gather;
 
 mod build;
+mod clock;
 mod count_cache;
+mod profile_store;
+mod profiles;
+mod providers;
+mod session;
 mod structured;
 mod system_templates;
+mod validate;
 
 mod error;
+mod session_error;
 
 pub use aiwf_config as config;
+pub use aiwf_profile as profile;
 pub use aiwf_prompt as prompt;
 pub use aiwf_provider as provider;
 pub use aiwf_reply as reply;
-pub use aiwf_store::{Durability, StoreError, write_atomic};
+pub use aiwf_session as machine;
+pub use aiwf_store::{Durability, StoreError, create_dir, write_atomic};
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
 };
 pub use error::EngineError;
 pub use gather::{ChangeFlags, Progress};
+pub use profiles::{FoundProfile, ProfileOrigin};
+pub use providers::ProviderReport;
 pub use read::{MAX_BYTES, read_stdin, read_text};
+pub use session::{
+    ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, Created, Decided, Difference,
+    NewSession, Performed, SessionPreview, SessionReport, SessionSummary, SessionValues, StepOutcome,
+    Verified,
+};
+pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
 pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
+pub use validate::{Finding, Validation};

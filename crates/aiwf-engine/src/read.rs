@@ -17,6 +17,9 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, EngineError> {
     if metadata.is_dir() {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
     }
+    if metadata.len() > MAX_BYTES {
+        return Err(EngineError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
+    }
     read_limited(file, metadata.len(), path)
 }
 
@@ -31,17 +34,43 @@ pub fn read_stdin() -> Result<String, EngineError> {
     into_text(read_limited(io::stdin().lock(), 0, path)?, path)
 }
 
+/// A directory that links must not leave.
+#[derive(Clone, Copy)]
+pub(crate) struct Root<'a> {
+    pub(crate) path: &'a Path,
+    /// What people call it.
+    pub(crate) what: &'static str,
+}
+
+impl<'a> Root<'a> {
+    pub(crate) fn project(path: &'a Path) -> Self {
+        Self { path, what: "the project" }
+    }
+}
+
 /// Reads a text file that must lie, links resolved, below `root`; nothing when it does not exist.
-pub(crate) fn read_text_below(root: &Path, path: &Path) -> Result<Option<String>, EngineError> {
-    let resolved = match resolve_below(root, path) {
+pub(crate) fn read_text_below(root: Root<'_>, path: &Path) -> Result<Option<String>, EngineError> {
+    let resolved = match resolve_below(root.path, path) {
         Ok(Some(resolved)) => resolved,
         Ok(None) => {
-            return Err(EngineError::LeavesDirectory { path: path.to_owned(), root: root.to_owned() });
+            return Err(EngineError::LeavesDirectory { path: path.to_owned(), root: root.what });
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A link that leads nowhere was meant to be something.
+            return if is_link(path) {
+                Err(EngineError::BrokenLink { path: path.to_owned() })
+            } else {
+                Ok(None)
+            };
+        }
         Err(source) => return Err(EngineError::Unreadable { path: path.to_owned(), source }),
     };
     into_text(read_bytes(&resolved)?, path).map(Some)
+}
+
+/// Whether something stands at the path that is a link, wherever it leads.
+pub(crate) fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink())
 }
 
 /// The real path, when it lies below `root`.

@@ -11,8 +11,8 @@ use aiwf_prompt::{
 };
 
 use crate::build::Engine;
-use crate::error::EngineError;
-use crate::read::{read_text, read_text_below};
+use crate::error::{EngineError, shortened};
+use crate::read::{Root, is_link, read_text, read_text_below};
 
 /// Where a template lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,30 +70,39 @@ pub struct TemplateCheck {
 struct LayerDirectory {
     layer: TemplateLayer,
     path: PathBuf,
+    /// The same as people write it.
+    shown_path: String,
     /// A checkout is not trusted to point anywhere; a user may keep templates elsewhere.
     confined_to: Option<PathBuf>,
 }
 
 fn directories(settings: &Settings) -> Vec<LayerDirectory> {
-    let project = settings.project_dir().join("templates/system");
-    let user = settings.user_dir().map(|user| user.join("templates/system"));
-    let mut layers = vec![LayerDirectory {
-        layer: TemplateLayer::Project,
-        path: project,
-        confined_to: Some(settings.project_root.clone()),
-    }];
-    layers.extend(user.map(|path| LayerDirectory { layer: TemplateLayer::User, path, confined_to: None }));
-    layers
+    let directory = |layer, aiwf_dir: PathBuf, confined_to| {
+        let path = aiwf_dir.join("templates/system");
+        LayerDirectory { layer, shown_path: shown(settings, &path), path, confined_to }
+    };
+    let root = settings.project_root.clone();
+    let project = directory(TemplateLayer::Project, settings.project_dir(), Some(root));
+    let user = settings.user_dir().map(|user| directory(TemplateLayer::User, user, None));
+    // In a home that is no project, both are the user's.
+    let is_home = user.as_ref().is_some_and(|user| user.path == project.path);
+    (!is_home).then_some(project).into_iter().chain(user).collect()
 }
 
 impl LayerDirectory {
     fn read(&self, file: &str) -> Result<Option<String>, EngineError> {
         let path = self.path.join(file);
-        match &self.confined_to {
-            Some(root) => read_text_below(root, &path),
-            None if path.exists() => read_text(&path).map(Some),
+        let text = match &self.confined_to {
+            Some(root) => read_text_below(Root::project(root), &path),
+            None if path.exists() || is_link(&path) => read_text(&path).map(Some),
             None => Ok(None),
-        }
+        };
+        text.map_err(|error| error.about(self.shown(file)))
+    }
+
+    /// A template's path as people write it.
+    fn shown(&self, file: &str) -> String {
+        format!("{}/{file}", self.shown_path)
     }
 }
 
@@ -103,7 +112,7 @@ pub(crate) fn find(settings: &Settings, agent: Option<&str>, phase: &str) -> Res
     let mut tried = Vec::new();
     for directory in directories(settings) {
         for file in name.files() {
-            let path = shown(settings, &directory.path.join(&file));
+            let path = directory.shown(&file);
             if let Some(text) = directory.read(&file)? {
                 let source = TemplateSource { name: path, text };
                 return Ok(Found { name, source, layer: directory.layer });
@@ -129,7 +138,7 @@ fn plain_name(agent: Option<&str>, phase: &str) -> Result<TemplateName, EngineEr
             Some(agent) if TemplateName::new(Some(agent), "plan").is_none() => ("agent", agent),
             _ => ("phase", phase),
         };
-        EngineError::NotAPlainName { what, name: name.to_owned() }
+        EngineError::NotAPlainName { what, name: shortened(name) }
     })
 }
 
@@ -154,7 +163,7 @@ impl Engine {
         let mut listings: Vec<TemplateListing> = Vec::new();
         for directory in directories(self.settings()) {
             for file in files_in(&directory.path)? {
-                let path = shown(self.settings(), &directory.path.join(&file));
+                let path = directory.shown(&file);
                 listings.push(TemplateListing { file, layer: directory.layer, path, is_hidden: false });
             }
         }
@@ -188,10 +197,10 @@ impl Engine {
         let mut checks = Vec::new();
         for directory in directories(self.settings()) {
             for file in files_in(&directory.path)? {
-                let path = shown(self.settings(), &directory.path.join(&file));
+                let path = directory.shown(&file);
                 let problems = match directory.read(&file) {
                     Ok(text) => faults(&path, &file, text.unwrap_or_default()),
-                    Err(error) => vec![error.to_string()],
+                    Err(error) => vec![with_cause(&error)],
                 };
                 checks.push(TemplateCheck { path, problems });
             }
@@ -205,6 +214,13 @@ impl Engine {
     }
 }
 
+fn with_cause(error: &EngineError) -> String {
+    match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
 fn files_in(directory: &Path) -> Result<Vec<String>, EngineError> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -214,7 +230,7 @@ fn files_in(directory: &Path) -> Result<Vec<String>, EngineError> {
     let mut files: Vec<String> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".md"))
+        .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "md"))
         .collect();
     files.sort();
     Ok(files)

@@ -86,12 +86,17 @@ pub(crate) fn lay_out(sections: &[Section], style: Style) -> Vec<MessageLayout<'
             }
             messages
         }
-        Format::Messages => kept()
-            .map(|(index, section)| MessageLayout {
-                role: style.role(section),
-                stretches: join(vec![text_group(index, section)], style.separator),
-            })
-            .collect(),
+        Format::Messages => {
+            let mut messages: Vec<MessageLayout<'_>> = kept()
+                .map(|(index, section)| MessageLayout {
+                    role: style.role(section),
+                    stretches: join(vec![text_group(index, section)], style.separator),
+                })
+                .collect();
+            // Every API takes the system text first; among themselves the layers keep their order.
+            messages.sort_by_key(|message| message.role == Role::User);
+            messages
+        }
         Format::Xml => {
             let mut stretches = join(xml_groups(sections, style.separator), "\n");
             match stretches.first_mut() {

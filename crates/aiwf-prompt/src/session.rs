@@ -121,6 +121,8 @@ pub struct SessionRequest {
     pub review: Option<Artifact>,
     /// What a person said when rejecting the last reply.
     pub feedback: Option<Text>,
+    /// The reply that was rejected.
+    pub rejected_reply: Option<Artifact>,
     /// Where the reply is saved, relative to the receiver's working directory.
     pub response_path: Option<String>,
 }
@@ -244,15 +246,18 @@ fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec
     }])
 }
 
-fn feedback(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
-    let Some(feedback) = request.feedback.as_ref().filter(|feedback| !feedback.trim().is_empty()) else {
-        return Ok(Vec::new());
-    };
-    Ok(vec![Section {
+/// The reply that was turned down, and what was said about it.
+fn feedback(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
+    let rejected = request.rejected_reply.as_ref();
+    let mut sections =
+        artifact_section("rejected-reply", "Rejected Reply", rejected, capability, Stability::Volatile);
+    let feedback = request.feedback.as_ref().filter(|feedback| !feedback.trim().is_empty());
+    sections.extend(feedback.map(|feedback| Section {
         heading: Some("## Feedback".to_owned()),
         kind: SectionKind::Artifact,
         ..Section::new("feedback", "Feedback", Source::Input("feedback".to_owned()), feedback.clone())
-    }])
+    }));
+    Ok(sections)
 }
 
 fn profile_prompt(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {

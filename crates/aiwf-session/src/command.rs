@@ -24,6 +24,8 @@ pub enum Command {
         by: Actor,
         /// The files as they are.
         files: Vec<FileHash>,
+        /// Whether a later change counts; as the session is set up, when not said.
+        is_checked: Option<bool>,
     },
     /// Turn the prompt down.
     RejectPrompt {
@@ -167,7 +169,16 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::RecordPrompt { prompt, system_prompt }, Step::PromptWanted { phase, iteration }) => {
             one(Event::PromptWritten { phase: *phase, iteration: *iteration, prompt, system_prompt })
         }
-        (Command::ApprovePrompt { by, files }, Step::PromptReady) => approve_prompt(state, by, files),
+        // A prompt that nobody has judged yet can be written anew, for another kind of receiver.
+        (Command::RecordPrompt { prompt, system_prompt }, Step::PromptReady) => one(Event::PromptWritten {
+            phase: state.phase,
+            iteration: state.iteration,
+            prompt,
+            system_prompt,
+        }),
+        (Command::ApprovePrompt { by, files, is_checked }, Step::PromptReady) => {
+            approve_prompt(state, by, files, is_checked)
+        }
         (Command::RejectPrompt { by, feedback, kept }, Step::PromptReady) => {
             if has_used_up(state, &by) {
                 return one(left_to_person(&by, feedback));
@@ -260,7 +271,14 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
     }
 }
 
-fn approve_prompt(state: &State, by: Actor, files: Vec<FileHash>) -> Result<Vec<Event>, Refusal> {
+fn approve_prompt(
+    state: &State,
+    by: Actor,
+    files: Vec<FileHash>,
+    is_checked: Option<bool>,
+) -> Result<Vec<Event>, Refusal> {
+    let is_checked =
+        is_checked.unwrap_or_else(|| state.setup.as_ref().is_none_or(|setup| setup.hash_prompts));
     let is_expected = |file: &FileHash| state.written.iter().any(|written| written.path == file.path);
     if let Some(stranger) = files.iter().find(|file| !is_expected(file)) {
         return Err(Refusal::NotAtGate { path: stranger.path.clone() });
@@ -271,7 +289,7 @@ fn approve_prompt(state: &State, by: Actor, files: Vec<FileHash>) -> Result<Vec<
         return Err(Refusal::NotAtGate { path: missing.path.clone() });
     }
     let is_edited = files.iter().any(|file| !state.written.contains(file));
-    Ok(vec![Event::PromptApproved { by, files, is_edited }])
+    Ok(vec![Event::PromptApproved { by, files, is_edited, is_checked }])
 }
 
 /// The reply of the current phase and no other file.

@@ -27,6 +27,7 @@ fn setup(gates: &[(&str, GateSetting)], max_iterations: u32) -> Setup {
         max_iterations,
         hash_prompts: true,
         standards: file("standards-bundle.md", "standards"),
+        inputs: Vec::new(),
     }
 }
 
@@ -66,7 +67,7 @@ impl Driven {
 
     fn approve_prompt(&mut self) {
         let files = self.state.written.clone();
-        self.run(Command::ApprovePrompt { by: person(), files }).unwrap();
+        self.run(Command::ApprovePrompt { by: person(), files, is_checked: None }).unwrap();
     }
 
     fn ask(&mut self) {
@@ -152,7 +153,9 @@ fn an_approval_binds_the_bytes_as_they_are_then() {
     let mut session = Driven::new(setup(&[], 5));
     session.write_prompt();
     let edited = file("iteration-1/planning-prompt.md", "edited");
-    session.run(Command::ApprovePrompt { by: person(), files: vec![edited.clone()] }).unwrap();
+    session
+        .run(Command::ApprovePrompt { by: person(), files: vec![edited.clone()], is_checked: None })
+        .unwrap();
     assert_eq!(session.state.bound["iteration-1/planning-prompt.md"].sha256, edited.sha256);
     assert!(matches!(session.events.last(), Some(Event::PromptApproved { is_edited: true, .. })));
 }
@@ -279,7 +282,7 @@ fn random_command(pick: u8, state: &State) -> Command {
             prompt: phase_file(state.phase.prompt_path(state.iteration)),
             system_prompt: None,
         },
-        3 | 4 => Command::ApprovePrompt { by, files: state.written.clone() },
+        3 | 4 => Command::ApprovePrompt { by, files: state.written.clone(), is_checked: None },
         5 => Command::RejectPrompt { by, feedback: "no".to_owned(), kept: Vec::new() },
         6 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: true },
         7 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: false },

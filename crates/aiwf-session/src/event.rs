@@ -89,6 +89,9 @@ pub enum Event {
         files: Vec<FileHash>,
         /// Whether somebody changed it after it was written.
         is_edited: bool,
+        /// Whether a later change of its files counts.
+        #[serde(default = "yes", skip_serializing_if = "is_yes")]
+        is_checked: bool,
     },
     /// A prompt was turned down.
     PromptRejected {
@@ -212,6 +215,15 @@ pub struct AppliedFile {
     pub before: Option<String>,
     /// SHA-256 of what is put there.
     pub after: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 impl Event {

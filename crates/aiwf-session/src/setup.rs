@@ -90,6 +90,9 @@ pub struct Setup {
     pub hash_prompts: bool,
     /// The standards as they were when the session began.
     pub standards: FileHash,
+    /// The inputs that files gave, as they were when the session began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<FileHash>,
 }
 
 impl Setup {

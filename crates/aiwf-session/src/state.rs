@@ -79,8 +79,8 @@ pub struct Bound {
     pub sha256: String,
     /// The place of the approval among all; what is bound later may be derived from it.
     pub rank: u64,
-    /// Whether it is a prompt, which `hash_prompts` can leave out of checks.
-    pub is_prompt: bool,
+    /// Whether a later change counts; prompts can be left out.
+    pub is_checked: bool,
 }
 
 /// How a session stands, in one word for lists.
@@ -197,7 +197,10 @@ impl State {
                 let standards = setup.standards.clone();
                 self.setup = Some(setup.as_ref().clone());
                 self.step = Step::PromptWanted { phase: Phase::Planning, iteration: 1 };
-                self.bind(&standards, false);
+                self.bind(&standards, true);
+                for input in &setup.inputs {
+                    self.bind(input, true);
+                }
             }
             Event::PromptWritten { phase, iteration, prompt, system_prompt } => {
                 self.phase = *phase;
@@ -210,9 +213,9 @@ impl State {
                 self.n_sent = 0;
                 self.needs_person = false;
             }
-            Event::PromptApproved { files, .. } => {
+            Event::PromptApproved { files, is_checked, .. } => {
                 for file in files {
-                    self.bind(file, true);
+                    self.bind(file, *is_checked);
                 }
                 self.stage = Some(Stage::Response);
                 self.step = Step::AskWanted;
@@ -274,6 +277,8 @@ impl State {
             (Phase::Complete, _) => Status::Complete,
             (Phase::Cancelled, _) => Status::Cancelled,
             (_, Step::Paused(_)) => Status::Paused,
+            // Looking for the reply is something to do, but it is a person who is awaited.
+            (_, Step::Asked { .. }) => Status::Waiting,
             _ if crate::effect::next_effect(self).is_some() => Status::InProgress,
             _ => Status::Waiting,
         }
@@ -308,8 +313,8 @@ impl State {
         }
     }
 
-    fn bind(&mut self, file: &FileHash, is_prompt: bool) {
-        let bound = Bound { sha256: file.sha256.clone(), rank: self.n_events, is_prompt };
+    fn bind(&mut self, file: &FileHash, is_checked: bool) {
+        let bound = Bound { sha256: file.sha256.clone(), rank: self.n_events, is_checked };
         self.outdated.remove(&file.path);
         self.bound.insert(file.path.clone(), bound);
     }
@@ -333,7 +338,7 @@ impl State {
     }
 
     fn take_over(&mut self, response: &FileHash, outcome: &Outcome) {
-        self.bind(response, false);
+        self.bind(response, true);
         self.gate = GateState::Passed;
         self.feedback = None;
         self.n_rejected = 0;
@@ -342,12 +347,12 @@ impl State {
         self.needs_person = false;
         match outcome {
             Outcome::Plan { plan } => {
-                self.bind(plan, false);
+                self.bind(plan, true);
                 self.want(Phase::Generating, self.iteration);
             }
             Outcome::Code { files } => {
                 for file in files {
-                    self.bind(file, false);
+                    self.bind(file, true);
                 }
                 self.want(Phase::Reviewing, self.iteration);
             }
@@ -383,8 +388,8 @@ impl State {
     fn rebind(&mut self, files: &[FileHash]) {
         let first = files.iter().filter_map(|file| self.bound.get(&file.path)).map(|bound| bound.rank).min();
         for file in files {
-            let is_prompt = self.bound.get(&file.path).is_some_and(|bound| bound.is_prompt);
-            self.bind(file, is_prompt);
+            let is_checked = self.bound.get(&file.path).is_none_or(|bound| bound.is_checked);
+            self.bind(file, is_checked);
         }
         let Some(first) = first else { return };
         let derived = |(path, bound): (&String, &Bound)| {

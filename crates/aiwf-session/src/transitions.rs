@@ -62,7 +62,7 @@ fn commands(state: &State) -> Vec<Command> {
     vec![
         Command::Create(Box::new(sample_setup())),
         Command::RecordPrompt { prompt, system_prompt: None },
-        Command::ApprovePrompt { by: by.clone(), files: state.written.clone() },
+        Command::ApprovePrompt { by: by.clone(), files: state.written.clone(), is_checked: None },
         Command::RejectPrompt { by: by.clone(), feedback: "no".to_owned(), kept: Vec::new() },
         Command::RecordSent { provider: "p".to_owned(), payload_sha256: String::new(), is_free: true },
         Command::RecordSent { provider: "p".to_owned(), payload_sha256: String::new(), is_free: false },
@@ -92,6 +92,7 @@ fn sample_setup() -> Setup {
         max_iterations: 2,
         hash_prompts: true,
         standards: FileHash { path: "standards-bundle.md".to_owned(), sha256: String::new() },
+        inputs: Vec::new(),
     }
 }
 

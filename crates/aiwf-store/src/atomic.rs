@@ -24,11 +24,14 @@ impl StoreError {
         let path = self.path.display();
         #[expect(clippy::wildcard_enum_match_arm, reason = "the system has more errors than we have advice")]
         match self.source.kind() {
-            io::ErrorKind::NotFound => format!("create the directory of `{path}` first"),
+            io::ErrorKind::NotFound => match self.path.parent().filter(|parent| *parent != Path::new("")) {
+                Some(directory) => format!("create the directory `{}` first", directory.display()),
+                None => format!("check the spelling of `{path}`"),
+            },
             io::ErrorKind::PermissionDenied => {
                 format!("choose a place you may write to, or fix the rights of `{path}`")
             }
-            io::ErrorKind::IsADirectory => format!("`{path}` is a directory: name a file inside it"),
+            io::ErrorKind::IsADirectory => format!("name a file: `{path}` is a directory"),
             io::ErrorKind::StorageFull => "free some space on the disk, then run it again".to_owned(),
             _ => format!("check that `{path}` can be written, then run it again"),
         }
@@ -54,6 +57,16 @@ pub fn write_atomic(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), StoreError> {
     replace(path, durability, write).map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
+/// Removes a file or a directory of the engine's own, as far as that works; a link is removed, not followed.
+pub fn remove(path: &Path) {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(_) => return,
+    };
+    drop(removed);
 }
 
 /// Creates a directory and those above it; one that exists is fine.

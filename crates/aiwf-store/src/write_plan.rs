@@ -30,8 +30,7 @@ pub struct WritePlan {
 }
 
 /// Names that belong to the engine.
-const PROTECTED: [&str; 5] =
-    ["session.json", "journal.jsonl", "standards-bundle.md", "plan.md", "profile.toml"];
+const PROTECTED: [&str; 3] = ["session.json", "journal.jsonl", "standards-bundle.md"];
 /// Names that some systems keep for devices.
 const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "com1", "lpt1"];
 /// The longest part of a path that common file systems take.

@@ -1,1 +1,12 @@
-//! aiwf-testkit
+//! Runs the program in a world of its own.
+//!
+//! A [`TestProject`] is a project directory and a home that nobody else has. Nothing of the surroundings reaches
+//! the program but what a test puts there, and what comes back is one text: output, errors and exit code.
+
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot be set up stops there")]
+
+mod outcome;
+mod project;
+
+pub use outcome::Outcome;
+pub use project::{Run, TestProject};

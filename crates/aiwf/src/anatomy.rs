@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use aiwf_engine::prompt::{Metadata, PartReport, SectionReport, Stability, Tokens};
 
+use crate::output::printable;
+
 const BAR_WIDTH: usize = 16;
 /// Longer lists are summed up; `--json` has them all.
 const MAX_KEPT_PARTS: usize = 12;
@@ -81,11 +83,12 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn write(&self, text: &mut String, width: usize, total: Tokens) {
-        let name = shortened(&format!("{}{}", self.indent, self.name), width);
+        let name = shortened(&format!("{}{}", self.indent, printable(self.name)), width);
+        let source = printable(self.source);
         let _ = write!(text, "  {name:width$}  ");
         match self.tokens {
             Some(tokens) => {
-                let share = if total.0 == 0 { 0 } else { tokens.0.saturating_mul(1000) / total.0 };
+                let share = tokens.0.saturating_mul(1000).checked_div(total.0).unwrap_or(0);
                 let n_filled = usize::try_from(share).unwrap_or(0) * BAR_WIDTH / 1000;
                 let n_filled = if tokens.0 > 0 { n_filled.max(1) } else { 0 };
                 let bar: String = "█".repeat(n_filled) + &"·".repeat(BAR_WIDTH.saturating_sub(n_filled));
@@ -95,11 +98,11 @@ impl Line<'_> {
                     tokens.to_string(),
                     share / 10,
                     share % 10,
-                    self.source
+                    source
                 );
             }
             None => {
-                let _ = write!(text, "{} {:>10}         {}", "·".repeat(BAR_WIDTH), "cut", self.source);
+                let _ = write!(text, "{} {:>10}         {source}", "·".repeat(BAR_WIDTH), "cut");
             }
         }
         if let Some(reason) = self.reason {

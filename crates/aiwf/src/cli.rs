@@ -1,23 +1,58 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::commands::config::ConfigCommand;
+use crate::commands::profile_tool::ProfileToolCommand;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::reply::ReplyCommand;
+use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
+
+/// The flags that every command takes.
+const GLOBAL: &str = "Global options";
+
+/// The command line, with the examples of each command in its own words.
+pub(crate) fn command() -> clap::Command {
+    let in_words_of_preview = |recipe: clap::Command| match recipe.get_after_help() {
+        Some(example) => {
+            let example = example.to_string().replace(" build ", " preview ");
+            recipe.after_help(example)
+        }
+        None => recipe,
+    };
+    // One `help` is enough: it takes all the words of a command.
+    Cli::command().mut_subcommands(|group| {
+        group.disable_help_subcommand(true).mut_subcommands(|command| {
+            let command = command.disable_help_subcommand(true);
+            if command.get_name() == "preview" {
+                command.mut_subcommands(in_words_of_preview)
+            } else {
+                command
+            }
+        })
+    })
+}
 
 /// An AI workflow engine: builds every prompt from named parts and shows exactly what will be sent.
 #[derive(Debug, Parser)]
-#[command(name = "aiwf", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "aiwf",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "Start with: aiwf prompt preview change --phase plan --instructions 'Add login'"
+)]
 pub(crate) struct Cli {
     /// Print one line of JSON instead of text.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
 
-    /// The project, when it is not around the current directory.
-    #[arg(long, global = true, value_name = "DIR")]
+    /// The project's directory, when the current one is not inside of it.
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     pub(crate) project_dir: Option<PathBuf>,
 
     #[command(subcommand)]
@@ -35,6 +70,44 @@ pub(crate) enum Command {
     /// Read what an agent answered.
     #[command(subcommand)]
     Reply(ReplyCommand),
+    #[command(flatten)]
+    Session(SessionCommand),
+    /// List the profiles, or show one.
+    Profiles {
+        /// The profile.
+        name: Option<String>,
+    },
+    /// Add a profile, or write a new one.
+    #[command(subcommand, name = "profile")]
+    ProfileTool(ProfileToolCommand),
+    /// List the providers and what each can take.
+    Providers {
+        /// The provider.
+        name: Option<String>,
+    },
+    /// Check profiles, standards, providers and configuration.
+    Validate {
+        /// What to check.
+        #[arg(default_value = "all", value_parser = ["profiles", "providers", "standards", "config", "all"])]
+        what: String,
+    },
+    /// Show the configuration.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Print a completion script.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Run a whole session in a fresh directory with recorded answers: no key, no network, no server.
+    Demo {
+        /// The directory; it must not exist yet.
+        #[arg(long, value_name = "DIR", default_value = "aiwf-demo")]
+        dir: PathBuf,
+    },
+    /// A profile's own commands.
+    #[command(external_subcommand)]
+    Profile(Vec<OsString>),
 }
 
 impl Command {
@@ -44,6 +117,15 @@ impl Command {
             Self::Prompt(command) => command.name(),
             Self::Template(command) => command.name(),
             Self::Reply(command) => command.name(),
+            Self::Session(command) => command.name(),
+            Self::Profiles { .. } => "profiles",
+            Self::ProfileTool(command) => command.name(),
+            Self::Providers { .. } => "providers",
+            Self::Validate { .. } => "validate",
+            Self::Config(_) => "config show",
+            Self::Completions { .. } => "completions",
+            Self::Demo { .. } => "demo",
+            Self::Profile(_) => "profile",
         }
     }
 }

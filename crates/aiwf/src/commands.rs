@@ -1,8 +1,18 @@
 //! One file for each command.
 
+mod completions;
+pub(crate) mod config;
+mod demo;
+mod profile;
+mod profile_action;
+pub(crate) mod profile_tool;
+mod profiles;
 pub(crate) mod prompt;
+mod providers;
 pub(crate) mod reply;
+pub(crate) mod session;
 pub(crate) mod template;
+mod validate;
 
 use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
@@ -13,12 +23,21 @@ use crate::failure::Failure;
 use crate::output::Output;
 
 /// Runs the command and prints its result.
-pub(crate) fn run(cli: Cli, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
     let environment = Environment::read().map_err(|error| Failure::no_current_dir(&error))?;
     let engine = Engine::new(Settings::resolve(cli.project_dir.as_deref(), environment)?);
-    match cli.command {
+    match &cli.command {
         Command::Prompt(command) => prompt::run(command, &engine, output),
-        Command::Template(command) => template::run(&command, &engine, output),
-        Command::Reply(command) => reply::run(&command, &engine, output),
+        Command::Template(command) => template::run(command, &engine, output),
+        Command::Reply(command) => reply::run(command, &engine, output),
+        Command::Session(command) => session::run(command, &engine, output),
+        Command::Profiles { name } => profiles::run(name.as_deref(), &engine, output),
+        Command::ProfileTool(command) => profile_tool::run(command, &engine, output),
+        Command::Providers { name } => providers::run(name.as_deref(), &engine, output),
+        Command::Validate { what } => validate::run(what, &engine, output),
+        Command::Config(command) => config::run(command, &engine, output),
+        Command::Completions { shell } => completions::run(*shell, &engine),
+        Command::Demo { dir } => demo::run(dir, &engine, output),
+        Command::Profile(words) => profile::run(words, &engine, output),
     }
 }

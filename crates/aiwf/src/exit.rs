@@ -9,6 +9,10 @@ pub(crate) enum Exit {
     Refused,
     /// The command line makes no sense.
     Usage,
+    /// Something or somebody is awaited.
+    Waiting,
+    /// The provider gave no answer.
+    ProviderFailed,
     /// The program is wrong.
     Bug,
 }
@@ -19,6 +23,8 @@ impl Exit {
             Self::Done => 0,
             Self::Refused => 1,
             Self::Usage => 2,
+            Self::Waiting => 3,
+            Self::ProviderFailed => 4,
             Self::Bug => 70,
         }
     }

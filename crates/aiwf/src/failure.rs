@@ -15,19 +15,29 @@ pub(crate) struct Failure {
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
-    /// The reader of the output went away: there is nobody to tell.
-    pub(crate) is_reader_gone: bool,
+    pub(crate) is_about: About,
+}
+
+/// Where a failure can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// The request: anywhere.
+    Request,
+    /// The standard output: not there.
+    Printing,
+    /// The reader of the output, who went away: there is nobody to tell.
+    ReaderGone,
 }
 
 impl Failure {
-    fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
+    pub(crate) fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
             causes.push(plain(cause));
             source = cause.source();
         }
-        Self { message: error.to_string(), causes, hint, exit, is_reader_gone: false }
+        Self { message: error.to_string(), causes, hint, exit, is_about: About::Request }
     }
 
     /// A command line that makes no sense, found after parsing.
@@ -37,8 +47,13 @@ impl Failure {
             causes: Vec::new(),
             hint: Some(hint.into()),
             exit: Exit::Usage,
-            is_reader_gone: false,
+            is_about: About::Request,
         }
+    }
+
+    /// The answer is no.
+    pub(crate) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { exit: Exit::Refused, ..Self::usage(message, hint) }
     }
 
     /// Printing the result did not work.
@@ -48,7 +63,11 @@ impl Failure {
             causes: vec![plain(error)],
             hint: None,
             exit: Exit::Refused,
-            is_reader_gone: error.kind() == io::ErrorKind::BrokenPipe,
+            is_about: if error.kind() == io::ErrorKind::BrokenPipe {
+                About::ReaderGone
+            } else {
+                About::Printing
+            },
         }
     }
 
@@ -59,7 +78,7 @@ impl Failure {
             causes: vec![plain(error)],
             hint: Some("change to a directory that exists".to_owned()),
             exit: Exit::Refused,
-            is_reader_gone: false,
+            is_about: About::Request,
         }
     }
 
@@ -70,7 +89,7 @@ impl Failure {
             causes: Vec::new(),
             hint: Some("this is a bug in aiwf: please report it with the command you ran".to_owned()),
             exit: Exit::Bug,
-            is_reader_gone: false,
+            is_about: About::Request,
         }
     }
 }

@@ -6,39 +6,39 @@ mod commands;
 mod exit;
 mod failure;
 mod output;
+mod panics;
 mod progress;
+mod session_output;
+mod usage;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use cli::Cli;
 use exit::Exit;
 use output::Output;
 
 fn main() -> ExitCode {
-    let exit = match Cli::try_parse() {
+    ExitCode::from(panics::guarded(run).code())
+}
+
+fn run() -> Exit {
+    let mut command = cli::command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
-            let mut output = Output::new(cli.json, cli.command.name());
-            match commands::run(cli, &mut output) {
-                Ok(exit) => exit,
-                Err(failure) => output.failure(&failure),
-            }
+            let output = Output::new(cli.json, cli.command.name());
+            commands::run(&cli, &output).unwrap_or_else(|failure| output.failure(&failure))
         }
-        Err(error) => output::usage(&error),
-    };
-    ExitCode::from(exit.code())
+        Err(error) => output::usage(&error, &command),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     #[test]
     fn the_command_line_is_well_formed() {
-        super::Cli::command().debug_assert();
+        super::cli::command().debug_assert();
     }
 }
-
-/// What the process ends with when its reader went away: nobody is left to tell.
-pub(crate) const READER_GONE: Exit = Exit::Done;

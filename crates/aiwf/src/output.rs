@@ -9,16 +9,17 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{About, Failure};
+use crate::usage::{self, KnownCommand};
 
 /// The version of the JSON shapes.
 const SCHEMA_VERSION: u32 = 1;
 
 /// Where a command prints.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub(crate) struct Output<'a> {
     is_json: bool,
-    command: &'static str,
+    command: &'a str,
 }
 
 #[derive(Serialize)]
@@ -39,8 +40,8 @@ struct FailureJson<'a> {
     hint: Option<&'a str>,
 }
 
-impl Output {
-    pub(crate) fn new(is_json: bool, command: &'static str) -> Self {
+impl<'a> Output<'a> {
+    pub(crate) fn new(is_json: bool, command: &'a str) -> Self {
         Self { is_json, command }
     }
 
@@ -56,34 +57,34 @@ impl Output {
             exit_code: exit.code(),
             result,
         };
-        self.print(|out| {
+        print(|out| {
             serde_json::to_writer(&mut *out, &envelope)?;
             out.write_all(b"\n")
         })?;
         Ok(exit)
     }
 
-    /// Prints a result as it is.
-    pub(crate) fn print(
-        &self,
-        write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
-    ) -> Result<(), Failure> {
-        let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
-        write(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::printing(&error))
-    }
-
     /// Prints what went wrong.
     pub(crate) fn failure(&self, failure: &Failure) -> Exit {
-        if failure.is_reader_gone {
-            return crate::READER_GONE;
+        if failure.is_about == About::ReaderGone {
+            return Exit::Done;
         }
-        if self.is_json {
+        // Without a standard output there is still the standard error.
+        if self.is_json && failure.is_about != About::Printing {
             print_failure_json(self.command, failure);
         } else {
-            print_failure(failure);
+            note_failure(failure);
         }
         failure.exit
     }
+}
+
+/// Prints a result as it is.
+pub(crate) fn print(
+    write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::printing(&error))
 }
 
 fn print_failure_json(command: &str, failure: &Failure) {
@@ -102,28 +103,25 @@ fn print_failure_json(command: &str, failure: &Failure) {
             hint: failure.hint.as_deref(),
         },
     };
-    let mut out = io::stdout().lock();
-    // A failure that cannot be printed still has its exit code.
-    drop(
-        serde_json::to_writer(&mut out, &envelope)
-            .map_err(io::Error::from)
-            .and_then(|()| out.write_all(b"\n")),
-    );
+    let printed = print(|out| {
+        serde_json::to_writer(&mut *out, &envelope)?;
+        out.write_all(b"\n")
+    });
+    if printed.is_err() {
+        note_failure(failure);
+    }
 }
 
-fn print_failure(failure: &Failure) {
+/// Prints what went wrong to the standard error.
+pub(crate) fn note_failure(failure: &Failure) {
     let error = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
     let hint = Style::new().fg_color(Some(AnsiColor::Cyan.into())).bold();
-    let mut text = format!("{error}error:{error:#} {}\n", failure.message);
-    for cause in &failure.causes {
-        text.push_str("  caused by: ");
-        text.push_str(cause);
-        text.push('\n');
-    }
+    let mut lines = vec![format!("{error}error:{error:#} {}", failure.message)];
+    lines.extend(failure.causes.iter().map(|cause| format!("  caused by: {cause}")));
     if let Some(advice) = &failure.hint {
-        text.push_str(&format!("\n{hint}hint:{hint:#} {advice}\n"));
+        lines.push(format!("\n{hint}hint:{hint:#} {advice}"));
     }
-    note(&text);
+    note(&(lines.join("\n") + "\n"));
 }
 
 /// Prints to the standard error; nothing is lost if that does not work.
@@ -131,11 +129,25 @@ pub(crate) fn note(text: &str) {
     drop(anstream::stderr().lock().write_all(text.as_bytes()));
 }
 
+/// Text of others without what would move the cursor, colour the terminal or start a line.
+pub(crate) fn printable(text: &str) -> String {
+    let is_harmless = |character: char| !character.is_control();
+    text.chars().map(|character| if is_harmless(character) { character } else { '\u{fffd}' }).collect()
+}
+
 /// Prints what a person should know about the sources of a prompt.
 pub(crate) fn problems(problems: &[Problem]) {
     let warning = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
     for problem in problems {
-        note(&format!("{warning}warning:{warning:#} {}: {}\n", problem.source, problem.message));
+        let about = printable(&format!("{}: {}", problem.source, problem.message));
+        note(&format!("{warning}warning:{warning:#} {about}\n"));
+    }
+}
+
+/// Says that the program waits, when it waits for a person.
+pub(crate) fn note_waiting_for_input() {
+    if io::stdin().is_terminal() {
+        note("reading from the terminal; end it with Ctrl-D\n");
     }
 }
 
@@ -149,20 +161,26 @@ pub(crate) fn is_stdout_watched() -> bool {
     io::stdout().is_terminal()
 }
 
+/// Whether the command line asks for JSON, when it could not be read as a whole.
+pub(crate) fn is_json_asked_for() -> bool {
+    std::env::args_os().any(|word| word == "--json")
+}
+
 /// Prints help, the version, or what is wrong with the command line.
-pub(crate) fn usage(error: &clap::Error) -> Exit {
-    let is_answer = !error.use_stderr();
-    if is_answer || !std::env::args().any(|word| word == "--json") {
-        drop(error.print());
-        return if is_answer { Exit::Done } else { Exit::Usage };
+pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
+    use clap::error::ErrorKind;
+    if !error.use_stderr() {
+        return match error.print().map_err(|error| Failure::printing(&error)) {
+            Ok(()) => Exit::Done,
+            Err(failure) => Output::new(false, "").failure(&failure),
+        };
     }
-    let text = error.render().to_string();
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let message = lines.next().unwrap_or_default();
-    let failure = Failure::usage(
-        message.strip_prefix("error: ").unwrap_or(message),
-        lines.find_map(|line| line.strip_prefix("tip: ")).unwrap_or("`aiwf --help` lists the commands"),
-    );
-    print_failure_json("", &failure);
-    Exit::Usage
+    let is_json = is_json_asked_for();
+    if !is_json && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Nothing was asked for yet: the help says what there is.
+        drop(error.print());
+        return Exit::Usage;
+    }
+    let command = KnownCommand::of(root, std::env::args_os());
+    Output::new(is_json, &command.name).failure(&usage::failure(error, &command))
 }

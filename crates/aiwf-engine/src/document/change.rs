@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::object::objects;
+
 /// A phase of a change: how the agent works, what it should know, what to do.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +21,7 @@ pub struct ChangeDocument {
     #[serde(default, alias = "systemPrompt")]
     pub system_prompt: Option<String>,
     /// What the agent should know, in order.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "objects")]
     pub context: Vec<ContextDocument>,
     /// What to do.
     pub instructions: String,

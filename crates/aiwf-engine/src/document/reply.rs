@@ -3,14 +3,17 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::object::{object, objects, optional_object};
+
 /// A reply to what an agent reported.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplyDocument {
     /// What was reported.
+    #[serde(deserialize_with = "object")]
     pub request: ReplyRequestDocument,
     /// How to answer.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub settings: Option<ReplySettingsDocument>,
     /// Who the prompt is written for.
     #[schemars(extend("enum" = ["api", "cli"]))]
@@ -19,7 +22,7 @@ pub struct ReplyDocument {
     #[serde(default, alias = "cliTool")]
     pub cli_tool: Option<String>,
     /// The tools there are.
-    #[serde(default, alias = "mcpTools")]
+    #[serde(default, alias = "mcpTools", deserialize_with = "objects")]
     pub mcp_tools: Vec<ToolDocument>,
 }
 
@@ -58,7 +61,7 @@ pub struct ReplySettingsDocument {
     #[serde(default)]
     pub closing: Option<String>,
     /// What this request changes about components.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "objects")]
     pub components: Vec<ComponentDocument>,
 }
 
@@ -76,9 +79,8 @@ pub struct ComponentDocument {
     pub enabled: Option<bool>,
 }
 
-/// A tool the model may call.
+/// A tool the model may call, as its server lists it; what else the server says takes no part in the prompt.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct ToolDocument {
     /// Its name.
     pub name: String,

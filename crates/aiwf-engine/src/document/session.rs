@@ -31,4 +31,7 @@ pub struct SessionDocument {
     /// What a person said when rejecting the last reply.
     #[serde(default)]
     pub feedback: Option<String>,
+    /// The reply that was rejected, as a path below the session's directory.
+    #[serde(default, alias = "rejectedReply")]
+    pub rejected_reply: Option<String>,
 }

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::object::{object, objects, optional_object};
+
 /// A turn of a workflow run, an agent session or a chat.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,7 +38,7 @@ pub struct WorkflowDocument {
     #[serde(default, alias = "effectiveAgentId")]
     pub effective_agent_id: Option<String>,
     /// That agent, as `agents.json` has it.
-    #[serde(alias = "agentDefinition")]
+    #[serde(alias = "agentDefinition", deserialize_with = "object")]
     pub agent_definition: AgentDocument,
     /// The run.
     #[serde(default, alias = "runId")]
@@ -54,10 +56,10 @@ pub struct WorkflowDocument {
     #[serde(default)]
     pub artifacts: Vec<String>,
     /// The current node; mode `run` needs it until the workflow is complete.
-    #[serde(default, alias = "nodeBrief")]
+    #[serde(default, alias = "nodeBrief", deserialize_with = "optional_object")]
     pub node_brief: Option<NodeBriefDocument>,
     /// What the system allows; the agent can only tighten it.
-    #[serde(default, alias = "toolPolicy")]
+    #[serde(default, alias = "toolPolicy", deserialize_with = "optional_object")]
     pub tool_policy: Option<ToolPolicyDocument>,
     /// Why the model is asked now.
     #[serde(default)]
@@ -70,7 +72,7 @@ pub struct WorkflowDocument {
     #[serde(default, alias = "userInput")]
     pub user_input: Option<String>,
     /// What the user's menu choice brought along.
-    #[serde(default, alias = "dataContext")]
+    #[serde(default, alias = "dataContext", deserialize_with = "optional_object")]
     pub data_context: Option<DataContextDocument>,
     /// Whether the workflow is complete.
     #[serde(default, alias = "workflowCompleted")]
@@ -84,10 +86,10 @@ pub struct AgentDocument {
     /// Its id.
     pub id: String,
     /// Its name, title and icon.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub metadata: Option<AgentMetadataDocument>,
     /// Who it is.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub persona: Option<PersonaDocument>,
     /// What it must always do.
     #[serde(default, alias = "criticalActions")]
@@ -99,7 +101,7 @@ pub struct AgentDocument {
     #[serde(default, alias = "userPromptTemplate")]
     pub user_prompt_template: Option<String>,
     /// What it may use.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub tools: Option<ToolPolicyDocument>,
     /// Prompts of its menu; they take no part in the prompt.
     #[serde(default)]
@@ -157,7 +159,7 @@ pub struct PersonaDocument {
 
 /// One principle a line, or a list of them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a string or a list of strings")]
 pub enum PrinciplesDocument {
     /// One text.
     Text(String),
@@ -188,6 +190,7 @@ pub struct NodeBriefDocument {
     #[serde(default)]
     pub outputs: Vec<String>,
     /// The edges out of it, in graph order.
+    #[serde(deserialize_with = "objects")]
     pub transitions: Vec<TransitionDocument>,
 }
 
@@ -212,10 +215,10 @@ pub struct TransitionDocument {
 #[serde(deny_unknown_fields)]
 pub struct ToolPolicyDocument {
     /// Files.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub fs: Option<FsPolicyDocument>,
     /// MCP servers.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub mcp: Option<McpPolicyDocument>,
 }
 

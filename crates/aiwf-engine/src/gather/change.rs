@@ -34,6 +34,12 @@ pub(super) fn gather(
 ) -> Result<Gathered, EngineError> {
     let mut problems = Vec::new();
     let context = context(&document.context, flags, settings, &mut problems, on_progress)?;
+    if document.agent.is_some() && document.phase.is_none() && document.system_prompt.is_none() {
+        problems.push(Problem {
+            source: Source::Input("agent".to_owned()),
+            message: "no template is used, since there is no phase".to_owned(),
+        });
+    }
     let system_prompt = match (&document.system_prompt, &document.phase) {
         (Some(text), _) => Some((Text::from(text.as_str()), Source::Input("system_prompt".to_owned()))),
         (None, None) => None,
@@ -74,7 +80,8 @@ fn context(
         });
     }
     for (name, path) in &flags.artifacts {
-        let text = read_text(&settings.current_dir.join(Path::new(path)))?;
+        let text =
+            read_text(&settings.current_dir.join(Path::new(path))).map_err(|error| error.about(path))?;
         items.push(ContextItem {
             kind: ItemKind::Artifact,
             name: name.clone(),
@@ -107,12 +114,12 @@ fn template(
     let mut variables = BTreeMap::new();
     variables.insert("AGENT", found.name.agent().to_owned());
     variables.insert("PHASE", phase.to_owned());
-    if uses("PROJECT_CONTEXT") {
-        variables.insert("PROJECT_CONTEXT", project::context(&settings.project_root)?);
-    }
-    if uses("PROJECT_STRUCTURE") {
-        variables.insert("PROJECT_STRUCTURE", project::structure(&settings.project_root));
-    }
+    let context_text =
+        if uses("PROJECT_CONTEXT") { project::context(&settings.project_root)? } else { String::new() };
+    variables.insert("PROJECT_CONTEXT", context_text);
+    let structure =
+        if uses("PROJECT_STRUCTURE") { project::structure(&settings.project_root) } else { String::new() };
+    variables.insert("PROJECT_STRUCTURE", structure);
     variables.insert("ARTIFACTS", artifact_list(context));
     variables.insert("TASKS", artifact_text(context, "tasks"));
     variables.insert("SKELETON", artifact_text(context, "skeleton"));
@@ -143,6 +150,6 @@ fn artifact_text(context: &[ContextItem], name: &str) -> String {
     };
     match context.iter().find(is_it).map(|item| &item.body) {
         Some(PartBody::Inline(text)) if !text.trim().is_empty() => text.trim_end().to_owned(),
-        _ => format!("(No {name} are given: there is no artifact named `{name}`.)"),
+        _ => format!("(Nothing is given for {name}: there is no artifact named `{name}`.)"),
     }
 }

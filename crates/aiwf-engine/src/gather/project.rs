@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::files::walk;
+use super::files::walk_builder;
 use super::shown_path;
 use crate::error::EngineError;
-use crate::read::read_text_below;
+use crate::read::{Root, read_text_below};
 
 /// The files that hold a project's own notes, the first that exists.
 const NOTES: [&str; 2] = [".aiwf/project.md", "AGENTS.md"];
@@ -13,7 +13,8 @@ const NOTES: [&str; 2] = [".aiwf/project.md", "AGENTS.md"];
 /// The project's own notes, or a notice that there are none.
 pub(super) fn context(root: &Path) -> Result<String, EngineError> {
     for name in NOTES {
-        if let Some(text) = read_text_below(root, &root.join(name))?
+        if let Some(text) =
+            read_text_below(Root::project(root), &root.join(name)).map_err(|error| error.about(name))?
             && !text.trim().is_empty()
         {
             return Ok(text.trim_end().to_owned());
@@ -24,13 +25,23 @@ pub(super) fn context(root: &Path) -> Result<String, EngineError> {
 
 /// How many files the overview lists.
 const MAX_LISTED: usize = 400;
+/// How many are looked at: a home directory is a project too when a command runs there.
+const MAX_SEEN: usize = 20_000;
 
 /// The project's files, one a line, as far as they fit.
 pub(super) fn structure(root: &Path) -> String {
-    let mut files: Vec<String> = walk(root)
+    structure_up_to(root, MAX_SEEN)
+}
+
+fn structure_up_to(root: &Path, max_seen: usize) -> String {
+    // In the order of names, so that the same files are seen every time.
+    let mut files: Vec<String> = walk_builder(root)
+        .sort_by_file_name(std::cmp::Ord::cmp)
+        .build()
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .map(|entry| shown_path(root, entry.path()))
+        .take(max_seen)
         .collect();
     if files.is_empty() {
         return "(The project has no files yet.)".to_owned();
@@ -38,8 +49,14 @@ pub(super) fn structure(root: &Path) -> String {
     files.sort();
     let n_files = files.len();
     files.truncate(MAX_LISTED);
-    if n_files > MAX_LISTED {
+    if n_files == max_seen {
+        files.push(format!("… and {} or more other files", n_files - MAX_LISTED));
+    } else if n_files > MAX_LISTED {
         files.push(format!("… and {} more files", n_files - MAX_LISTED));
     }
     files.join("\n")
 }
+
+#[cfg(test)]
+#[path = "project_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! Reads the artifacts and the code of a session directory.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
@@ -8,10 +9,13 @@ use aiwf_prompt::{
     Source, Text,
 };
 
-use super::{DocumentCapability, DocumentFsAbility, Gathered, named, shown_path};
+use super::{
+    DocumentCapability, DocumentFsAbility, Gathered, MAX_TOTAL_BYTES, failed_path, link_target, named,
+    shown_path,
+};
 use crate::document::SessionDocument;
-use crate::error::EngineError;
-use crate::read::{read_bytes, read_text_below, resolve_below};
+use crate::error::{EngineError, shortened};
+use crate::read::{Root, read_bytes, read_text_below, resolve_below};
 
 pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<Gathered, EngineError> {
     let known = SessionPhase::ALL.map(SessionPhase::as_str);
@@ -27,7 +31,10 @@ pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<G
             || {
                 problems.push(Problem {
                     source: Source::Input("fs_ability".to_owned()),
-                    message: format!("unknown fs_ability `{name}`: nothing is said about saving the reply"),
+                    message: format!(
+                        "unknown ability `{}`, so nothing is said about saving the reply",
+                        shortened(name)
+                    ),
                 });
                 DocumentFsAbility::Unknown
             },
@@ -58,6 +65,7 @@ pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<G
         code,
         review,
         feedback: document.feedback.map(Text::from),
+        rejected_reply: document.rejected_reply.map(|path| directory.artifact(&path)).transpose()?.flatten(),
         response_path: phase
             .response_file()
             .map(|file| directory.shown(&format!("iteration-{}/{file}", document.iteration))),
@@ -81,9 +89,14 @@ struct SessionDirectory {
 
 impl SessionDirectory {
     fn open(given: &str, settings: &Settings) -> Result<Self, EngineError> {
+        let what = "session directory";
         let path = settings.current_dir.join(given);
+        // An empty name would mean the current directory, and comes from a variable that is not set.
+        if given.is_empty() || !path.exists() {
+            return Err(EngineError::NoDirectory { what, path: shortened(given).into() });
+        }
         if !path.is_dir() {
-            return Err(EngineError::NotADirectory { what: "session directory", path: given.into() });
+            return Err(EngineError::NotADirectory { what, path: given.into() });
         }
         // The same spelling on both sides, so that a link above the project does not hide that it is inside.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -91,12 +104,17 @@ impl SessionDirectory {
         Ok(Self { path, shown })
     }
 
+    fn root(&self) -> Root<'_> {
+        Root { path: &self.path, what: "the session directory" }
+    }
+
     fn shown(&self, relative: &str) -> String {
         if self.shown.is_empty() { relative.to_owned() } else { format!("{}/{relative}", self.shown) }
     }
 
     fn artifact(&self, relative: &str) -> Result<Option<Artifact>, EngineError> {
-        let text = read_text_below(&self.path, &self.path.join(relative))?;
+        let text = read_text_below(self.root(), &self.path.join(relative))
+            .map_err(|error| error.about(self.shown(relative)))?;
         Ok(text.map(|text| Artifact { path: self.shown(relative), text: Text::from(text) }))
     }
 
@@ -105,15 +123,20 @@ impl SessionDirectory {
         let root = self.path.join(&relative);
         match resolve_below(&self.path, &root) {
             Ok(Some(_)) if root.is_dir() => {}
-            Ok(None) => return Err(EngineError::LeavesDirectory { path: root, root: self.path.clone() }),
+            Ok(None) => {
+                let path = self.shown(&relative).into();
+                return Err(EngineError::LeavesDirectory { path, root: self.root().what });
+            }
             _ => return Ok(Vec::new()),
         }
         let mut files = Vec::new();
         let walk = ignore::WalkBuilder::new(&root).standard_filters(false).build();
         for entry in walk {
-            let entry = entry.map_err(|error| EngineError::Unreadable {
-                path: root.clone(),
-                source: error.into_io_error().unwrap_or_else(|| std::io::Error::other("cannot be listed")),
+            let entry = entry.map_err(|error| {
+                let name = failed_path(&error).map_or_else(String::new, |path| shown_path(&root, path));
+                let kind = error.io_error().map_or(io::ErrorKind::Other, io::Error::kind);
+                let path = self.shown(&format!("{relative}/{name}")).into();
+                EngineError::Unreadable { path, source: kind.into() }
             })?;
             let kind = entry.file_type();
             if kind.is_some_and(|kind| kind.is_file()) {
@@ -124,32 +147,29 @@ impl SessionDirectory {
                     Ok(target) => files.push((name, target)),
                     Err(message) => problems.push(Problem {
                         source: Source::File(self.shown(&format!("{relative}/{name}"))),
-                        message,
+                        message: message.to_owned(),
                     }),
                 }
             }
         }
-        files
-            .into_iter()
-            .map(|(name, path)| {
-                let shown = self.shown(&format!("{relative}/{name}"));
-                let body = code_body(read_bytes(&path)?);
-                if let PartBody::Note(note) = &body {
-                    problems.push(Problem { source: Source::File(shown.clone()), message: note.clone() });
-                }
-                Ok(CodeFile { name, path: shown, body })
-            })
-            .collect()
-    }
-}
-
-/// The file a link leads to, when it is one below `root`.
-fn link_target(root: &Path, link: &Path) -> Result<PathBuf, String> {
-    match resolve_below(root, link) {
-        Ok(Some(target)) if target.is_file() => Ok(target),
-        Ok(Some(_)) => Err("skipped: a link to something that is not a file".to_owned()),
-        Ok(None) => Err("skipped: a link that leaves the code directory".to_owned()),
-        Err(_) => Err("skipped: a link that leads nowhere".to_owned()),
+        let mut n_bytes = 0u64;
+        let mut code = Vec::with_capacity(files.len());
+        for (name, path) in files {
+            let shown = self.shown(&format!("{relative}/{name}"));
+            let bytes = read_bytes(&path).map_err(|error| error.about(&shown))?;
+            n_bytes += bytes.len() as u64;
+            if n_bytes > MAX_TOTAL_BYTES {
+                return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
+            }
+            let body = code_body(bytes);
+            if let PartBody::Note(note) = &body {
+                problems.push(Problem { source: Source::File(shown.clone()), message: note.clone() });
+            }
+            code.push(CodeFile { name, path: shown, body });
+        }
+        // A directory lists its files in any order.
+        problems.sort_by(|a, b| a.source.cmp(&b.source));
+        Ok(code)
     }
 }
 

@@ -41,6 +41,7 @@ fn revising() -> Request {
         standards: artifact("standards-bundle.md", &long("rule ")),
         review: artifact("iteration-1/review-response.md", &long("fix ")),
         feedback: Some(Text::from(long("why "))),
+        rejected_reply: None,
         code: vec![code("c.rs", &long("cc ")), code("a.rs", &long("aa ")), code("b.rs", &long("bb "))],
         ..session(SessionPhase::Revising)
     })

@@ -49,6 +49,7 @@ pub(crate) fn session(phase: SessionPhase) -> SessionRequest {
         code: Vec::new(),
         review: None,
         feedback: None,
+        rejected_reply: None,
         response_path: phase.response_file().map(|file| format!(".aiwf/sessions/s1/iteration-1/{file}")),
     }
 }

@@ -74,6 +74,7 @@ fn revising() -> Request {
             "@@@REVIEW_META\nverdict: FAIL\n@@@\n\nUse `Money` → not `int`.",
         ),
         feedback: Some(Text::from("Too many comments.\n\n---\n\nAnd no tests 🙁")),
+        rejected_reply: None,
         profile_prompt: Text::from("Revise the code.\n\nReturn each file as <<<FILE: name>>>."),
         ..session(SessionPhase::Revising)
     })

@@ -67,6 +67,7 @@ fn session() -> impl Strategy<Value = Request> {
                 code,
                 review,
                 feedback: feedback.map(Text::from),
+                rejected_reply: None,
                 response_path,
             })
         },

@@ -11,25 +11,30 @@ use serde_json::json;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{self, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
     /// Build a prompt and print it, or write it to a file.
     #[command(
         subcommand,
+        subcommand_value_name = "RECIPE",
+        subcommand_help_heading = "Recipes",
         after_help = "Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'"
     )]
     Build(RecipeArgs),
     /// Print the same bytes as `build`, and their anatomy on the standard error.
     #[command(
         subcommand,
+        subcommand_value_name = "RECIPE",
+        subcommand_help_heading = "Recipes",
         after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
     )]
     Preview(RecipeArgs),
     /// List the recipes and their components in order.
     Recipes,
     /// Print the JSON Schema of a recipe's `--input` document.
+    #[command(after_help = "Every name of a document may also be written in camelCase.")]
     Schema {
         /// The recipe.
         #[arg(value_parser = recipe_parser())]
@@ -61,16 +66,16 @@ fn recipe_parser() -> impl clap::builder::TypedValueParser<Value = Recipe> {
     name_parser(Recipe::ALL.map(Recipe::as_str), Recipe::from_name)
 }
 
-pub(crate) fn run(command: PromptCommand, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(command: &PromptCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     match command {
         PromptCommand::Build(args) => build::build(args, engine, output),
         PromptCommand::Preview(args) => build::preview(args, engine, output),
         PromptCommand::Recipes => recipes(output),
-        PromptCommand::Schema { recipe } => print_schema(recipe, output),
+        PromptCommand::Schema { recipe } => print_schema(*recipe, output),
     }
 }
 
-fn recipes(output: &Output) -> Result<Exit, Failure> {
+fn recipes(output: &Output<'_>) -> Result<Exit, Failure> {
     let described = |recipe: Recipe| match recipe {
         Recipe::Session => ("a step of a session", "text"),
         Recipe::Change => ("a phase of a change", "xml"),
@@ -93,7 +98,7 @@ fn recipes(output: &Output) -> Result<Exit, Failure> {
             .collect();
         return output.json(json!({ "recipes": recipes }), Exit::Done);
     }
-    output.print(|out| {
+    output::print(|out| {
         use std::io::Write as _;
         for (index, recipe) in Recipe::ALL.into_iter().enumerate() {
             let (description, format) = described(recipe);
@@ -110,12 +115,12 @@ fn recipes(output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn print_schema(recipe: Recipe, output: &Output) -> Result<Exit, Failure> {
+fn print_schema(recipe: Recipe, output: &Output<'_>) -> Result<Exit, Failure> {
     let schema = schema(recipe);
     if output.is_json() {
         return output.json(json!({ "recipe": recipe.as_str(), "schema": schema }), Exit::Done);
     }
-    output.print(|out| {
+    output::print(|out| {
         use std::io::Write as _;
         writeln!(out, "{schema:#}")
     })?;

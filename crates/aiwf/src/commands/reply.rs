@@ -39,12 +39,13 @@ impl ReplyCommand {
     }
 }
 
-pub(crate) fn run(command: &ReplyCommand, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(command: &ReplyCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let ReplyCommand::Parse { parser, file } = command;
     let text = if file == Path::new("-") {
+        output::note_waiting_for_input();
         read_stdin()?
     } else {
-        read_text(&engine.settings().current_dir.join(file))?
+        read_text(&engine.settings().current_dir.join(file)).map_err(|error| error.about(file))?
     };
     let read = Read::parse(*parser, &text);
     let exit = if read.problems.is_empty() { Exit::Done } else { Exit::Refused };
@@ -60,7 +61,7 @@ pub(crate) fn run(command: &ReplyCommand, engine: &Engine, output: &Output) -> R
         result.insert("problems".to_owned(), problems.into());
         return output.json(result, exit);
     }
-    output.print(|out| out.write_all(read.text.as_bytes()))?;
+    output::print(|out| out.write_all(read.text.as_bytes()))?;
     for problem in &read.problems {
         output::note(&format!("{problem}\n"));
     }
@@ -83,7 +84,9 @@ impl Read {
             Parser::VerdictTag => Self::of(parse_verdict_tag(text), show_verdict),
             Parser::TaskStatus => Self::of(parse_task_status(text), |tasks| show_tasks(&tasks)),
             Parser::ToolCalls => Self::of(parse_tool_calls(text), show_calls),
-            Parser::FrontMatter => Self::of(parse_front_matter(text), show_front_matter),
+            Parser::FrontMatter => {
+                Self::of(parse_front_matter(text), |front_matter| show_front_matter(&front_matter))
+            }
         }
     }
 
@@ -91,7 +94,9 @@ impl Read {
         let (json, text) = show(parsed.value);
         let json = match json {
             Value::Object(map) => map.into_iter().filter(|(_, value)| !value.is_null()).collect(),
-            _ => Map::new(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Map::new()
+            }
         };
         Self { json, text, problems: parsed.problems }
     }
@@ -100,7 +105,7 @@ impl Read {
 fn show_files(files: &[FileBlock]) -> (Value, String) {
     let json: Vec<Value> =
         files.iter().map(|file| json!({ "path": file.path, "content": file.content })).collect();
-    let text = files.iter().map(|file| format!("{} ({} bytes)\n", file.path, file.content.len())).collect();
+    let text = lines(files.iter().map(|file| format!("{} ({} bytes)", file.path, file.content.len())));
     (json!({ "files": json }), text)
 }
 
@@ -132,16 +137,16 @@ fn show_tasks(tasks: &[TaskStatus]) -> (Value, String) {
     let outcome = |task: &TaskStatus| TaskOutcome::as_str(task.status);
     let json: Vec<Value> =
         tasks.iter().map(|task| json!({ "id": task.id, "status": outcome(task) })).collect();
-    let text = tasks.iter().map(|task| format!("{} {}\n", task.id, outcome(task))).collect();
+    let text = lines(tasks.iter().map(|task| format!("{} {}", task.id, outcome(task))));
     (json!({ "tasks": json }), text)
 }
 
 fn show_calls(calls: ToolCalls) -> (Value, String) {
-    let mut text = String::new();
+    let mut shown = Vec::new();
     let mut list = Vec::new();
     for call in calls.calls {
         let arguments = Value::Object(call.arguments);
-        text.push_str(&format!("{} {arguments}\n", call.name));
+        shown.push(format!("{} {arguments}", call.name));
         let mut json = Map::new();
         if let Some(id) = call.id {
             json.insert("id".to_owned(), id.into());
@@ -150,10 +155,15 @@ fn show_calls(calls: ToolCalls) -> (Value, String) {
         json.insert("arguments".to_owned(), arguments);
         list.push(Value::Object(json));
     }
-    (json!({ "calls": list, "message": calls.message }), text)
+    shown.extend(calls.message.clone());
+    (json!({ "calls": list, "message": calls.message }), lines(shown))
 }
 
-fn show_front_matter(front_matter: FrontMatter) -> (Value, String) {
+fn lines(lines: impl IntoIterator<Item = String>) -> String {
+    lines.into_iter().flat_map(|line| [line, "\n".to_owned()]).collect()
+}
+
+fn show_front_matter(front_matter: &FrontMatter) -> (Value, String) {
     let text = format!("{:#}\n", front_matter.data);
     (json!({ "data": front_matter.data, "body": front_matter.body }), text)
 }

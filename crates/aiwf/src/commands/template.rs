@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{self, Output};
+use crate::output::{self, Output, printable};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplateCommand {
@@ -36,7 +36,7 @@ impl TemplateCommand {
     }
 }
 
-pub(crate) fn run(command: &TemplateCommand, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(command: &TemplateCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     match command {
         TemplateCommand::List => list(engine, output),
         TemplateCommand::Show { agent, phase } => show(agent, phase, engine, output),
@@ -44,7 +44,7 @@ pub(crate) fn run(command: &TemplateCommand, engine: &Engine, output: &Output) -
     }
 }
 
-fn list(engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+fn list(engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let listings = engine.list_templates()?;
     if output.is_json() {
         let templates: Vec<_> = listings
@@ -60,29 +60,30 @@ fn list(engine: &Engine, output: &Output) -> Result<Exit, Failure> {
             .collect();
         return output.json(json!({ "templates": templates }), Exit::Done);
     }
-    let width = listings.iter().map(|listing| listing.file.len()).max().unwrap_or(0);
-    output.print(|out| {
+    let width = listings.iter().map(|listing| listing.file.chars().count()).max().unwrap_or(0);
+    output::print(|out| {
         for listing in &listings {
             let hidden = if listing.is_hidden { "  (hidden by the one above)" } else { "" };
-            writeln!(out, "{:width$}  {:8}  {}{hidden}", listing.file, listing.layer.as_str(), listing.path)?;
+            let (file, path) = (printable(&listing.file), printable(&listing.path));
+            writeln!(out, "{file:width$}  {:8}  {path}{hidden}", listing.layer.as_str())?;
         }
         Ok(())
     })?;
     Ok(Exit::Done)
 }
 
-fn show(agent: &str, phase: &str, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+fn show(agent: &str, phase: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let (source, layer) = engine.show_template(agent, phase)?;
     if output.is_json() {
         let template = json!({ "path": source.name, "layer": layer.as_str(), "template": source.text });
         return output.json(template, Exit::Done);
     }
     output::note(&format!("from {} ({})\n", source.name, layer.as_str()));
-    output.print(|out| out.write_all(source.text.as_bytes()))?;
+    output::print(|out| out.write_all(source.text.as_bytes()))?;
     Ok(Exit::Done)
 }
 
-fn check(engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+fn check(engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let checks = engine.check_templates()?;
     let n_faulty = checks.iter().filter(|check| !check.problems.is_empty()).count();
     let exit = if n_faulty == 0 { Exit::Done } else { Exit::Refused };
@@ -93,9 +94,9 @@ fn check(engine: &Engine, output: &Output) -> Result<Exit, Failure> {
             .collect();
         return output.json(json!({ "templates": templates }), exit);
     }
-    output.print(|out| {
+    output::print(|out| {
         for check in checks.iter().filter(|check| !check.problems.is_empty()) {
-            writeln!(out, "{}", check.path)?;
+            writeln!(out, "{}", printable(&check.path))?;
             for problem in &check.problems {
                 writeln!(out, "  {}", problem.replace('\n', "\n  "))?;
             }

@@ -1,6 +1,6 @@
 //! `aiwf prompt build` and `aiwf prompt preview`: one way to the bytes, two ways to show them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::{
@@ -22,25 +22,26 @@ enum Explain {
     WhenAsked,
 }
 
-pub(super) fn build(args: RecipeArgs, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn build(args: &RecipeArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     show(args, engine, output, Explain::WhenAsked)
 }
 
-pub(super) fn preview(args: RecipeArgs, engine: &Engine, output: &Output) -> Result<Exit, Failure> {
+pub(super) fn preview(args: &RecipeArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     show(args, engine, output, Explain::Always)
 }
 
-fn show(args: RecipeArgs, engine: &Engine, output: &Output, explain: Explain) -> Result<Exit, Failure> {
-    let mut inputs = Inputs { engine, is_stdin_taken: false };
-    let (document, flags) = inputs.document(&args)?;
+fn show(args: &RecipeArgs, engine: &Engine, output: &Output<'_>, explain: Explain) -> Result<Exit, Failure> {
+    check_stdin_is_asked_for_once(args)?;
+    let (document, flags) = Inputs { engine }.document(args)?;
     let common = args.common();
     let bar = FileBar::new();
     let options = options(common);
     let mut built = engine.build(document, &flags, &options, &|progress| bar.show(progress))?;
-    if let Some(path) = &common.out {
-        let path = engine.settings().current_dir.join(path);
+    let out = common.out.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(given) = out {
+        let path = engine.settings().current_dir.join(given);
         write_atomic(&path, Durability::Process, |mut out| built.prompt.write_to(&mut out))
-            .map_err(EngineError::from)?;
+            .map_err(|error| EngineError::from(error).about(given))?;
     }
     output::problems(&built.problems);
     if output.is_json() {
@@ -52,8 +53,8 @@ fn show(args: RecipeArgs, engine: &Engine, output: &Output, explain: Explain) ->
     if explain == Explain::Always || common.explain {
         output::note(&explained(&mut built));
     }
-    if common.out.is_none() {
-        output.print(|out| built.prompt.write_to(out))?;
+    if out.is_none() {
+        output::print(|out| built.prompt.write_to(out))?;
         if output::is_stdout_watched() {
             output::note("\n");
         }
@@ -80,28 +81,36 @@ fn options(common: &CommonArgs) -> BuildOptions {
     }
 }
 
-/// Reads what the flags name; the standard input can be read only once.
+/// The standard input can be read only once.
+fn check_stdin_is_asked_for_once(args: &RecipeArgs) -> Result<(), Failure> {
+    let is_stdin = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+    let is_asked_for_twice = match args {
+        RecipeArgs::Session(args) => is_stdin(&args.input) && is_stdin(&args.profile_prompt),
+        RecipeArgs::Change(args) => is_stdin(&args.input) && args.instructions.as_deref() == Some("@-"),
+        RecipeArgs::Workflow(_) | RecipeArgs::Reply(_) => false,
+    };
+    if is_asked_for_twice {
+        let hint = "give one of the inputs as a file";
+        return Err(Failure::usage("the standard input is asked for twice", hint));
+    }
+    Ok(())
+}
+
+/// Reads what the flags name.
 struct Inputs<'a> {
     engine: &'a Engine,
-    is_stdin_taken: bool,
 }
 
 impl Inputs<'_> {
-    fn read(&mut self, path: &Path) -> Result<String, Failure> {
+    fn read(&self, path: &Path) -> Result<String, Failure> {
         if path == Path::new("-") {
-            if std::mem::replace(&mut self.is_stdin_taken, true) {
-                return Err(Failure::usage(
-                    "the standard input is asked for twice",
-                    "give one of the inputs as a file",
-                ));
-            }
+            output::note_waiting_for_input();
             return Ok(read_stdin()?);
         }
-        read_text(&self.engine.settings().current_dir.join(path))
-            .map_err(|error| named_as_given(error, path).into())
+        Ok(read_text(&self.engine.settings().current_dir.join(path)).map_err(|error| error.about(path))?)
     }
 
-    fn document(&mut self, args: &RecipeArgs) -> Result<(Document, ChangeFlags), Failure> {
+    fn document(&self, args: &RecipeArgs) -> Result<(Document, ChangeFlags), Failure> {
         Ok(match args {
             RecipeArgs::Session(args) => (Document::Session(self.session(args)?), ChangeFlags::default()),
             RecipeArgs::Change(args) => {
@@ -121,7 +130,7 @@ impl Inputs<'_> {
         })
     }
 
-    fn session(&mut self, args: &SessionArgs) -> Result<SessionDocument, Failure> {
+    fn session(&self, args: &SessionArgs) -> Result<SessionDocument, Failure> {
         let given = match &args.input {
             Some(input) => match Document::from_json(Recipe::Session, &self.read(input)?)? {
                 Document::Session(document) => Some(document),
@@ -153,6 +162,7 @@ impl Inputs<'_> {
                         supports_system_prompt: None,
                         supports_file_attachments: None,
                         feedback: None,
+                        rejected_reply: None,
                     })
                 }
                 _ => Err(Failure::bug("the command line let a session without its flags through")),
@@ -160,7 +170,7 @@ impl Inputs<'_> {
         }
     }
 
-    fn change(&mut self, args: &ChangeArgs) -> Result<ChangeDocument, Failure> {
+    fn change(&self, args: &ChangeArgs) -> Result<ChangeDocument, Failure> {
         let mut document = match &args.input {
             Some(input) => match Document::from_json(Recipe::Change, &self.read(input)?)? {
                 Document::Change(document) => document,
@@ -178,22 +188,11 @@ impl Inputs<'_> {
         Ok(document)
     }
 
-    fn instructions(&mut self, text: &str) -> Result<String, Failure> {
+    fn instructions(&self, text: &str) -> Result<String, Failure> {
         match text.strip_prefix('@') {
             None => Ok(text.to_owned()),
             Some(rest) if rest.starts_with('@') => Ok(rest.to_owned()),
             Some(path) => self.read(Path::new(path)),
         }
-    }
-}
-
-/// The same error with the path as the user wrote it.
-fn named_as_given(error: EngineError, given: &Path) -> EngineError {
-    let given = given.to_owned();
-    match error {
-        EngineError::Unreadable { source, .. } => EngineError::Unreadable { path: given, source },
-        EngineError::NotUtf8 { offset, .. } => EngineError::NotUtf8 { path: given, offset },
-        EngineError::TooLarge { limit, .. } => EngineError::TooLarge { path: given, limit },
-        other => other,
     }
 }

@@ -11,13 +11,15 @@ use super::name_parser;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecipeArgs {
-    /// A step of a session: plan, standards, code, review, feedback, the profile's prompt, where to save.
+    /// A step of a session: plan, standards, code, review, feedback, what the profile asks for.
     Session(SessionArgs),
     /// A phase of a change: a system template, files, artifacts and thoughts, instructions.
     Change(ChangeArgs),
     /// A turn of a workflow run, an agent session or a chat.
+    #[command(after_help = "Example: aiwf prompt build workflow --input turn.json")]
     Workflow(DocumentArgs),
     /// A reply to what an agent reported.
+    #[command(after_help = "Example: aiwf prompt build reply --input request.json")]
     Reply(DocumentArgs),
 }
 
@@ -33,7 +35,7 @@ impl RecipeArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: aiwf prompt build session --session-dir .aiwf/sessions/ID --phase planning --iteration 1 --profile-prompt prompt.md"
+    after_help = "Example:\n  aiwf prompt build session --session-dir .aiwf/sessions/ID --phase planning \\\n      --iteration 1 --profile-prompt prompt.md"
 )]
 pub(crate) struct SessionArgs {
     /// A JSON document (`aiwf prompt schema session`), or - for the standard input; flags win over it.
@@ -46,7 +48,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, required_unless_present = "input", value_parser = name_parser(SessionPhase::ALL.map(SessionPhase::as_str), SessionPhase::from_name))]
     pub(super) phase: Option<SessionPhase>,
     /// The iteration, from 1.
-    #[arg(long, value_name = "N", required_unless_present = "input", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", required_unless_present = "input", value_parser = iteration)]
     pub(super) iteration: Option<u32>,
     /// What the profile asks for, or - for the standard input.
     #[arg(long, value_name = "FILE|-", required_unless_present = "input")]
@@ -57,7 +59,7 @@ pub(crate) struct SessionArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example: aiwf prompt build change --agent claude --phase plan --instructions 'Add login' --file 'src/**'"
+    after_help = "Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'"
 )]
 pub(crate) struct ChangeArgs {
     /// A JSON document (`aiwf prompt schema change`), or - for the standard input; flags add to it.
@@ -72,7 +74,7 @@ pub(crate) struct ChangeArgs {
     /// What to do; @FILE reads it from a file, @- from the standard input, @@ stands for one @.
     #[arg(long, value_name = "TEXT|@FILE", required_unless_present = "input", allow_hyphen_values = true)]
     pub(super) instructions: Option<String>,
-    /// Files the agent should know, by pattern or directory (repeatable).
+    /// Files the agent should know, by name, directory or pattern (repeatable).
     #[arg(long = "file", value_name = "GLOB")]
     pub(super) files: Vec<String>,
     /// What an earlier phase made (repeatable).
@@ -86,7 +88,6 @@ pub(crate) struct ChangeArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example: aiwf prompt build reply --input request.json")]
 pub(crate) struct DocumentArgs {
     /// A JSON document (`aiwf prompt schema RECIPE`), or - for the standard input.
     #[arg(long, value_name = "FILE|-")]
@@ -108,10 +109,10 @@ pub(crate) struct CommonArgs {
     #[arg(long, value_name = "ABILITY", value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
     pub(super) fs_ability: Option<FsAbility>,
     /// Whether the receiver takes system text apart from the user's.
-    #[arg(long, value_name = "on|off", value_parser = on_off())]
+    #[arg(long, value_name = "on|off", value_parser = on_off(), hide_possible_values = true)]
     pub(super) system_prompt: Option<bool>,
     /// Whether the receiver opens `@path` references by itself.
-    #[arg(long, value_name = "on|off", value_parser = on_off())]
+    #[arg(long, value_name = "on|off", value_parser = on_off(), hide_possible_values = true)]
     pub(super) attachments: Option<bool>,
     /// How many tokens it may have; optional parts are cut to fit.
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
@@ -133,6 +134,13 @@ fn provider_parser() -> impl TypedValueParser<Value = &'static Provider> {
 
 fn on_off() -> impl TypedValueParser<Value = bool> {
     name_parser(["on", "off"], |name| Some(name == "on"))
+}
+
+fn iteration(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a whole number from 1".to_owned()),
+        Ok(iteration) => Ok(iteration),
+    }
 }
 
 fn tokens(text: &str) -> Result<Tokens, String> {

@@ -1,0 +1,136 @@
+use std::path::Path;
+
+use super::*;
+use crate::origin::ConfigFile;
+
+fn layer(file: ConfigFile, text: &str) -> ConfigLayer {
+    let (layer, problems) = ConfigLayer::parse(file, Path::new("/base"), text);
+    assert_eq!(problems, []);
+    layer
+}
+
+fn resolve(user: &str, project: &str, flags: &Flags) -> Config {
+    Config::resolve([layer(ConfigFile::User, user), layer(ConfigFile::Project, project)], flags)
+}
+
+/// One entry as `value (origin)`.
+fn shown(config: &Config, key: &str) -> String {
+    let entries = config.entries();
+    let entry = entries.iter().find(|entry| entry.key == key).expect("the setting has a value");
+    format!("{} ({})", entry.value, entry.origin)
+}
+
+fn check(user: &str, project: &str, key: &str, expected: &str) {
+    assert_eq!(shown(&resolve(user, project, &Flags::default()), key), expected);
+}
+
+#[test]
+fn without_files_everything_is_a_default() {
+    let entries = resolve("", "", &Flags::default()).entries();
+    let listed: Vec<String> =
+        entries.iter().map(|entry| format!("{} = {} ({})", entry.key, entry.value, entry.origin)).collect();
+    insta::assert_snapshot!(listed.join("\n"), @r#"
+    gates."generating.prompt" = manual (default)
+    gates."generating.response" = manual (default)
+    gates."planning.prompt" = manual (default)
+    gates."planning.response" = manual (default)
+    gates."reviewing.prompt" = manual (default)
+    gates."reviewing.response" = manual (default)
+    gates."revising.prompt" = manual (default)
+    gates."revising.response" = manual (default)
+    gates.default = manual (default)
+    roles.default = manual (default)
+    roles.generator = manual (default)
+    roles.planner = manual (default)
+    roles.reviewer = manual (default)
+    roles.reviser = manual (default)
+    session.hash_prompts = true (default)
+    session.max_iterations = 5 (default)
+    "#);
+    assert!(entries.is_sorted());
+}
+
+#[test]
+fn the_project_wins_over_the_user_and_flags_over_both() {
+    let user = "[session]\nmax_iterations = 3\nhash_prompts = false\nbudget_tokens = 7";
+    let project = "[session]\nmax_iterations = 4\n";
+    check(user, "", "session.max_iterations", "3 (~/.aiwf/config.toml:2)");
+    check(user, project, "session.max_iterations", "4 (.aiwf/config.toml:2)");
+    check(user, project, "session.hash_prompts", "false (~/.aiwf/config.toml:3)");
+    check(user, project, "session.budget_tokens", "7 (~/.aiwf/config.toml:4)");
+    let flags = Flags {
+        hash_prompts: Some(true),
+        max_iterations: NonZeroU32::new(9),
+        budget_tokens: NonZeroU32::new(8),
+        ..Flags::default()
+    };
+    let config = resolve(user, project, &flags);
+    assert_eq!(shown(&config, "session.max_iterations"), "9 (--max-iterations)");
+    assert_eq!(shown(&config, "session.hash_prompts"), "true (--hash-prompts)");
+    assert_eq!(shown(&config, "session.budget_tokens"), "8 (--budget)");
+}
+
+#[test]
+fn a_named_role_wins_over_a_default_in_a_stronger_file() {
+    let user = "[roles]\ndefault = \"a\"\ngenerator = \"b\"\n";
+    let project = "[roles]\ndefault = \"c\"\n";
+    check(user, project, "roles.generator", "b (~/.aiwf/config.toml:3)");
+    check(user, project, "roles.planner", "c (.aiwf/config.toml:2)");
+    check(user, "", "roles.planner", "a (~/.aiwf/config.toml:2)");
+    let flags = Flags { roles: [(Role::Generator, "d".to_owned())].into(), ..Flags::default() };
+    assert_eq!(shown(&resolve(user, project, &flags), "roles.generator"), "d (--generator)");
+}
+
+#[test]
+fn a_default_role_leaves_the_providers_alone() {
+    let project = "[roles]\ndefault = \"x\"\n[providers.x]\nfs_ability = \"none\"\n";
+    check("", project, "providers.x.fs_ability", "none (.aiwf/config.toml:4)");
+}
+
+#[test]
+fn a_gate_is_taken_whole_from_the_strongest_place_that_names_it() {
+    let user = "[gates]\n\"planning.prompt\" = { approver = \"ai:x\", max_retries = 2 }\n";
+    let project = "[gates]\ndefault = \"skip\"\n";
+    let key = "gates.\"planning.prompt\"";
+    let options = "{ approver = \"ai:x\", max_retries = 2, allow_rewrite = false }";
+    check(user, project, key, &format!("{options} (~/.aiwf/config.toml:2)"));
+    check(user, project, "gates.\"revising.response\"", "skip (.aiwf/config.toml:2)");
+    check(user, "[gates]\n\"planning.prompt\" = \"ai:y\"\n", key, "ai:y (.aiwf/config.toml:2)");
+}
+
+#[test]
+fn yes_skips_every_gate_but_those_with_a_flag_of_their_own() {
+    let gates = [crate::parse_gate_flag("planning.prompt=manual").unwrap()].into();
+    let flags = Flags { is_yes: true, gates, ..Flags::default() };
+    let config = resolve("", "[gates]\n\"generating.response\" = \"ai:x\"\n", &flags);
+    assert_eq!(shown(&config, "gates.\"generating.response\""), "skip (--yes)");
+    assert_eq!(shown(&config, "gates.\"planning.prompt\""), "manual (--gate)");
+}
+
+#[test]
+fn a_provider_is_merged_key_by_key() {
+    let user = "[providers.x]\ntype = \"replay\"\ndir = \"tapes\"\nsupports_system_prompt = true\n";
+    let project = "[providers.x]\nsupports_system_prompt = false\n";
+    check(user, project, "providers.x.type", "replay (~/.aiwf/config.toml:2)");
+    check(user, project, "providers.x.dir", "/base/tapes (~/.aiwf/config.toml:3)");
+    check(user, project, "providers.x.supports_system_prompt", "false (.aiwf/config.toml:2)");
+}
+
+#[test]
+fn a_providers_own_ability_wins_over_the_one_for_all_and_the_flag_over_both() {
+    let user = "[providers.x]\nfs_ability = \"none\"\n";
+    let project = "[defaults]\nfs_ability = \"local-read\"\n[providers.y]\n";
+    let ability = |flags: &Flags, provider: &str| {
+        let config = resolve(user, project, flags);
+        config.fs_ability(provider).map(|ability| (ability.value, ability.origin.to_string()))
+    };
+    let expect = |ability, origin: &str| Some((ability, origin.to_owned()));
+    let none = Flags::default();
+    assert_eq!(ability(&none, "x"), expect(FsAbility::None, "~/.aiwf/config.toml:2"));
+    assert_eq!(ability(&none, "y"), expect(FsAbility::LocalRead, ".aiwf/config.toml:2"));
+    let flag = Flags { fs_ability: Some(FsAbility::WriteOnly), ..Flags::default() };
+    for provider in ["x", "y", "z"] {
+        assert_eq!(ability(&flag, provider), expect(FsAbility::WriteOnly, "--fs-ability"));
+    }
+    assert_eq!(resolve("", "", &none).fs_ability("x"), None);
+}

@@ -1,0 +1,71 @@
+//! The configuration as a list, for `config show`.
+
+use crate::config::Config;
+use crate::gate::GateName;
+use crate::origin::{Origin, Sourced};
+use crate::vocabulary::{FsAbility, Role};
+
+/// One setting as it is in force.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// The whole name, such as `session.max_iterations`.
+    pub key: String,
+    /// The value as people write it, without quotes.
+    pub value: String,
+    /// Where it comes from; a role or gate that is not named has the origin of the `default` it follows.
+    pub origin: Origin,
+}
+
+impl Config {
+    /// Every setting that has a value, sorted by name.
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut entries = vec![
+            entry("roles.default", &self.roles.default, String::clone),
+            entry("gates.default", &self.gates.default, ToString::to_string),
+            entry("session.max_iterations", &self.session.max_iterations, ToString::to_string),
+            entry("session.hash_prompts", &self.session.hash_prompts, ToString::to_string),
+        ];
+        for role in Role::ALL {
+            entries.push(entry(&format!("roles.{}", role.as_str()), self.roles.get(role), String::clone));
+        }
+        for gate in GateName::ALL {
+            let key = format!("gates.\"{}\"", gate.as_str());
+            entries.push(entry(&key, self.gates.get(gate), ToString::to_string));
+        }
+        let ability = |ability: &FsAbility| ability.as_str().to_owned();
+        let mut add_if_set = |set: Option<Entry>| entries.extend(set);
+        add_if_set(optional("defaults.fs_ability", self.default_fs_ability.as_ref(), ability));
+        add_if_set(optional(
+            "session.budget_tokens",
+            self.session.budget_tokens.as_ref(),
+            ToString::to_string,
+        ));
+        for (name, provider) in &self.providers {
+            let name = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
+            let key = |key: &str| format!("providers.{name}.{key}");
+            add_if_set(optional(&key("type"), provider.kind.as_ref(), String::clone));
+            add_if_set(optional(&key("fs_ability"), provider.fs_ability.as_ref(), ability));
+            add_if_set(optional(
+                &key("supports_system_prompt"),
+                provider.supports_system_prompt.as_ref(),
+                ToString::to_string,
+            ));
+            add_if_set(optional(
+                &key("supports_file_attachments"),
+                provider.supports_file_attachments.as_ref(),
+                ToString::to_string,
+            ));
+            add_if_set(optional(&key("dir"), provider.dir.as_ref(), |dir| dir.display().to_string()));
+        }
+        entries.sort();
+        entries
+    }
+}
+
+fn entry<T>(key: &str, sourced: &Sourced<T>, shown: impl Fn(&T) -> String) -> Entry {
+    Entry { key: key.to_owned(), value: shown(&sourced.value), origin: sourced.origin }
+}
+
+fn optional<T>(key: &str, sourced: Option<&Sourced<T>>, shown: impl Fn(&T) -> String) -> Option<Entry> {
+    sourced.map(|sourced| entry(key, sourced, shown))
+}

@@ -1,0 +1,164 @@
+//! What the command line says about settings.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use crate::config_layer::ConfigLayer;
+use crate::gate::{Approver, Gate, GateName};
+use crate::name::{excerpt, nearest, ticked};
+use crate::origin::{Origin, Sourced};
+use crate::vocabulary::{FsAbility, Role};
+
+/// Flags that win over every file; what was not given is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--planner`, `--generator`, `--reviewer`, `--reviser`.
+    pub roles: BTreeMap<Role, String>,
+    /// `--gate PHASE.STAGE=KIND`, each through [`parse_gate_flag`].
+    pub gates: BTreeMap<GateName, Gate>,
+    /// `--yes`: every gate that has no `--gate` of its own is skipped, whatever files say.
+    pub is_yes: bool,
+    /// `--fs-ability`: wins over the settings of single providers too.
+    pub fs_ability: Option<FsAbility>,
+    /// `--hash-prompts` or `--no-hash-prompts`.
+    pub hash_prompts: Option<bool>,
+    /// `--max-iterations`.
+    pub max_iterations: Option<NonZeroU32>,
+    /// `--budget`.
+    pub budget_tokens: Option<NonZeroU32>,
+}
+
+impl Flags {
+    /// The strongest layer.
+    pub(crate) fn layer(&self) -> ConfigLayer {
+        let mut gates = BTreeMap::new();
+        if self.is_yes {
+            let skip = || Sourced::new(Gate::new(Approver::Skip), Origin::Flag("--yes"));
+            gates.extend(GateName::ALL.map(|name| (name, skip())));
+        }
+        let gate_flag = |gate: &Gate| Sourced::new(gate.clone(), Origin::Flag("--gate"));
+        gates.extend(self.gates.iter().map(|(name, gate)| (*name, gate_flag(gate))));
+        let hash_flag = |is_hashed| if is_hashed { "--hash-prompts" } else { "--no-hash-prompts" };
+        ConfigLayer {
+            roles: self
+                .roles
+                .iter()
+                .map(|(role, provider)| (*role, Sourced::new(provider.clone(), Origin::Flag(role.flag()))))
+                .collect(),
+            gates,
+            fs_ability: self.fs_ability.map(|value| Sourced::new(value, Origin::Flag("--fs-ability"))),
+            hash_prompts: self.hash_prompts.map(|value| Sourced::new(value, Origin::Flag(hash_flag(value)))),
+            max_iterations: self
+                .max_iterations
+                .map(|value| Sourced::new(value, Origin::Flag("--max-iterations"))),
+            budget_tokens: self.budget_tokens.map(|value| Sourced::new(value, Origin::Flag("--budget"))),
+            ..ConfigLayer::default()
+        }
+    }
+}
+
+/// Why the value of `--gate` says nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GateFlagError {
+    /// There is no gate or no `=`.
+    #[error("`{text}` is not `PHASE.STAGE=KIND`")]
+    NoKind {
+        /// What was given.
+        text: String,
+    },
+    /// No gate has that name.
+    #[error("unknown gate `{name}`")]
+    UnknownGate {
+        /// What was given.
+        name: String,
+    },
+    /// No approver is written like that.
+    #[error("gate `{}` is `{kind}`, not one of {}", name.as_str(), ticked(Approver::LEGAL))]
+    UnknownKind {
+        /// The gate.
+        name: GateName,
+        /// What was given.
+        kind: String,
+    },
+}
+
+impl GateFlagError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoKind { .. } => "write it like `planning.prompt=skip`".to_owned(),
+            Self::UnknownGate { name } => {
+                let known = || GateName::ALL.iter().map(|gate| gate.as_str());
+                match nearest(name, known()) {
+                    Some(near) => format!("did you mean `{near}`? known: {}", ticked(known())),
+                    None => format!("known: {}", ticked(known())),
+                }
+            }
+            Self::UnknownKind { name, .. } => format!("write it like `{}=skip`", name.as_str()),
+        }
+    }
+}
+
+/// Reads the value of one `--gate`, such as `planning.prompt=skip`.
+pub fn parse_gate_flag(text: &str) -> Result<(GateName, Gate), GateFlagError> {
+    let Some((name, kind)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        return Err(GateFlagError::NoKind { text: excerpt(text) });
+    };
+    let Some(gate_name) = GateName::from_name(name) else {
+        return Err(GateFlagError::UnknownGate { name: excerpt(name) });
+    };
+    match Approver::from_name(kind) {
+        Some(approver) => Ok((gate_name, Gate::new(approver))),
+        None => Err(GateFlagError::UnknownKind { name: gate_name, kind: excerpt(kind) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> String {
+        match parse_gate_flag(text) {
+            Ok((name, gate)) => format!("{} {gate}", name.as_str()),
+            Err(error) => format!("{error}\nhint: {}", error.hint()),
+        }
+    }
+
+    #[test]
+    fn a_gate_and_its_kind_are_read() {
+        assert_eq!(check("planning.prompt=skip"), "planning.prompt skip");
+        assert_eq!(check("revising.response=ai:strict.judge"), "revising.response ai:strict.judge");
+    }
+
+    #[test]
+    fn a_value_without_a_kind_is_refused() {
+        insta::assert_snapshot!(check("planning.prompt"), @"
+        `planning.prompt` is not `PHASE.STAGE=KIND`
+        hint: write it like `planning.prompt=skip`
+        ");
+        insta::assert_snapshot!(check("=skip"), @"
+        `=skip` is not `PHASE.STAGE=KIND`
+        hint: write it like `planning.prompt=skip`
+        ");
+    }
+
+    #[test]
+    fn an_unknown_gate_names_the_nearest() {
+        insta::assert_snapshot!(check("planing.prompt=skip"), @"
+        unknown gate `planing.prompt`
+        hint: did you mean `planning.prompt`? known: `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`
+        ");
+    }
+
+    #[test]
+    fn an_unknown_kind_names_the_legal_ones() {
+        insta::assert_snapshot!(check("planning.prompt=maybe"), @"
+        gate `planning.prompt` is `maybe`, not one of `manual`, `skip`, `ai:<provider>`
+        hint: write it like `planning.prompt=skip`
+        ");
+        insta::assert_snapshot!(check("planning.prompt=ai:"), @"
+        gate `planning.prompt` is `ai:`, not one of `manual`, `skip`, `ai:<provider>`
+        hint: write it like `planning.prompt=skip`
+        ");
+    }
+}

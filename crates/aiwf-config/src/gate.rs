@@ -1,0 +1,103 @@
+//! Gates as settings name them.
+
+use std::fmt;
+
+use crate::name::is_provider_name;
+
+/// A gate of a session: a phase and a stage, `planning.prompt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GateName(&'static str);
+
+impl GateName {
+    /// Every gate, in the order a session meets them.
+    pub const ALL: [Self; 8] = [
+        Self("planning.prompt"),
+        Self("planning.response"),
+        Self("generating.prompt"),
+        Self("generating.response"),
+        Self("reviewing.prompt"),
+        Self("reviewing.response"),
+        Self("revising.prompt"),
+        Self("revising.response"),
+    ];
+
+    /// `phase.stage`.
+    pub fn as_str(self) -> &'static str {
+        self.0
+    }
+
+    /// The gate with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|gate| gate.0 == name)
+    }
+}
+
+/// Who says yes at a gate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Approver {
+    /// A person.
+    Manual,
+    /// Nobody: the gate is always open.
+    Skip,
+    /// A provider.
+    Ai(String),
+}
+
+impl Approver {
+    /// How the legal values are written, for messages.
+    pub(crate) const LEGAL: [&'static str; 3] = ["manual", "skip", "ai:<provider>"];
+
+    /// The approver written like that.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "manual" => Some(Self::Manual),
+            "skip" => Some(Self::Skip),
+            _ => name
+                .strip_prefix("ai:")
+                .filter(|provider| is_provider_name(provider))
+                .map(|provider| Self::Ai(provider.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Approver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Manual => f.write_str("manual"),
+            Self::Skip => f.write_str("skip"),
+            Self::Ai(provider) => write!(f, "ai:{provider}"),
+        }
+    }
+}
+
+/// How a gate works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gate {
+    /// Who says yes.
+    pub approver: Approver,
+    /// How often a provider may say no before a person decides.
+    pub max_retries: u32,
+    /// Whether a provider may rewrite what it judges.
+    pub allow_rewrite: bool,
+}
+
+impl Gate {
+    /// A gate with that approver, who is not asked again and rewrites nothing.
+    pub fn new(approver: Approver) -> Self {
+        Self { approver, max_retries: 0, allow_rewrite: false }
+    }
+}
+
+impl fmt::Display for Gate {
+    /// As in a configuration file, the short form where it says everything.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { approver, max_retries, allow_rewrite } = self;
+        if (*max_retries, *allow_rewrite) == (0, false) {
+            return approver.fmt(f);
+        }
+        write!(
+            f,
+            "{{ approver = \"{approver}\", max_retries = {max_retries}, allow_rewrite = {allow_rewrite} }}"
+        )
+    }
+}

@@ -1,0 +1,379 @@
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::config::Config;
+use crate::error::ConfigError;
+use crate::flags::Flags;
+use crate::origin::Origin;
+
+/// The entries a file sets, or its error and hint.
+fn check(text: &str) -> String {
+    let (layer, problems) = read(ConfigFile::Project, Path::new("/project"), text);
+    if !problems.is_empty() {
+        let error = ConfigError::invalid(problems);
+        return format!("error: {error}\nhint: {}", error.hint());
+    }
+    let set = Config::resolve([layer], &Flags::default())
+        .entries()
+        .into_iter()
+        .filter(|entry| entry.origin != Origin::Default);
+    let lines: Vec<String> =
+        set.map(|entry| format!("{} = {}  # {}", entry.key, entry.value, entry.origin)).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn every_table_is_read() {
+    assert_snapshot!(check(
+        r#"
+[roles]
+default = "manual"
+generator = "claude-code"
+[gates]
+"planning.prompt" = "skip"
+"generating.response" = { approver = "ai:reviewer-model", max_retries = 2, allow_rewrite = true }
+"revising.response" = { approver = "manual" }
+[defaults]
+fs_ability = "local-read"
+[providers.claude-code]
+fs_ability = "local-write"
+supports_system_prompt = true
+supports_file_attachments = false
+[providers."tape.1"]
+type = "replay"
+dir = "recorded/one"
+[session]
+max_iterations = 0x10
+hash_prompts = false
+budget_tokens = 100_000
+"#
+    ), @r#"
+    defaults.fs_ability = local-read  # .aiwf/config.toml:10
+    gates."generating.response" = { approver = "ai:reviewer-model", max_retries = 2, allow_rewrite = true }  # .aiwf/config.toml:7
+    gates."planning.prompt" = skip  # .aiwf/config.toml:6
+    gates."revising.response" = manual  # .aiwf/config.toml:8
+    providers."tape.1".dir = /project/recorded/one  # .aiwf/config.toml:17
+    providers."tape.1".type = replay  # .aiwf/config.toml:16
+    providers.claude-code.fs_ability = local-write  # .aiwf/config.toml:12
+    providers.claude-code.supports_file_attachments = false  # .aiwf/config.toml:14
+    providers.claude-code.supports_system_prompt = true  # .aiwf/config.toml:13
+    roles.default = manual  # .aiwf/config.toml:3
+    roles.generator = claude-code  # .aiwf/config.toml:4
+    roles.planner = manual  # .aiwf/config.toml:3
+    roles.reviewer = manual  # .aiwf/config.toml:3
+    roles.reviser = manual  # .aiwf/config.toml:3
+    session.budget_tokens = 100000  # .aiwf/config.toml:21
+    session.hash_prompts = false  # .aiwf/config.toml:20
+    session.max_iterations = 16  # .aiwf/config.toml:19
+    "#);
+}
+
+#[test]
+fn an_empty_file_says_nothing() {
+    assert_eq!(check(""), "");
+    assert_eq!(check("# nothing yet\n[roles]\n[gates]\n[session]\n"), "");
+    assert_eq!(
+        check("\u{feff}[session]\nhash_prompts = true"),
+        "session.hash_prompts = true  # .aiwf/config.toml:2"
+    );
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest() {
+    assert_snapshot!(check("[session]\n  max_iteration = 3\n"), @"
+    error: unknown key `max_iteration` in `[session]`
+     --> .aiwf/config.toml:2:3
+    hint: did you mean `max_iterations`? known: `max_iterations`, `hash_prompts`, `budget_tokens`
+    ");
+    assert_snapshot!(check("[gates]\n\"planing.prompt\" = \"skip\"\n"), @"
+    error: unknown key `planing.prompt` in `[gates]`
+     --> .aiwf/config.toml:2:1
+    hint: did you mean `planning.prompt`? known: `default`, `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`
+    ");
+    assert_snapshot!(check("[providers.x]\nsupports_system_promt = true\n"), @"
+    error: unknown key `supports_system_promt` in `[providers.x]`
+     --> .aiwf/config.toml:2:1
+    hint: did you mean `supports_system_prompt`? known: `type`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`, `dir`
+    ");
+    assert_snapshot!(check("[sesion]\n"), @"
+    error: unknown key `sesion`
+     --> .aiwf/config.toml:1:2
+    hint: did you mean `session`? known: `defaults`, `gates`, `providers`, `roles`, `session`
+    ");
+    assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", retries = 2 }\n"), @"
+    error: unknown key `retries` in `[gates.default]`
+     --> .aiwf/config.toml:2:32
+    hint: did you mean `max_retries`? known: `approver`, `max_retries`, `allow_rewrite`
+    ");
+}
+
+#[test]
+fn an_unknown_key_that_is_near_nothing_lists_what_is_known() {
+    assert_snapshot!(check("[roles]\nqqq = \"manual\"\n"), @"
+    error: unknown key `qqq` in `[roles]`
+     --> .aiwf/config.toml:2:1
+    hint: known: `default`, `planner`, `generator`, `reviewer`, `reviser`
+    ");
+}
+
+#[test]
+fn a_key_in_the_wrong_table_is_sent_home() {
+    assert_snapshot!(check("[roles]\nmax_iterations = 3\n"), @"
+    error: unknown key `max_iterations` in `[roles]`
+     --> .aiwf/config.toml:2:1
+    hint: `max_iterations` belongs in `[session]`
+    ");
+    assert_snapshot!(check("fs_ability = \"none\"\n"), @"
+    error: unknown key `fs_ability`
+     --> .aiwf/config.toml:1:1
+    hint: `fs_ability` belongs in `[defaults]`
+    ");
+}
+
+#[test]
+fn a_gate_without_quotes_is_explained() {
+    assert_snapshot!(check("[gates]\nplanning.prompt = \"skip\"\n"), @r#"
+    error: `gates.planning` is not a gate
+     --> .aiwf/config.toml:2:1
+    hint: write the gate's name in quotes: `"planning.prompt"`
+    "#);
+}
+
+#[test]
+fn an_illegal_value_names_the_setting_and_the_legal_ones() {
+    assert_snapshot!(check("[defaults]\nfs_ability = \"write\"\n"), @r#"
+    error: `defaults.fs_ability` is `"write"`, not one of `local-write`, `local-read`, `write-only`, `none`
+     --> .aiwf/config.toml:2:14
+    hint: did you mean `write-only`? correct the value, or remove the line
+    "#);
+    assert_snapshot!(check("[providers.x]\nfs_ability = true\n"), @"
+    error: `providers.x.fs_ability` is `true`, not one of `local-write`, `local-read`, `write-only`, `none`
+     --> .aiwf/config.toml:2:14
+    hint: correct the value, or remove the line
+    ");
+    assert_snapshot!(check("[gates]\n\"planning.prompt\" = \"ai\"\n"), @r#"
+    error: `gates."planning.prompt"` is `"ai"`, not one of `manual`, `skip`, `ai:<provider>`
+     --> .aiwf/config.toml:2:21
+    hint: did you mean `ai:<provider>`? correct the value, or remove the line
+    "#);
+    assert_snapshot!(check("[gates]\ndefault = { approver = \"ai:a b\" }\n"), @r#"
+    error: `gates.default.approver` is `"ai:a b"`, not one of `manual`, `skip`, `ai:<provider>`
+     --> .aiwf/config.toml:2:24
+    hint: correct the value, or remove the line
+    "#);
+    assert_snapshot!(check("[roles]\nplanner = \"\"\n"), @r#"
+    error: `roles.planner` is `""`, not a name of 1 to 64 letters, digits, `-`, `_` or `.`
+     --> .aiwf/config.toml:2:11
+    hint: correct the value, or remove the line
+    "#);
+    assert_snapshot!(check("[providers.tape]\ndir = \"~/tapes\"\n"), @r#"
+    error: `providers.tape.dir` is `"~/tapes"`, not a path without `~`, absolute or relative to the directory of `.aiwf/`
+     --> .aiwf/config.toml:2:7
+    hint: correct the value, or remove the line
+    "#);
+}
+
+#[test]
+fn a_number_out_of_range_is_refused() {
+    assert_snapshot!(check("[session]\nmax_iterations = 0\n"), @"
+    error: `session.max_iterations` is `0`, not a whole number from 1 to 4294967295
+     --> .aiwf/config.toml:2:18
+    hint: correct the value, or remove the line
+    ");
+    for number in ["-1", "4294967296", "99999999999999999999", "1.5", "\"5\""] {
+        assert!(check(&format!("[session]\nbudget_tokens = {number}\n")).contains(number));
+    }
+    assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", max_retries = -1 }\n"), @"
+    error: `gates.default.max_retries` is `-1`, not a whole number from 0 to 4294967295
+     --> .aiwf/config.toml:2:46
+    hint: correct the value, or remove the line
+    ");
+}
+
+#[test]
+fn a_wrong_type_is_refused() {
+    assert_snapshot!(check("[session]\nhash_prompts = \"yes\"\n"), @r#"
+    error: `session.hash_prompts` is `"yes"`, not `true` or `false`
+     --> .aiwf/config.toml:2:16
+    hint: correct the value, or remove the line
+    "#);
+    assert_snapshot!(check("session = 5\n"), @"
+    error: `session` is `5`, not a table
+     --> .aiwf/config.toml:1:11
+    hint: begin the table with a line `[session]`
+    ");
+    assert_snapshot!(check("[[roles]]\nplanner = \"manual\"\n"), @"
+    error: `roles` is `[[roles]]`, not a table
+     --> .aiwf/config.toml:1:1
+    hint: begin the table with a line `[roles]`
+    ");
+    assert_snapshot!(check("[providers]\ncodex = \"codex\"\n"), @r#"
+    error: `providers.codex` is `"codex"`, not a table
+     --> .aiwf/config.toml:2:9
+    hint: begin the table with a line `[providers.codex]`
+    "#);
+}
+
+#[test]
+fn a_gate_needs_an_approver() {
+    assert_snapshot!(check("[gates]\n\"planning.prompt\" = { max_retries = 2 }\n"), @r#"
+    error: `gates."planning.prompt"` has no `approver`
+     --> .aiwf/config.toml:2:1
+    hint: add `approver`, one of `manual`, `skip`, `ai:<provider>`
+    "#);
+}
+
+#[test]
+fn a_provider_needs_a_usable_name() {
+    assert_snapshot!(check("[providers.\"my agent\"]\n"), @"
+    error: `my agent` is no name for a provider
+     --> .aiwf/config.toml:1:12
+    hint: a provider's name is 1 to 64 letters, digits, `-`, `_` or `.`
+    ");
+}
+
+#[test]
+fn malformed_toml_has_line_and_column() {
+    assert_snapshot!(check("[session]\nmax_iterations = = 5\n"), @"
+    error: configuration has 2 problems
+      .aiwf/config.toml:2:18: not valid TOML: extra `=`, expected nothing
+      .aiwf/config.toml:2:20: not valid TOML: unexpected key or value, expected newline, `#`
+    hint: correct these, then run the command again
+    ");
+    assert_snapshot!(check("[roles]\nplanner = \"a\"\nplanner = \"b\"\n"), @"
+    error: not valid TOML: duplicate key
+     --> .aiwf/config.toml:3:1
+    hint: correct the line; texts stand in quotes, tables begin with `[name]`
+    ");
+    assert_snapshot!(check("[roles\n"), @"
+    error: not valid TOML: unclosed table, expected `]`
+     --> .aiwf/config.toml:1:7
+    hint: correct the line; texts stand in quotes, tables begin with `[name]`
+    ");
+    assert_snapshot!(check("[roles]\nplanner = manual\n"), @"
+    error: not valid TOML: string values must be quoted, expected literal string
+     --> .aiwf/config.toml:2:11
+    hint: correct the line; texts stand in quotes, tables begin with `[name]`
+    ");
+}
+
+#[test]
+fn all_problems_of_a_file_come_at_once() {
+    assert_snapshot!(check(
+        "[session]\nmax_iteration = 3\nhash_prompts = 1\n[defaults]\nfs_ability = \"all\"\n[rolls]\n"
+    ), @r#"
+    error: configuration has 4 problems
+      .aiwf/config.toml:2:1: unknown key `max_iteration` in `[session]` (did you mean `max_iterations`?)
+      .aiwf/config.toml:3:16: `session.hash_prompts` is `1`, not `true` or `false`
+      .aiwf/config.toml:5:14: `defaults.fs_ability` is `"all"`, not one of `local-write`, `local-read`, `write-only`, `none`
+      .aiwf/config.toml:6:2: unknown key `rolls` (did you mean `roles`?)
+    hint: correct these, then run the command again
+    "#);
+}
+
+#[test]
+fn a_flood_of_problems_is_cut() {
+    let lines: Vec<String> = (0..500).map(|idx| format!("key{idx} = 1")).collect();
+    let shown = check(&lines.join("\n"));
+    assert!(shown.ends_with("  … and 80 more\nhint: correct these, then run the command again"), "{shown}");
+}
+
+#[test]
+fn every_listed_key_is_read() {
+    for (table, keys) in HOMES {
+        for key in *keys {
+            let text = format!("{table}\n{key} = []\n");
+            assert!(!check(&text).contains("unknown key"), "{text}");
+        }
+    }
+    for table in TABLES {
+        assert!(!check(&format!("[{table}]\n")).contains("unknown key"), "{table}");
+    }
+    for option in GATE_OPTIONS {
+        let text = format!("gates.default = {{ {option} = [] }}\n");
+        assert!(!check(&text).contains("unknown key"), "{text}");
+    }
+}
+
+#[test]
+fn a_large_hostile_file_ends_in_problems() {
+    // Large enough that anything quadratic would run into the time limit of the tests.
+    const SIZE: usize = 256 * 1024;
+    for piece in ["[", "=\n", "a.", "{a=", "\"", "x={},", "[a]\n", "é"] {
+        assert!(check(&piece.repeat(SIZE / piece.len())).starts_with("error: "), "{piece}");
+    }
+    let many: Vec<String> = (0..30_000).map(|idx| format!("k{idx}=1")).collect();
+    assert!(
+        check(&format!("gates={{{}}}", many.join(","))).starts_with("error: configuration has 100 problems")
+    );
+}
+
+fn toml_piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(vec![
+            "[roles]\n",
+            "[gates]\n",
+            "[session]\n",
+            "[providers.x]\n",
+            "[defaults]\n",
+            "default",
+            "planner",
+            "\"planning.prompt\"",
+            "approver",
+            "max_iterations",
+            "hash_prompts",
+            "fs_ability",
+            "dir",
+            "type",
+            " = ",
+            "\"ai:x\"",
+            "\"none\"",
+            "{ ",
+            " }",
+            "[",
+            "]",
+            "true",
+            "-1",
+            "5",
+            "1e9",
+            "'''",
+            "\"\"\"",
+            "\n",
+            ",",
+            ".",
+            "#",
+        ])
+        .prop_map(str::to_owned),
+        any::<String>(),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>()) {
+        check(&text);
+    }
+
+    #[test]
+    fn nothing_like_toml_makes_it_panic(pieces in prop::collection::vec(toml_piece(), 0..30)) {
+        check(&pieces.concat());
+    }
+
+    #[test]
+    fn an_odd_value_anywhere_is_a_value_or_a_problem_at_its_line(
+        key in prop::sample::select(vec![
+            "roles.planner", "gates.default", "gates.\"planning.prompt\"", "defaults.fs_ability", "providers.x",
+            "providers.x.dir", "session.max_iterations", "session.hash_prompts", "gates.default.approver",
+        ]),
+        value in prop::sample::select(vec![
+            "1", "-1", "1.5", "nan", "true", "\"\"", "\"x\"", "[]", "[[1]]", "{}", "{ a = 1 }", "1979-05-27",
+        ]),
+    ) {
+        let text = format!("\n\n{key} = {value}\n");
+        let (_, problems) = read(ConfigFile::User, Path::new("/project"), &text);
+        for problem in problems {
+            prop_assert_eq!(problem.origin, Origin::File { file: ConfigFile::User, line: 3 });
+        }
+    }
+}

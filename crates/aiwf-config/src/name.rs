@@ -1,0 +1,64 @@
+//! Names in settings and in messages.
+
+/// Whether a provider may be called that.
+///
+/// The name must survive as a bare TOML key, inside `ai:<provider>` and as the value of a flag.
+pub(crate) fn is_provider_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_NAME
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+/// What a provider may be called, for messages.
+pub(crate) const PROVIDER_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`";
+
+const MAX_NAME: usize = 64;
+
+/// The known name closest to `name`, when one is close enough to be a slip of the pen.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_NAME {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(&wanted, &candidate.to_lowercase()), candidate))
+        .filter(|(score, _)| *score >= 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// Names in backticks, separated by commas.
+pub(crate) fn ticked<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The start of a text, for messages: one line, at most 60 characters, nothing that moves a cursor.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LENGTH: usize = 60;
+    let line = text.lines().next().unwrap_or_default();
+    let shown: String = line.chars().filter(|character| !character.is_control()).take(LENGTH).collect();
+    let is_whole = text.lines().nth(1).is_none() && line.chars().nth(LENGTH).is_none();
+    if is_whole { shown } else { format!("{shown}…") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_name_and_nonsense_finds_none() {
+        let known = ["max_iterations", "hash_prompts", "budget_tokens"];
+        assert_eq!(nearest("max_iteration", known), Some("max_iterations"));
+        assert_eq!(nearest("Hash-Prompts", known), Some("hash_prompts"));
+        assert_eq!(nearest("zzz", known), None);
+        assert_eq!(nearest(&"m".repeat(1000), known), None);
+    }
+
+    #[test]
+    fn a_message_shows_one_short_line_without_control_characters() {
+        assert_eq!(excerpt("a\u{1b}[2Jb"), "a[2Jb");
+        assert_eq!(excerpt("one\ntwo"), "one…");
+        assert_eq!(excerpt(&"x".repeat(61)), format!("{}…", "x".repeat(60)));
+    }
+}

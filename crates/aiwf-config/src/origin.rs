@@ -1,0 +1,64 @@
+//! Where a value comes from.
+
+use std::fmt;
+
+/// A file that holds configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConfigFile {
+    /// The user's own.
+    User,
+    /// The project's, which wins over the user's.
+    Project,
+}
+
+impl fmt::Display for ConfigFile {
+    /// The path a person knows it by; the same on every machine.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "~/.aiwf/config.toml",
+            Self::Project => ".aiwf/config.toml",
+        })
+    }
+}
+
+/// Where a value comes from, the weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// A line of a file.
+    File {
+        /// The file.
+        file: ConfigFile,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// A flag of this command, such as `--planner`.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { file, line } => write!(f, "{file}:{line}"),
+            Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
+
+/// A value that knows where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl<T> Sourced<T> {
+    /// A value and its origin.
+    pub fn new(value: T, origin: Origin) -> Self {
+        Self { value, origin }
+    }
+}

@@ -1,0 +1,81 @@
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use super::*;
+use crate::config_layer::ConfigLayer;
+use crate::flags::Flags;
+use crate::origin::ConfigFile;
+
+fn check(text: &str, flags: &Flags) -> String {
+    let (layer, problems) = ConfigLayer::parse(ConfigFile::Project, Path::new("/project"), text);
+    assert_eq!(problems, []);
+    match Config::resolve([layer], flags).check_providers(&["manual", "openai", "replay"]) {
+        Ok(()) => "ok".to_owned(),
+        Err(error) => format!("error: {error}\nhint: {}", error.hint()),
+    }
+}
+
+#[test]
+fn built_in_names_and_names_with_a_table_exist() {
+    let text = "[roles]\ndefault = \"openai\"\nplanner = \"mine\"\n[gates]\ndefault = \"ai:mine\"\n\
+                [providers.mine]\ntype = \"openai\"\n[providers.replay]\ndir = \"tapes\"\n";
+    assert_eq!(check("", &Flags::default()), "ok");
+    assert_eq!(check(text, &Flags::default()), "ok");
+}
+
+#[test]
+fn an_unknown_provider_of_a_role_is_named_once_with_its_place() {
+    assert_snapshot!(check("[roles]\ndefault = \"opnai\"\n", &Flags::default()), @"
+    error: unknown provider `opnai`
+     --> .aiwf/config.toml:2
+    hint: did you mean `openai`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    ");
+}
+
+#[test]
+fn an_unknown_provider_of_a_flag_names_the_flag() {
+    let flags = Flags { roles: [(Role::Planner, "zzz".to_owned())].into(), ..Flags::default() };
+    assert_snapshot!(check("", &flags), @"
+    error: unknown provider `zzz`
+     --> --planner
+    hint: `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    ");
+}
+
+#[test]
+fn an_unknown_provider_of_a_gate_is_named() {
+    assert_snapshot!(check("[gates]\n\"planning.prompt\" = \"ai:judge\"\n", &Flags::default()), @"
+    error: unknown provider `judge`
+     --> .aiwf/config.toml:2
+    hint: `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    ");
+}
+
+#[test]
+fn an_unknown_type_names_the_known_ones() {
+    assert_snapshot!(check("[providers.x]\ntype = \"opnai\"\n", &Flags::default()), @"
+    error: provider `x` has the unknown type `opnai`
+     --> .aiwf/config.toml:2
+    hint: did you mean `openai`? types: `manual`, `openai`, `replay`
+    ");
+}
+
+#[test]
+fn a_provider_with_a_name_of_its_own_needs_a_type() {
+    assert_snapshot!(check("[providers.local]\nfs_ability = \"none\"\n", &Flags::default()), @"
+    error: provider `local` has no `type`
+     --> .aiwf/config.toml:1
+    hint: add `type`, one of `manual`, `openai`, `replay`
+    ");
+}
+
+#[test]
+fn all_of_them_come_at_once() {
+    assert_snapshot!(check("[roles]\nplanner = \"a\"\n[providers.b]\ntype = \"c\"\n", &Flags::default()), @"
+    error: configuration has 2 problems
+      .aiwf/config.toml:2: unknown provider `a`
+      .aiwf/config.toml:4: provider `b` has the unknown type `c`
+    hint: correct these, then run the command again
+    ");
+}

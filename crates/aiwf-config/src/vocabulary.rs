@@ -1,0 +1,76 @@
+//! The words that settings may use for roles and abilities.
+
+/// Who does a phase's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Makes the plan.
+    Planner,
+    /// Writes the code.
+    Generator,
+    /// Judges the code.
+    Reviewer,
+    /// Mends the code.
+    Reviser,
+}
+
+impl Role {
+    /// Every role, in the order a session needs them.
+    pub const ALL: [Self; 4] = [Self::Planner, Self::Generator, Self::Reviewer, Self::Reviser];
+
+    /// The name used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planner => "planner",
+            Self::Generator => "generator",
+            Self::Reviewer => "reviewer",
+            Self::Reviser => "reviser",
+        }
+    }
+
+    /// The role with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
+    pub(crate) fn flag(self) -> &'static str {
+        match self {
+            Self::Planner => "--planner",
+            Self::Generator => "--generator",
+            Self::Reviewer => "--reviewer",
+            Self::Reviser => "--reviser",
+        }
+    }
+}
+
+/// What a provider can do with files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FsAbility {
+    /// Reads and writes files of the project.
+    LocalWrite,
+    /// Reads files of the project.
+    LocalRead,
+    /// Offers files for download.
+    WriteOnly,
+    /// Works with text alone.
+    None,
+}
+
+impl FsAbility {
+    /// Every value, in the order the documentation lists them.
+    pub const ALL: [Self; 4] = [Self::LocalWrite, Self::LocalRead, Self::WriteOnly, Self::None];
+
+    /// The name used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::LocalWrite => "local-write",
+            Self::LocalRead => "local-read",
+            Self::WriteOnly => "write-only",
+            Self::None => "none",
+        }
+    }
+
+    /// The value with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|ability| ability.as_str() == name)
+    }
+}

@@ -1,0 +1,11 @@
+//! The time, from the one place that may ask for it.
+
+/// Now, as RFC 3339 in UTC with milliseconds.
+pub(crate) fn now() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
+/// Now, in a form that sorts by time and can stand in a file name.
+pub(crate) fn stamp() -> String {
+    jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
+}

@@ -1,0 +1,64 @@
+//! Adds profiles to the user's directory, and writes new ones.
+
+use std::path::{Path, PathBuf};
+
+use aiwf_profile::{Files, Profile, scaffold};
+use aiwf_store::{Durability, WritePlan, create_dir, write_atomic};
+
+use crate::Engine;
+use crate::profiles::{ProfileOrigin, installed_root, pin_path, read_files};
+use crate::session_error::SessionError;
+
+impl Engine {
+    /// Copies a profile to the installed ones and pins its hash; says where it is now.
+    pub fn add_profile(&self, directory: &Path) -> Result<(String, PathBuf), SessionError> {
+        let path = self.settings().current_dir.join(directory);
+        let broken =
+            |message: String| SessionError::BrokenProfile { name: directory.display().to_string(), message };
+        let files = read_files(&path).map_err(broken)?;
+        let profile = Profile::load(files.clone())?;
+        let name = profile.name().to_owned();
+        if aiwf_profile::built_in_profile(&name).is_some() {
+            return Err(SessionError::ProfileExists { name, origin: ProfileOrigin::BuiltIn.as_str() });
+        }
+        let root = installed_root(self.settings()).ok_or(SessionError::NoHome)?;
+        let target = root.join(&name);
+        write_profile(&files, &root, &target)?;
+        let pin = pin_path(&root, &name);
+        write_atomic(&pin, Durability::PowerLoss, |out| writeln!(out, "{}", profile.hash()))?;
+        Ok((name, target))
+    }
+
+    /// Writes a new profile that works; says where it is.
+    pub fn new_profile(&self, name: &str, is_for_project: bool) -> Result<PathBuf, SessionError> {
+        let files: Files = scaffold(name).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+        let root = if is_for_project {
+            self.settings().project_dir().join("profiles")
+        } else {
+            self.settings().user_dir().ok_or(SessionError::NoHome)?.join("profiles")
+        };
+        let target = root.join(name);
+        if target.exists() {
+            let origin = if is_for_project { ProfileOrigin::Project } else { ProfileOrigin::User };
+            return Err(SessionError::ProfileExists { name: name.to_owned(), origin: origin.as_str() });
+        }
+        // A name that cannot be a profile's is found out before anything is written.
+        Profile::load(files.clone())?;
+        write_profile(&files, &root, &target)?;
+        Ok(target)
+    }
+}
+
+/// Writes the files of a profile: all of them, or none.
+fn write_profile(files: &Files, root: &Path, target: &Path) -> Result<(), SessionError> {
+    let plan = WritePlan::check(files.iter().map(|(path, bytes)| (path.clone(), bytes.clone()))).map_err(
+        |problems| SessionError::BrokenProfile {
+            name: target.display().to_string(),
+            message: problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+        },
+    )?;
+    create_dir(root)?;
+    let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    plan.write(&root.join(format!(".tmp-{name}")), target)?;
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! Finds profiles: built-in and installed ones first, then the user's, then the project's.
+//!
+//! A broken profile is reported and takes nothing else down.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use aiwf_config::Settings;
+use aiwf_profile::{Files, MAX_FILE_BYTES, MAX_FILES, Profile, built_in_profile, built_in_profiles};
+
+use crate::Engine;
+use crate::session_error::SessionError;
+
+/// Where a profile comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileOrigin {
+    /// Inside the program.
+    BuiltIn,
+    /// Added by `aiwf profile add`.
+    Installed,
+    /// The user's directory.
+    User,
+    /// The project's directory.
+    Project,
+}
+
+impl ProfileOrigin {
+    /// The name shown to people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built-in",
+            Self::Installed => "installed",
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// A profile that was found, good or broken.
+#[derive(Debug)]
+pub struct FoundProfile {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: ProfileOrigin,
+    /// The profile, or what is wrong with it.
+    pub profile: Result<Profile, String>,
+    /// Other profiles of the same name, which this one wins over.
+    pub hides: Vec<ProfileOrigin>,
+}
+
+/// The profile with that name.
+pub(crate) fn find(settings: &Settings, name: &str) -> Result<Profile, SessionError> {
+    let found = all(settings);
+    match found.into_iter().find(|found| found.name == name) {
+        Some(FoundProfile { profile: Ok(profile), .. }) => Ok(profile),
+        Some(FoundProfile { profile: Err(message), .. }) => {
+            Err(SessionError::BrokenProfile { name: name.to_owned(), message })
+        }
+        None => Err(SessionError::UnknownProfile {
+            name: name.to_owned(),
+            known: all(settings).into_iter().map(|found| found.name).collect(),
+        }),
+    }
+}
+
+/// Every profile, by name.
+pub(crate) fn all(settings: &Settings) -> Vec<FoundProfile> {
+    let mut found: BTreeMap<String, FoundProfile> = BTreeMap::new();
+    let mut add =
+        |name: String, origin: ProfileOrigin, load: &dyn Fn() -> Result<Profile, String>| match found
+            .get_mut(&name)
+        {
+            Some(winner) => winner.hides.push(origin),
+            None => {
+                let profile = load().and_then(|profile| {
+                    let is_named_so = profile.name() == name;
+                    if is_named_so {
+                        Ok(profile)
+                    } else {
+                        Err(format!("its manifest calls it `{}`", profile.name()))
+                    }
+                });
+                found.insert(name.clone(), FoundProfile { name, origin, profile, hides: Vec::new() });
+            }
+        };
+    for (name, _) in built_in_profiles() {
+        let load = || {
+            let files = built_in_profile(name).unwrap_or_default();
+            Profile::load(files).map_err(|error| error.to_string())
+        };
+        add((*name).to_owned(), ProfileOrigin::BuiltIn, &load);
+    }
+    let user = settings.user_dir();
+    let layers = [
+        (ProfileOrigin::Installed, installed_root(settings)),
+        (ProfileOrigin::User, user.as_ref().map(|user| user.join("profiles"))),
+        (ProfileOrigin::Project, Some(settings.project_dir().join("profiles"))),
+    ];
+    for (origin, root) in layers {
+        for (name, path) in root.as_deref().map(directories).unwrap_or_default() {
+            let pin = (origin == ProfileOrigin::Installed)
+                .then(|| root.as_deref().map(|root| pin_path(root, &name)));
+            let load = || {
+                let files = read_files(&path)?;
+                let profile = Profile::load(files).map_err(|error| error.to_string())?;
+                match &pin {
+                    Some(Some(pin)) => check_pin(pin, profile),
+                    _ => Ok(profile),
+                }
+            };
+            add(name.clone(), origin, &load);
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Where installed profiles live.
+pub(crate) fn installed_root(settings: &Settings) -> Option<PathBuf> {
+    settings.user_dir().map(|user| user.join("installed"))
+}
+
+/// The file that holds the hash an installed profile had when it was added.
+pub(crate) fn pin_path(root: &Path, name: &str) -> PathBuf {
+    root.join(format!("{name}.sha256"))
+}
+
+/// An installed profile that is no longer what was added is not used.
+fn check_pin(pin: &Path, profile: Profile) -> Result<Profile, String> {
+    let pinned = std::fs::read_to_string(pin).unwrap_or_default();
+    if pinned.trim() == profile.hash().to_string() {
+        Ok(profile)
+    } else {
+        Err("it changed since it was added; look at it, then `aiwf profile add` it again".to_owned())
+    }
+}
+
+fn directories(root: &Path) -> Vec<(String, PathBuf)> {
+    let Ok(entries) = std::fs::read_dir(root) else { return Vec::new() };
+    let mut directories: Vec<(String, PathBuf)> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("profile.toml").is_file())
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
+        .collect();
+    directories.sort();
+    directories
+}
+
+/// The files of a profile; links are not followed, sizes are bounded.
+pub(crate) fn read_files(root: &Path) -> Result<Files, String> {
+    let mut files = Files::new();
+    for entry in ignore::WalkBuilder::new(root).standard_filters(false).build() {
+        let entry = entry.map_err(|error| error.to_string())?;
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let name =
+            entry.path().strip_prefix(root).unwrap_or(entry.path()).to_string_lossy().replace('\\', "/");
+        if files.len() >= MAX_FILES {
+            return Err(format!("it has more than {MAX_FILES} files"));
+        }
+        let bytes = crate::read::read_bytes(entry.path()).map_err(|error| error.to_string())?;
+        if bytes.len() > MAX_FILE_BYTES {
+            return Err(format!("`{name}` is larger than {MAX_FILE_BYTES} bytes"));
+        }
+        files.insert(name, bytes);
+    }
+    Ok(files)
+}
+
+impl Engine {
+    /// The profile with that name.
+    pub fn profile(&self, name: &str) -> Result<Profile, SessionError> {
+        find(self.settings(), name)
+    }
+
+    /// Every profile, by name, the broken ones with what is wrong.
+    pub fn profiles(&self) -> Vec<FoundProfile> {
+        all(self.settings())
+    }
+}

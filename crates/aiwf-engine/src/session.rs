@@ -1,0 +1,28 @@
+//! A session on disk: performs the effects of the machine and reports back as events.
+//!
+//! [`crate::Engine`] opens a session, and every change goes one way: files first, then the line of the journal that
+//! names their hashes. What the machine decides is not decided again here.
+
+mod apply;
+mod create;
+mod decisions;
+mod diff;
+mod directory;
+mod files;
+mod perform;
+mod preview;
+mod prompt_files;
+mod report;
+mod take_reply;
+mod verify;
+mod work;
+
+pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
+pub use create::{Created, NewSession};
+pub use decisions::{ApproveOptions, Decided};
+pub use directory::SessionSummary;
+pub use files::SessionValues;
+pub use perform::{Performed, StepOutcome};
+pub use preview::SessionPreview;
+pub use report::SessionReport;
+pub use verify::{Difference, Verified};

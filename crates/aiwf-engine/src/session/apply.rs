@@ -1,0 +1,255 @@
+//! Copies approved code into the project: shown first, refused on conflict, all or nothing.
+//!
+//! The intent, with the hash of every file before and after, is in the journal before the first byte is written; what
+//! was there is kept. So the next command can finish what a crash left, or undo it.
+
+use std::path::{Component, Path, PathBuf};
+
+use aiwf_session::{AppliedFile, Command};
+use aiwf_store::{Durability, sha256_hex, write_atomic};
+use serde::Serialize;
+
+use super::directory;
+use super::work::Work;
+use crate::Engine;
+use crate::error::EngineError;
+use crate::session_error::SessionError;
+
+/// How code is copied.
+#[derive(Clone, Debug, Default)]
+pub struct ApplyOptions {
+    /// A directory in place of the profile's targets, relative to the current one.
+    pub to: Option<PathBuf>,
+    /// Only show what would be done.
+    pub is_dry_run: bool,
+    /// Replace files that exist with other content, and keep a backup of each.
+    pub is_forced: bool,
+}
+
+/// What becomes of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ApplyChange {
+    /// It is new.
+    New,
+    /// It is there already.
+    Same,
+    /// Another file is there.
+    Conflict,
+}
+
+/// One file of the code and where it goes.
+#[derive(Clone, Debug, Serialize)]
+pub struct ApplyFile {
+    /// Its path below `code/`.
+    pub name: String,
+    /// Where it goes, relative to the project, or absolute.
+    pub target: String,
+    /// What becomes of it.
+    pub change: ApplyChange,
+    /// The difference to what is there.
+    #[serde(skip)]
+    pub diff: String,
+}
+
+/// What was copied, or would be.
+#[derive(Clone, Debug, Serialize)]
+pub struct ApplyReport {
+    /// The session.
+    pub session_id: String,
+    /// The files, sorted by name.
+    pub files: Vec<ApplyFile>,
+    /// Whether they were written.
+    pub applied: bool,
+}
+
+impl Engine {
+    /// Copies the approved code of a complete session into the project.
+    pub fn apply(&self, given: Option<&str>, options: &ApplyOptions) -> Result<ApplyReport, SessionError> {
+        let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
+        work.run_until_waiting()?;
+        work.refuse_stale()?;
+        let planned = work.plan_apply(options)?;
+        let conflicts: Vec<String> = planned
+            .iter()
+            .filter(|file| file.report.change == ApplyChange::Conflict)
+            .map(|file| file.report.target.clone())
+            .collect();
+        let report = |planned: Vec<Planned>, applied| ApplyReport {
+            session_id: work.directory.id.clone(),
+            files: planned.into_iter().map(|file| file.report).collect(),
+            applied,
+        };
+        if options.is_dry_run {
+            return Ok(report(planned, false));
+        }
+        if !conflicts.is_empty() && !options.is_forced {
+            return Err(SessionError::Conflicts { files: conflicts });
+        }
+        let report = report(planned.clone(), true);
+        work.write_into_project(&planned)?;
+        Ok(report)
+    }
+}
+
+/// A file with its content and the place it goes to.
+#[derive(Clone)]
+struct Planned {
+    report: ApplyFile,
+    path: PathBuf,
+    content: Vec<u8>,
+    before: Option<Vec<u8>>,
+}
+
+impl Work<'_> {
+    fn plan_apply(&mut self, options: &ApplyOptions) -> Result<Vec<Planned>, SessionError> {
+        let code = self.newest_code()?;
+        let context = self.setup()?.context.clone();
+        let settings = self.engine.settings().clone();
+        let texts: Vec<(String, String)> = code
+            .iter()
+            .map(|(name, content)| (name.clone(), String::from_utf8_lossy(content).into_owned()))
+            .collect();
+        let targets: Vec<PathBuf> = match &options.to {
+            Some(directory) => {
+                texts.iter().map(|(name, _)| settings.current_dir.join(directory).join(name)).collect()
+            }
+            None => {
+                let files: Vec<(&str, &str)> =
+                    texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+                let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
+                    SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
+                })?;
+                paths.into_iter().map(|path| settings.project_root.join(path)).collect()
+            }
+        };
+        code.into_iter()
+            .zip(targets)
+            .map(|((name, content), path)| {
+                let base = options
+                    .to
+                    .as_ref()
+                    .map_or(settings.project_root.clone(), |to| settings.current_dir.join(to));
+                refuse_links(&base, &path)?;
+                let before = match std::fs::read(&path) {
+                    Ok(bytes) => Some(bytes),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+                    Err(source) => return Err(EngineError::Unreadable { path, source }.into()),
+                };
+                let change = match &before {
+                    None => ApplyChange::New,
+                    Some(bytes) if *bytes == content => ApplyChange::Same,
+                    Some(_) => ApplyChange::Conflict,
+                };
+                let target = path.strip_prefix(&settings.project_root).unwrap_or(&path).display().to_string();
+                let diff = unified(&target, before.as_deref(), &content);
+                Ok(Planned { report: ApplyFile { name, target, change, diff }, path, content, before })
+            })
+            .collect()
+    }
+
+    /// The code of the last iteration that has some, by path below `code/`.
+    fn newest_code(&self) -> Result<Vec<(String, Vec<u8>)>, SessionError> {
+        for iteration in (1..=self.state.iteration).rev() {
+            let code = self.code(iteration)?;
+            if !code.is_empty() {
+                return Ok(code.into_iter().collect());
+            }
+        }
+        Err(SessionError::NoArtifact { artifact: "code".to_owned(), id: self.directory.id.clone() })
+    }
+
+    fn write_into_project(&mut self, planned: &[Planned]) -> Result<(), SessionError> {
+        let changing: Vec<&Planned> =
+            planned.iter().filter(|file| file.report.change != ApplyChange::Same).collect();
+        let objects = self.directory.objects();
+        let mut files = Vec::new();
+        for file in &changing {
+            let before = file.before.as_deref().map(|bytes| objects.keep(bytes)).transpose()?;
+            objects.keep(&file.content)?;
+            files.push(AppliedFile {
+                target: file.path.to_string_lossy().into_owned(),
+                before,
+                after: sha256_hex(&file.content),
+            });
+        }
+        self.commit(Command::IntendApply { files })?;
+        let written = changing.iter().try_for_each(|file| write_one(file));
+        match written {
+            Ok(()) => self.commit(Command::RecordApplied),
+            Err(error) => {
+                self.settle_apply()?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Copying is all or nothing: what is not whole is taken back.
+    pub(super) fn settle_apply(&mut self) -> Result<(), SessionError> {
+        let files = self.state.applying.clone().unwrap_or_default();
+        let found = |file: &AppliedFile| std::fs::read(&file.target).ok().map(|bytes| sha256_hex(&bytes));
+        if files.iter().all(|file| found(file).as_deref() == Some(file.after.as_str())) {
+            return self.commit(Command::RecordApplied);
+        }
+        for file in &files {
+            // Only what we wrote is taken back; what somebody changed since is theirs.
+            if found(file).as_deref() != Some(file.after.as_str()) {
+                continue;
+            }
+            let path = Path::new(&file.target);
+            match &file.before {
+                None => aiwf_store::remove(path),
+                Some(before) => {
+                    let kept = self.directory.objects().get(before).ok().flatten();
+                    if let Some(bytes) = kept {
+                        write_atomic(path, Durability::PowerLoss, |out| out.write_all(&bytes))?;
+                    }
+                }
+            }
+        }
+        self.commit(Command::RecordApplyUndone)
+    }
+}
+
+fn write_one(file: &Planned) -> Result<(), SessionError> {
+    if let Some(parent) = file.path.parent() {
+        aiwf_store::create_dir(parent)?;
+    }
+    if let Some(before) = &file.before {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let backup = file.path.with_file_name(format!("{name}.orig"));
+        write_atomic(&backup, Durability::PowerLoss, |out| out.write_all(before))?;
+    }
+    write_atomic(&file.path, Durability::PowerLoss, |out| out.write_all(&file.content))?;
+    Ok(())
+}
+
+/// A link between the base and the target could lead anywhere.
+fn refuse_links(base: &Path, path: &Path) -> Result<(), SessionError> {
+    let Ok(relative) = path.strip_prefix(base) else {
+        return Err(SessionError::LinkInTheWay { path: path.display().to_string() });
+    };
+    let mut current = base.to_owned();
+    for part in relative.components() {
+        if !matches!(part, Component::Normal(_)) {
+            return Err(SessionError::LinkInTheWay { path: path.display().to_string() });
+        }
+        current.push(part);
+        if current.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(SessionError::LinkInTheWay { path: current.display().to_string() });
+        }
+    }
+    Ok(())
+}
+
+/// The difference between what is there and what comes, as a unified diff.
+pub(super) fn unified(name: &str, before: Option<&[u8]>, after: &[u8]) -> String {
+    let before = before.map(String::from_utf8_lossy);
+    let after = String::from_utf8_lossy(after);
+    let old = before.as_deref().unwrap_or_default();
+    let old_name = if before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
+    similar::TextDiff::from_lines(old, &after)
+        .unified_diff()
+        .header(&old_name, &format!("b/{name}"))
+        .to_string()
+}

@@ -1,0 +1,121 @@
+//! A new session: parameters settled, standards and inputs kept, the first event written, the first prompt ready.
+
+use std::collections::BTreeMap;
+
+use aiwf_session::{Command, FileHash, GateSetting, Role, Setup};
+use aiwf_store::{Durability, Objects, create_dir, sha256_hex, write_atomic};
+use serde_json::{Map, Value};
+
+use super::directory::{SessionDirectory, new_id};
+use super::perform::Performed;
+use super::work::Work;
+use crate::error::EngineError;
+use crate::session_error::SessionError;
+use crate::{Engine, profiles};
+
+/// What a session is created from.
+#[derive(Clone, Debug, Default)]
+pub struct NewSession {
+    /// The profile.
+    pub profile: String,
+    /// What was given for its parameters, by name.
+    pub given: Map<String, Value>,
+    /// The provider of each role; `manual` for those not named.
+    pub roles: BTreeMap<Role, String>,
+    /// The gates that are not manual, by `phase.stage`.
+    pub gates: BTreeMap<String, GateSetting>,
+    /// How many iterations there may be.
+    pub max_iterations: u32,
+    /// Whether edited prompts count as changed after approval.
+    pub hash_prompts: bool,
+}
+
+/// A session that was created.
+#[derive(Debug)]
+pub struct Created {
+    /// Its id.
+    pub id: String,
+    /// What was done for it.
+    pub performed: Vec<Performed>,
+}
+
+impl Engine {
+    /// Creates a session and writes its first prompt; when that fails, nothing is left behind.
+    pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
+        let profile = profiles::find(self.settings(), &new.profile)?;
+        let root = &self.settings().project_root;
+        let files = profile
+            .wanted_files(&new.given)
+            .into_iter()
+            .map(|wanted| {
+                let path = root.join(&wanted.path);
+                let bytes = crate::read::read_bytes(&path).map_err(|error| match error {
+                    EngineError::Unreadable { source, .. } => source.to_string(),
+                    other => other.to_string(),
+                });
+                (wanted.key, bytes)
+            })
+            .collect();
+        let settled = profile
+            .settle(&new.given, &files)
+            .map_err(|problems| SessionError::Params { profile: new.profile.clone(), problems })?;
+        let standards = profile.standards(&settled.context, None)?.unwrap_or_default();
+
+        let directory = SessionDirectory::new(self.settings(), &new_id(self.settings()));
+        let outcome = self.fill(&directory, &standards, &settled.inputs).and_then(|(standards, inputs)| {
+            let setup = Setup {
+                session_id: directory.id.clone(),
+                profile: new.profile,
+                profile_sha256: profile.hash().to_string(),
+                context: settled.context,
+                roles: new.roles,
+                gates: new.gates,
+                max_iterations: new.max_iterations.max(1),
+                hash_prompts: new.hash_prompts,
+                standards,
+                inputs,
+            };
+            let mut work = Work::open(self, directory.clone())?;
+            work.commit(Command::Create(Box::new(setup)))?;
+            Ok(())
+        });
+        if let Err(error) = outcome {
+            aiwf_store::remove(&directory.path);
+            return Err(error);
+        }
+        let mut work = Work::open(self, directory.clone())?;
+        let performed = work.run_until_waiting()?;
+        Ok(Created { id: directory.id, performed })
+    }
+
+    fn fill(
+        &self,
+        directory: &SessionDirectory,
+        standards: &str,
+        inputs: &BTreeMap<String, String>,
+    ) -> Result<(FileHash, Vec<FileHash>), SessionError> {
+        create_dir(&directory.path)?;
+        let objects = directory.objects();
+        let bundle = keep(directory, &objects, "standards-bundle.md", standards)?;
+        let inputs = inputs
+            .iter()
+            .map(|(key, text)| keep(directory, &objects, &format!("inputs/{key}"), text))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok((bundle, inputs))
+    }
+}
+
+fn keep(
+    directory: &SessionDirectory,
+    objects: &Objects,
+    relative: &str,
+    text: &str,
+) -> Result<FileHash, SessionError> {
+    let path = directory.file(relative);
+    if let Some(parent) = path.parent() {
+        create_dir(parent)?;
+    }
+    objects.keep(text.as_bytes())?;
+    write_atomic(&path, Durability::PowerLoss, |out| out.write_all(text.as_bytes()))?;
+    Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(text.as_bytes()) })
+}

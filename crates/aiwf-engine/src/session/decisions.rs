@@ -1,0 +1,259 @@
+//! What a person decides: approve, reject, retry, respond, accept, rebind, restore, cancel.
+
+use std::path::Path;
+
+use aiwf_prompt::FsAbility;
+use aiwf_provider::Cassette;
+use aiwf_session::{Command, FileHash, Stage, Step};
+use aiwf_store::{Durability, write_atomic};
+
+use super::directory;
+use super::perform::{Performed, StepOutcome};
+use super::report::SessionReport;
+use super::verify::stale;
+use super::work::Work;
+use crate::Engine;
+use crate::error::EngineError;
+use crate::session_error::SessionError;
+
+/// What an approval says beside yes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ApproveOptions {
+    /// Build the prompt for a receiver that can do this with files; it must not have been edited.
+    pub fs_ability: Option<FsAbility>,
+    /// Whether a later change of the prompt counts.
+    pub hash_prompts: Option<bool>,
+}
+
+/// What came of a decision.
+#[derive(Debug)]
+pub struct Decided {
+    /// What was done after it.
+    pub performed: Vec<Performed>,
+    /// Where the session stands now.
+    pub report: SessionReport,
+}
+
+impl Engine {
+    fn work(&self, given: Option<&str>) -> Result<Work<'_>, SessionError> {
+        Work::open(self, directory::find(self.settings(), given)?)
+    }
+
+    fn decided(work: &mut Work<'_>, performed: Vec<Performed>) -> Result<Decided, SessionError> {
+        Ok(Decided { performed, report: SessionReport::of(&work.directory, &work.state) })
+    }
+
+    /// Does the next thing that needs no decision.
+    pub fn step_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let performed = match work.step()? {
+            StepOutcome::Done(done) => vec![done],
+            StepOutcome::Waiting => Vec::new(),
+        };
+        Self::decided(&mut work, performed)
+    }
+
+    /// Goes on until a person is needed or nothing is left to do.
+    pub fn run_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let performed = work.run_until_waiting()?;
+        Self::decided(&mut work, performed)
+    }
+
+    /// Says yes to what lies at the gate, and goes on.
+    pub fn approve(&self, given: Option<&str>, options: &ApproveOptions) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let by = work.person();
+        if matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. }) && !work.pick_up_reply()? {
+            if work.state.step == (Step::Asked { is_free: true }) {
+                let path = work.directory.shown(&work.response_path()?);
+                return Err(SessionError::NoReplyYet { path });
+            }
+            // A call that was interrupted or failed is made again; the journal says so.
+            work.commit(Command::Retry { by: by.clone(), kept: Vec::new() })?;
+            let performed = work.run_until_waiting()?;
+            return Self::decided(&mut work, performed);
+        }
+        if matches!(work.state.step, Step::ReplyReady { .. }) {
+            work.take_reply(by)?;
+        } else {
+            if let Some(ability) = options.fs_ability {
+                work.rewrite_prompt(ability)?;
+            }
+            work.approve_prompt(by, options.hash_prompts)?;
+        }
+        let performed = work.run_until_waiting()?;
+        Self::decided(&mut work, performed)
+    }
+
+    /// Says no to what lies at the gate, with the reason; the next prompt carries it.
+    pub fn reject(&self, given: Option<&str>, feedback: &str) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let by = work.person();
+        let feedback = feedback.to_owned();
+        if matches!(work.state.step, Step::Asked { .. }) {
+            work.pick_up_reply()?;
+        }
+        let command = if work.state.stage == Some(Stage::Response) {
+            let kept = work.keep_rejected(&[work.written_paths(), vec![work.response_path()?]].concat())?;
+            Command::RejectResponse { by, feedback, kept }
+        } else {
+            let edited: Vec<String> = work.edited_prompt_files()?;
+            let kept = work.keep_rejected(&edited)?;
+            Command::RejectPrompt { by, feedback, kept }
+        };
+        work.commit(command)?;
+        let performed = work.run_until_waiting()?;
+        Self::decided(&mut work, performed)
+    }
+
+    /// Sends the same prompt once more.
+    pub fn retry(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let by = work.person();
+        let response = work.response_path()?;
+        let kept = if work.directory.file(&response).is_file() {
+            let kept = work.keep_rejected(std::slice::from_ref(&response))?;
+            aiwf_store::remove(&work.directory.file(&response));
+            kept
+        } else {
+            Vec::new()
+        };
+        work.commit(Command::Retry { by, kept })?;
+        let performed = work.run_until_waiting()?;
+        Self::decided(&mut work, performed)
+    }
+
+    /// Puts a reply in place; with a directory to record in, the request and the reply are kept there too.
+    pub fn respond(
+        &self,
+        given: Option<&str>,
+        reply: &str,
+        record: Option<&Path>,
+    ) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let path = work.response_path()?;
+        if !matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. }) {
+            return Err(SessionError::NotAwaited { next: work.situation() });
+        }
+        if let Some(directory) = record {
+            let state = &work.state;
+            let name = format!("{}-{}", state.phase.as_str(), state.iteration);
+            let provider = work.setup()?.provider(state.phase).to_owned();
+            let cassette = Cassette::in_directory(self.settings().current_dir.join(directory));
+            cassette.record(&name, &provider, &work.payload()?, reply)?;
+        }
+        let response = work.write(&path, reply.as_bytes())?;
+        work.directory.objects().keep(reply.as_bytes())?;
+        work.commit(Command::RecordReply { response, usage: None })?;
+        Self::decided(&mut work, vec![Performed::ReplyReceived { path }])
+    }
+
+    /// Takes the code although its review failed.
+    pub fn accept(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let by = work.person();
+        work.commit(Command::Accept { by })?;
+        Self::decided(&mut work, Vec::new())
+    }
+
+    /// Allows more iterations, and goes on.
+    pub fn raise_cap(&self, given: Option<&str>, max_iterations: u32) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        work.commit(Command::RaiseCap { max_iterations })?;
+        let performed = work.run_until_waiting()?;
+        Self::decided(&mut work, performed)
+    }
+
+    /// Gives the session up.
+    pub fn cancel(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let by = work.person();
+        work.commit(Command::Cancel { by })?;
+        Self::decided(&mut work, Vec::new())
+    }
+
+    /// Accepts the changes of approved files; what was derived from them is marked.
+    pub fn rebind(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+        let mut work = self.work(given)?;
+        let by = work.person();
+        let changed = stale(&work.directory, &work.state);
+        if let Some(missing) = changed.iter().find(|difference| difference.found.is_none()) {
+            return Err(SessionError::Missing { path: work.directory.shown(&missing.path) });
+        }
+        let files = changed
+            .iter()
+            .map(|difference| work.keep(&difference.path))
+            .collect::<Result<Vec<FileHash>, _>>()?;
+        work.commit(Command::Rebind { by, files })?;
+        let performed = work.run_until_waiting()?;
+        Self::decided(&mut work, performed)
+    }
+
+    /// Brings the approved bytes of a file back.
+    pub fn restore(&self, given: Option<&str>, path: &str) -> Result<(), SessionError> {
+        let work = self.work(given)?;
+        let prefix = work.directory.shown("");
+        let relative = path.strip_prefix(&prefix).unwrap_or(path);
+        let unknown = || SessionError::NothingApproved { path: path.to_owned() };
+        let bound = work.state.bound.get(relative).ok_or_else(unknown)?;
+        let bytes = work
+            .directory
+            .objects()
+            .get(&bound.sha256)
+            .map_err(|source| EngineError::Unreadable {
+                path: work.directory.objects().directory().to_owned(),
+                source,
+            })?
+            .ok_or_else(unknown)?;
+        let target = work.directory.file(relative);
+        if let Some(parent) = target.parent() {
+            aiwf_store::create_dir(parent)?;
+        }
+        write_atomic(&target, Durability::PowerLoss, |out| out.write_all(&bytes))?;
+        Ok(())
+    }
+}
+
+impl Work<'_> {
+    /// Writes the waiting prompt anew for another kind of receiver.
+    fn rewrite_prompt(&mut self, ability: FsAbility) -> Result<(), SessionError> {
+        let edited = self.edited_prompt_files()?;
+        if let Some(path) = edited.first() {
+            return Err(SessionError::EditedPrompt { path: self.directory.shown(path) });
+        }
+        self.write_prompt(self.state.phase, self.state.iteration, Some(ability))
+    }
+
+    fn situation(&self) -> String {
+        SessionReport::of(&self.directory, &self.state).next
+    }
+
+    fn written_paths(&self) -> Vec<String> {
+        self.state.written.iter().map(|file| file.path.clone()).collect()
+    }
+
+    fn edited_prompt_files(&self) -> Result<Vec<String>, SessionError> {
+        let mut edited = Vec::new();
+        for file in &self.state.written {
+            if aiwf_store::sha256_hex(&self.read(&file.path)?) != file.sha256 {
+                edited.push(file.path.clone());
+            }
+        }
+        Ok(edited)
+    }
+
+    /// Copies files to `….rejected-K.md`, so that nothing that was written is lost.
+    fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
+        let number = self.state.n_rejected + 1;
+        paths
+            .iter()
+            .filter(|path| self.directory.file(path).is_file())
+            .map(|path| {
+                let bytes = self.read(path)?;
+                let stem = path.strip_suffix(".md").unwrap_or(path);
+                self.write(&format!("{stem}.rejected-{number}.md"), &bytes)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! What changed in the code from one iteration to another.
+
+use std::collections::BTreeSet;
+
+use super::apply::unified;
+use super::directory;
+use super::work::Work;
+use crate::Engine;
+use crate::session_error::SessionError;
+
+impl Engine {
+    /// The difference between the code of two iterations; the last two when none are named.
+    pub fn diff_session(
+        &self,
+        given: Option<&str>,
+        iterations: Option<(u32, u32)>,
+    ) -> Result<String, SessionError> {
+        let work = Work::open(self, directory::find(self.settings(), given)?)?;
+        let newest = work.state.iteration;
+        let (from, to) = iterations.unwrap_or((newest.saturating_sub(1), newest));
+        let (old, new) = (work.code(from)?, work.code(to)?);
+        if new.is_empty() && old.is_empty() {
+            return Err(SessionError::NoArtifact {
+                artifact: "code".to_owned(),
+                id: work.directory.id.clone(),
+            });
+        }
+        let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+        Ok(names
+            .into_iter()
+            .filter(|name| old.get(*name) != new.get(*name))
+            .map(|name| {
+                let after = new.get(name).map(Vec::as_slice).unwrap_or_default();
+                unified(name, old.get(name).map(Vec::as_slice), after)
+            })
+            .collect())
+    }
+}

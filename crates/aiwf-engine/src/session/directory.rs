@@ -1,0 +1,173 @@
+//! Where sessions live, what they are called, and how one is found by a part of its name.
+
+use std::path::{Path, PathBuf};
+
+use aiwf_config::Settings;
+use aiwf_session::{Event, State};
+use aiwf_store::{Journal, Objects, sha256_hex};
+
+use crate::clock;
+use crate::error::EngineError;
+use crate::session_error::SessionError;
+
+/// A session's directory and the files in it.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionDirectory {
+    pub(crate) id: String,
+    pub(crate) path: PathBuf,
+}
+
+/// What a list shows of a session.
+#[derive(Clone, Debug)]
+pub struct SessionSummary {
+    /// The session.
+    pub id: String,
+    /// Where it stands; nothing when its journal cannot be read.
+    pub state: Option<State>,
+    /// When it was created.
+    pub created_at: String,
+    /// When something last happened.
+    pub updated_at: String,
+    /// Why its journal cannot be read.
+    pub fault: Option<String>,
+}
+
+impl SessionDirectory {
+    pub(crate) fn new(settings: &Settings, id: &str) -> Self {
+        Self { id: id.to_owned(), path: sessions_root(settings).join(id) }
+    }
+
+    pub(crate) fn journal_path(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
+    pub(crate) fn lock_path(&self) -> PathBuf {
+        self.path.join(".lock")
+    }
+
+    pub(crate) fn snapshot_path(&self) -> PathBuf {
+        self.path.join("session.json")
+    }
+
+    pub(crate) fn objects(&self) -> Objects {
+        Objects::in_directory(self.path.join("objects"))
+    }
+
+    pub(crate) fn file(&self, relative: &str) -> PathBuf {
+        self.path.join(relative)
+    }
+
+    /// A path of the session as an agent uses it that works in the project's root.
+    pub(crate) fn shown(&self, relative: &str) -> String {
+        format!(".aiwf/sessions/{}/{relative}", self.id)
+    }
+
+    pub(crate) fn journal(&self) -> Result<Journal<Event>, SessionError> {
+        Ok(Journal::open(&self.journal_path())?)
+    }
+}
+
+pub(crate) fn sessions_root(settings: &Settings) -> PathBuf {
+    settings.project_dir().join("sessions")
+}
+
+/// A new name: it sorts by time, and two of the same second differ.
+pub(crate) fn new_id(settings: &Settings) -> String {
+    let stamp = clock::stamp();
+    let root = sessions_root(settings);
+    (0u32..)
+        .map(|round| {
+            let salt = format!("{}{}{round}", std::process::id(), clock::now());
+            let hash = sha256_hex(salt.as_bytes());
+            format!("{stamp}-{}", hash.get(..4).unwrap_or_default())
+        })
+        .find(|id| !root.join(id).exists())
+        .unwrap_or(stamp)
+}
+
+/// The names of all sessions, sorted by time.
+pub(crate) fn all_ids(settings: &Settings) -> Result<Vec<String>, SessionError> {
+    let root = sessions_root(settings);
+    let entries = match std::fs::read_dir(&root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(EngineError::Unreadable { path: root, source }.into()),
+    };
+    let mut ids: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("journal.jsonl").is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    ids.sort();
+    Ok(ids)
+}
+
+/// The session that a name, a unique beginning of one, or `latest` means; without a name, the only open one.
+pub(crate) fn find(settings: &Settings, given: Option<&str>) -> Result<SessionDirectory, SessionError> {
+    let ids = all_ids(settings)?;
+    let one = |id: &String| Ok(SessionDirectory::new(settings, id));
+    match given {
+        Some("latest") => {
+            ids.last().map_or_else(|| Err(SessionError::NoSession { given: "latest".to_owned() }), one)
+        }
+        Some(given) => {
+            if let Some(exact) = ids.iter().find(|id| *id == given) {
+                return one(exact);
+            }
+            let matching: Vec<&String> =
+                ids.iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
+            match matching.as_slice() {
+                [only] => one(only),
+                [] => Err(SessionError::NoSession { given: given.to_owned() }),
+                several => Err(SessionError::AmbiguousSession {
+                    given: given.to_owned(),
+                    matching: several.iter().map(|id| (*id).clone()).collect(),
+                }),
+            }
+        }
+        None => {
+            let open: Vec<&String> = ids.iter().filter(|id| is_open(settings, id)).collect();
+            match open.as_slice() {
+                [only] => one(only),
+                [] => Err(SessionError::NoOpenSession),
+                several => Err(SessionError::SeveralOpenSessions {
+                    open: several.iter().map(|id| (*id).clone()).collect(),
+                }),
+            }
+        }
+    }
+}
+
+fn is_open(settings: &Settings, id: &str) -> bool {
+    let summary = summary(&SessionDirectory::new(settings, id));
+    summary.state.is_none_or(|state| !state.phase.is_final())
+}
+
+/// What a list shows; a session that cannot be read is shown with the reason.
+pub(crate) fn summary(directory: &SessionDirectory) -> SessionSummary {
+    match directory.journal() {
+        Ok(journal) => {
+            let at =
+                |line: Option<&aiwf_store::Line<Event>>| line.map(|line| line.at.clone()).unwrap_or_default();
+            SessionSummary {
+                id: directory.id.clone(),
+                created_at: at(journal.lines().first()),
+                updated_at: at(journal.lines().last()),
+                state: Some(State::fold(journal.lines().iter().map(|line| &line.event))),
+                fault: None,
+            }
+        }
+        Err(error) => SessionSummary {
+            id: directory.id.clone(),
+            state: None,
+            created_at: String::new(),
+            updated_at: String::new(),
+            fault: Some(error.to_string()),
+        },
+    }
+}
+
+/// Whether a path names a file of the engine that a crash may have left half done.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp-"))
+}

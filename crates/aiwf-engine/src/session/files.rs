@@ -1,0 +1,99 @@
+//! What a session holds, for commands that only look.
+
+use std::collections::BTreeMap;
+
+use aiwf_session::State;
+use serde_json::{Map, Value};
+
+use super::directory::{self, SessionDirectory};
+use crate::Engine;
+use crate::read::{Root, read_text, read_text_below};
+use crate::session_error::SessionError;
+
+/// What a session was given and has made.
+#[derive(Clone, Debug)]
+pub struct SessionValues {
+    /// What the profile was given.
+    pub context: Map<String, Value>,
+    /// The texts that files gave, by key.
+    pub inputs: BTreeMap<String, String>,
+    /// The newest approved code, by path below `code/`; files that are not text are left out.
+    pub code: Vec<(String, String)>,
+}
+
+impl Engine {
+    /// What a session of a profile was given and has made.
+    pub fn session_values(&self, given: Option<&str>, profile: &str) -> Result<SessionValues, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        let state = fold(&directory)?;
+        let setup =
+            state.setup.clone().ok_or_else(|| SessionError::EmptySession { id: directory.id.clone() })?;
+        if setup.profile != profile {
+            return Err(SessionError::OtherProfile {
+                id: directory.id,
+                found: setup.profile,
+                wanted: profile.to_owned(),
+            });
+        }
+        let mut inputs = BTreeMap::new();
+        for file in &setup.inputs {
+            let key = file.path.trim_start_matches("inputs/").to_owned();
+            inputs.insert(key, read_text(&directory.file(&file.path))?);
+        }
+        let prefix = newest_code(&state);
+        let code = state
+            .bound
+            .keys()
+            .filter_map(|path| Some((path.strip_prefix(&prefix)?.to_owned(), path)))
+            .filter_map(|(name, path)| Some((name, read_text(&directory.file(path)).ok()?)))
+            .collect();
+        Ok(SessionValues { context: setup.context, inputs, code })
+    }
+
+    /// A file of a session by what it is (plan, standards, prompt, response, review) or by its path.
+    pub fn session_file(
+        &self,
+        given: Option<&str>,
+        artifact: &str,
+    ) -> Result<(String, String), SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        let state = fold(&directory)?;
+        let current = |path: Option<String>| path.unwrap_or_default();
+        let relative = match artifact {
+            "plan" => "plan.md".to_owned(),
+            "standards" => "standards-bundle.md".to_owned(),
+            "prompt" => current(state.phase.prompt_path(state.iteration)),
+            "response" => current(state.phase.response_path(state.iteration)),
+            "review" => newest_review(&state).unwrap_or_default(),
+            path => path.strip_prefix(&directory.shown("")).unwrap_or(path).to_owned(),
+        };
+        let missing = || SessionError::NoArtifact { artifact: artifact.to_owned(), id: directory.id.clone() };
+        if relative.is_empty() {
+            return Err(missing());
+        }
+        let root = Root { path: &directory.path, what: "the session" };
+        let text = read_text_below(root, &directory.file(&relative))?.ok_or_else(missing)?;
+        Ok((directory.shown(&relative), text))
+    }
+}
+
+fn fold(directory: &SessionDirectory) -> Result<State, SessionError> {
+    Ok(State::fold(directory.journal()?.lines().iter().map(|line| &line.event)))
+}
+
+/// The code directory of the last iteration that has approved code.
+fn newest_code(state: &State) -> String {
+    let has_code = |iteration: &u32| {
+        let prefix = format!("iteration-{iteration}/code/");
+        state.bound.keys().any(|path| path.starts_with(&prefix))
+    };
+    let newest = (1..=state.iteration).rev().find(has_code).unwrap_or(1);
+    format!("iteration-{newest}/code/")
+}
+
+fn newest_review(state: &State) -> Option<String> {
+    (1..=state.iteration)
+        .rev()
+        .map(|iteration| format!("iteration-{iteration}/review-response.md"))
+        .find(|path| state.bound.contains_key(path))
+}

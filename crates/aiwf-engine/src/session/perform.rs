@@ -1,0 +1,174 @@
+//! Performs effects: each does its work on disk first and is in the journal when it returns.
+
+use aiwf_provider::Answer;
+use aiwf_session::{Actor, Command, Effect, Stage, next_effect};
+
+use super::work::Work;
+use crate::providers;
+use crate::session_error::SessionError;
+
+/// Something that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Performed {
+    /// A prompt lies ready.
+    PromptWritten {
+        /// The phase.
+        phase: &'static str,
+        /// The file, relative to the session.
+        path: String,
+    },
+    /// An open gate let it pass.
+    GatePassed {
+        /// The phase.
+        phase: &'static str,
+        /// The stage.
+        stage: &'static str,
+    },
+    /// A provider was asked.
+    Asked {
+        /// The provider.
+        provider: String,
+    },
+    /// A reply is there.
+    ReplyReceived {
+        /// The file, relative to the session.
+        path: String,
+    },
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepOutcome {
+    /// Something was done.
+    Done(Performed),
+    /// A person or a reply is awaited.
+    Waiting,
+}
+
+/// Steps without a person that one command may take: far more than any session needs.
+const MAX_STEPS: usize = 1_000;
+
+impl Work<'_> {
+    /// Does the next thing that needs no decision.
+    pub(crate) fn step(&mut self) -> Result<StepOutcome, SessionError> {
+        match next_effect(&self.state) {
+            None => Ok(StepOutcome::Waiting),
+            Some(effect) => self.perform(effect),
+        }
+    }
+
+    /// Goes on until a person or a reply is needed, or nothing is left to do.
+    pub(crate) fn run_until_waiting(&mut self) -> Result<Vec<Performed>, SessionError> {
+        let mut performed = Vec::new();
+        for _ in 0..MAX_STEPS {
+            match self.step()? {
+                StepOutcome::Done(done) => performed.push(done),
+                StepOutcome::Waiting => break,
+            }
+        }
+        Ok(performed)
+    }
+
+    fn perform(&mut self, effect: Effect) -> Result<StepOutcome, SessionError> {
+        match effect {
+            Effect::WritePrompt { phase, iteration } => {
+                self.write_prompt(phase, iteration, None)?;
+                let path = phase.prompt_path(iteration).unwrap_or_default();
+                Ok(StepOutcome::Done(Performed::PromptWritten { phase: phase.as_str(), path }))
+            }
+            Effect::PassGate { stage } => {
+                let passed =
+                    Performed::GatePassed { phase: self.state.phase.as_str(), stage: stage.as_str() };
+                match stage {
+                    Stage::Prompt => self.approve_prompt(Actor::OpenGate, None)?,
+                    Stage::Response => self.take_reply(Actor::OpenGate)?,
+                }
+                Ok(StepOutcome::Done(passed))
+            }
+            Effect::Judge { provider, .. } => {
+                let message = format!("provider `{provider}` cannot judge a gate");
+                self.commit(Command::LeaveToPerson { provider, message })?;
+                Ok(StepOutcome::Waiting)
+            }
+            Effect::Ask { provider } => self.ask(&provider),
+            Effect::AwaitReply { provider } => self.await_reply(&provider),
+            Effect::SettleApply => {
+                self.settle_apply()?;
+                Ok(StepOutcome::Waiting)
+            }
+        }
+    }
+
+    /// Approves the prompt as it is on disk.
+    pub(crate) fn approve_prompt(&mut self, by: Actor, is_checked: Option<bool>) -> Result<(), SessionError> {
+        self.refuse_stale()?;
+        let paths = self.state.files_at_gate();
+        let files = paths.iter().map(|path| self.keep(path)).collect::<Result<Vec<_>, _>>()?;
+        self.commit(Command::ApprovePrompt { by, files, is_checked })
+    }
+
+    /// Sends the approved prompt; the journal says so before anybody is asked.
+    fn ask(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
+        self.refuse_stale()?;
+        let provider = providers::open(name, self.config())?;
+        let payload = self.payload()?;
+        self.commit(Command::RecordSent {
+            provider: name.to_owned(),
+            payload_sha256: payload.sha256(),
+            is_free: provider.is_free(),
+        })?;
+        match provider.ask(&payload) {
+            Ok(Answer::AwaitsPerson) => Ok(StepOutcome::Done(Performed::Asked { provider: name.to_owned() })),
+            Ok(Answer::Reply(reply)) => self.receive(&reply),
+            Err(error) => {
+                self.commit(Command::RecordFailure { message: error.to_string() })?;
+                Err(error.into())
+            }
+        }
+    }
+
+    fn receive(&mut self, reply: &str) -> Result<StepOutcome, SessionError> {
+        let path = self.response_path()?;
+        let response = self.write(&path, reply.as_bytes())?;
+        self.commit(Command::RecordReply { response, usage: None })?;
+        Ok(StepOutcome::Done(Performed::ReplyReceived { path }))
+    }
+
+    /// Takes a reply that lies at its place; a provider that costs nothing is asked again otherwise.
+    fn await_reply(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
+        if self.pick_up_reply()? {
+            return Ok(StepOutcome::Done(Performed::ReplyReceived { path: self.response_path()? }));
+        }
+        let provider = providers::open(name, self.config())?;
+        match provider.ask(&self.payload()?) {
+            Ok(Answer::AwaitsPerson) => Ok(StepOutcome::Waiting),
+            Ok(Answer::Reply(reply)) => self.receive(&reply),
+            Err(error) => {
+                self.commit(Command::RecordFailure { message: error.to_string() })?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Takes the file at the awaited path as the reply; says whether there is one.
+    pub(crate) fn pick_up_reply(&mut self) -> Result<bool, SessionError> {
+        let path = self.response_path()?;
+        if !self.directory.file(&path).is_file() {
+            return Ok(false);
+        }
+        let response = self.keep(&path)?;
+        if self.state.response.as_ref() != Some(&response) {
+            self.commit(Command::RecordReply { response, usage: None })?;
+        }
+        Ok(true)
+    }
+
+    /// Where the reply of the current phase is expected, relative to the session.
+    pub(crate) fn response_path(&self) -> Result<String, SessionError> {
+        let state = &self.state;
+        state
+            .phase
+            .response_path(state.iteration)
+            .ok_or(SessionError::NoPrompt { phase: state.phase.as_str() })
+    }
+}

@@ -1,0 +1,95 @@
+//! What will be sent next, exactly.
+
+use aiwf_prompt::{Metadata, SectionReport, Tokenizer};
+use aiwf_provider::SectionHash;
+use aiwf_session::{Phase, Step};
+use serde::Serialize;
+
+use super::directory;
+use super::work::Work;
+use crate::Engine;
+use crate::session_error::SessionError;
+
+/// The next payload.
+#[derive(Debug, Serialize)]
+pub struct SessionPreview {
+    /// The session.
+    pub session_id: String,
+    /// The system text, when the provider takes one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// The user's text.
+    pub prompt: String,
+    /// The same as messages.
+    pub messages: Vec<PreviewMessage>,
+    /// What it is made of.
+    pub sections: Vec<SectionHash>,
+    /// Its figures.
+    pub metadata: PreviewMetadata,
+}
+
+/// One message.
+#[derive(Debug, Serialize)]
+pub struct PreviewMessage {
+    /// Who speaks it.
+    pub role: &'static str,
+    /// What it says.
+    pub content: String,
+}
+
+/// The figures of a payload.
+#[derive(Debug, Serialize)]
+pub struct PreviewMetadata {
+    /// The phase.
+    pub phase: &'static str,
+    /// The provider.
+    pub provider: String,
+    /// SHA-256 of the canonical form.
+    pub sha256: String,
+}
+
+impl Engine {
+    /// The sections of the current prompt, as it is built now, and its figures.
+    pub fn explain_session(
+        &self,
+        given: Option<&str>,
+    ) -> Result<(Vec<SectionReport>, Metadata), SessionError> {
+        let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
+        let (phase, iteration) = (work.state.phase, work.state.iteration);
+        let mut prompt = work.build_prompt(phase, iteration, None)?;
+        let metadata = prompt.metadata(&Tokenizer::Estimate);
+        Ok((prompt.sections(), metadata))
+    }
+
+    /// The next prompt as it will be sent: the bytes on disk, edited or not.
+    pub fn preview_session(&self, given: Option<&str>) -> Result<SessionPreview, SessionError> {
+        let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
+        if let Step::PromptWanted { phase, iteration } = work.state.step {
+            work.write_prompt(phase, iteration, None)?;
+        }
+        let phase: Phase = work.state.phase;
+        if work.state.written.is_empty() || phase.is_final() {
+            return Err(SessionError::NoPrompt { phase: phase.as_str() });
+        }
+        let payload = work.payload()?;
+        let prompt: Vec<&str> = payload.messages.iter().map(|message| message.content.as_str()).collect();
+        let system =
+            payload.system.iter().map(|content| PreviewMessage { role: "system", content: content.clone() });
+        let user = payload
+            .messages
+            .iter()
+            .map(|message| PreviewMessage { role: message.role.as_str(), content: message.content.clone() });
+        Ok(SessionPreview {
+            session_id: work.directory.id.clone(),
+            prompt: prompt.concat(),
+            messages: system.chain(user).collect(),
+            metadata: PreviewMetadata {
+                phase: phase.as_str(),
+                provider: work.setup()?.provider(phase).to_owned(),
+                sha256: payload.sha256(),
+            },
+            sections: payload.sections,
+            system_prompt: payload.system,
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! The prompt of a step: built from the session's files, written to disk, and read back to be sent.
+//!
+//! What is on disk is what is sent: a person may edit the files between the two.
+
+use std::collections::BTreeMap;
+
+use aiwf_prompt::{Format, FsAbility, Message, Prompt, Role};
+use aiwf_provider::{Payload, SectionHash};
+use aiwf_session::{Command, FileHash, Phase};
+
+use super::work::Work;
+use crate::build::BuildOptions;
+use crate::document::{Document, SessionDocument};
+use crate::gather::ChangeFlags;
+use crate::providers;
+use crate::session_error::SessionError;
+
+impl Work<'_> {
+    /// Builds the prompt of a phase for the provider that will be asked.
+    pub(crate) fn build_prompt(
+        &mut self,
+        phase: Phase,
+        iteration: u32,
+        fs_ability: Option<FsAbility>,
+    ) -> Result<Prompt, SessionError> {
+        let setup = self.setup()?.clone();
+        let capability = providers::capability(setup.provider(phase), self.config(), fs_ability);
+        let inputs = self.inputs()?;
+        let domain = domain_phase(phase)?;
+        let profile_prompt = self
+            .profile()?
+            .prompt(domain, &setup.context, &inputs)
+            .map_err(aiwf_prompt::PromptError::from)?;
+        let document = SessionDocument {
+            session_dir: self.directory.path.to_string_lossy().into_owned(),
+            phase: phase.as_str().to_owned(),
+            iteration,
+            profile_prompt,
+            fs_ability: None,
+            supports_system_prompt: Some(capability.supports_system_prompt),
+            supports_file_attachments: Some(capability.supports_file_attachments),
+            feedback: self.state.feedback.as_ref().map(|feedback| feedback.text.clone()),
+            rejected_reply: self
+                .state
+                .feedback
+                .as_ref()
+                .and_then(|feedback| feedback.rejected_reply.as_ref())
+                .map(|file| file.path.clone()),
+        };
+        let options = BuildOptions {
+            format: Some(Format::Text),
+            fs_ability: capability.fs_ability,
+            ..BuildOptions::default()
+        };
+        let built =
+            self.engine.build(Document::Session(document), &ChangeFlags::default(), &options, &|_| ())?;
+        Ok(built.prompt)
+    }
+
+    /// Writes the prompt of a phase and reports it.
+    pub(crate) fn write_prompt(
+        &mut self,
+        phase: Phase,
+        iteration: u32,
+        fs_ability: Option<FsAbility>,
+    ) -> Result<(), SessionError> {
+        self.refuse_stale()?;
+        self.remove_rejected_reply(phase, iteration)?;
+        let prompt = self.build_prompt(phase, iteration, fs_ability)?;
+        let path = |path: Option<String>| path.ok_or(SessionError::NoPrompt { phase: phase.as_str() });
+        let system = prompt
+            .system_prompt()
+            .map(|text| self.write(&path(phase.system_prompt_path(iteration))?, text.as_bytes()))
+            .transpose()?;
+        let user = self.write(&path(phase.prompt_path(iteration))?, prompt.user_prompt().as_bytes())?;
+        self.commit(Command::RecordPrompt { prompt: user, system_prompt: system })
+    }
+
+    /// What will be sent: the bytes on disk, edited or not.
+    pub(crate) fn payload(&self) -> Result<Payload, SessionError> {
+        let mut system = None;
+        let mut messages = Vec::new();
+        let mut sections = Vec::new();
+        for file in &self.state.written {
+            let bytes = self.read(&file.path)?;
+            let text = crate::read::into_text(bytes, &self.directory.file(&file.path))?;
+            sections
+                .push(SectionHash { id: file.path.clone(), sha256: aiwf_store::sha256_hex(text.as_bytes()) });
+            if file.path.ends_with("-system-prompt.md") {
+                system = Some(text);
+            } else {
+                messages.push(Message { role: Role::User, content: text });
+            }
+        }
+        Ok(Payload { system, messages, sections, session_id: Some(self.directory.id.clone()) })
+    }
+
+    /// The texts that files gave when the session began.
+    fn inputs(&self) -> Result<BTreeMap<String, String>, SessionError> {
+        let inputs: Vec<FileHash> = self.setup()?.inputs.clone();
+        inputs
+            .iter()
+            .map(|file| {
+                let bytes = self.read(&file.path)?;
+                let text = crate::read::into_text(bytes, &self.directory.file(&file.path))?;
+                Ok((file.path.trim_start_matches("inputs/").to_owned(), text))
+            })
+            .collect()
+    }
+
+    /// A reply that was turned down must not be taken for the next one.
+    fn remove_rejected_reply(&self, phase: Phase, iteration: u32) -> Result<(), SessionError> {
+        let rejected = self.state.feedback.as_ref().and_then(|feedback| feedback.rejected_reply.as_ref());
+        let (Some(rejected), Some(path)) = (rejected, phase.response_path(iteration)) else { return Ok(()) };
+        let path = self.directory.file(&path);
+        if path.is_file() && aiwf_store::sha256_hex(&crate::read::read_bytes(&path)?) == rejected.sha256 {
+            aiwf_store::remove(&path);
+        }
+        Ok(())
+    }
+}
+
+/// The phase as profiles know it.
+pub(crate) fn domain_phase(phase: Phase) -> Result<aiwf_profile::Phase, SessionError> {
+    match phase {
+        Phase::Planning => Ok(aiwf_profile::Phase::Planning),
+        Phase::Generating => Ok(aiwf_profile::Phase::Generating),
+        Phase::Reviewing => Ok(aiwf_profile::Phase::Reviewing),
+        Phase::Revising => Ok(aiwf_profile::Phase::Revising),
+        Phase::Initialized | Phase::Complete | Phase::Cancelled => {
+            Err(SessionError::NoPrompt { phase: phase.as_str() })
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Where a session stands, for people and programs.
+
+use aiwf_session::{Approver, Event, GateState, Pause, State, Step};
+use aiwf_store::Line;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::directory::{self, SessionDirectory};
+use super::verify::{Difference, stale};
+use crate::Engine;
+use crate::session_error::SessionError;
+
+/// Where a session stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct SessionReport {
+    /// The session.
+    pub session_id: String,
+    /// Its profile.
+    pub profile: String,
+    /// What the profile was given.
+    pub context: Map<String, Value>,
+    /// Its phase.
+    pub phase: &'static str,
+    /// Its stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<&'static str>,
+    /// How it stands, in one word.
+    pub status: &'static str,
+    /// Its iteration.
+    pub iteration: u32,
+    /// The gate of the stage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateReport>,
+    /// The prompt, relative to the project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_path: Option<String>,
+    /// The system prompt, when the provider takes one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt_path: Option<String>,
+    /// Where the reply is expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_path: Option<String>,
+    /// The files that are awaited.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub awaiting: Vec<String>,
+    /// Approved files that are not what they were.
+    pub stale: Vec<StaleReport>,
+    /// What is wrong with the reply at the gate, or with the last call.
+    pub problems: Vec<String>,
+    /// What to type next.
+    pub next: String,
+}
+
+/// The gate of a stage.
+#[derive(Clone, Debug, Serialize)]
+pub struct GateReport {
+    /// Who decides: `manual`, `skip` or `ai:<provider>`.
+    pub kind: String,
+    /// How it stands.
+    pub state: &'static str,
+}
+
+/// An approved file that is not what it was.
+#[derive(Clone, Debug, Serialize)]
+pub struct StaleReport {
+    /// The file, relative to the project.
+    pub path: String,
+    /// SHA-256 of what was approved.
+    pub approved: String,
+    /// SHA-256 of what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+}
+
+impl Engine {
+    /// Where a session stands; nothing is changed.
+    pub fn session_report(&self, given: Option<&str>) -> Result<SessionReport, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        let journal = directory.journal()?;
+        let state = State::fold(journal.lines().iter().map(|line| &line.event));
+        Ok(SessionReport::of(&directory, &state))
+    }
+
+    /// Every session, the one that changed last first.
+    pub fn list_sessions(&self) -> Result<Vec<directory::SessionSummary>, SessionError> {
+        let mut summaries: Vec<_> = directory::all_ids(self.settings())?
+            .iter()
+            .map(|id| directory::summary(&SessionDirectory::new(self.settings(), id)))
+            .collect();
+        summaries.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
+        Ok(summaries)
+    }
+
+    /// The lines of a session's journal.
+    pub fn session_events(&self, given: Option<&str>) -> Result<Vec<Line<Event>>, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        Ok(directory.journal()?.lines().to_vec())
+    }
+}
+
+impl SessionReport {
+    pub(crate) fn of(directory: &SessionDirectory, state: &State) -> Self {
+        let setup = state.setup.as_ref();
+        let shown = |path: Option<String>| path.map(|path| directory.shown(&path));
+        let phase = state.phase;
+        let response_path = shown(phase.response_path(state.iteration));
+        let stale: Vec<Difference> = stale(directory, state);
+        let awaiting = match state.step {
+            Step::Asked { is_free: true } => response_path.iter().cloned().collect(),
+            _ => Vec::new(),
+        };
+        Self {
+            session_id: directory.id.clone(),
+            profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
+            context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
+            phase: phase.as_str(),
+            stage: state.stage.map(aiwf_session::Stage::as_str),
+            status: state.status().as_str(),
+            iteration: state.iteration,
+            gate: gate(state),
+            prompt_path: shown(phase.prompt_path(state.iteration)),
+            system_prompt_path: state
+                .written
+                .iter()
+                .find(|file| file.path.ends_with("-system-prompt.md"))
+                .map(|file| directory.shown(&file.path)),
+            response_path,
+            awaiting,
+            problems: problems(state),
+            next: next(&directory.id, state, !stale.is_empty()),
+            stale: stale
+                .into_iter()
+                .map(|difference| StaleReport {
+                    path: directory.shown(&difference.path),
+                    approved: difference.approved,
+                    found: difference.found,
+                })
+                .collect(),
+        }
+    }
+}
+
+fn gate(state: &State) -> Option<GateReport> {
+    state.stage?;
+    let kind = match state.approver() {
+        Approver::Manual => "manual".to_owned(),
+        Approver::Skip => "skip".to_owned(),
+        Approver::Ai(provider) => format!("ai:{provider}"),
+    };
+    let state = match state.gate {
+        GateState::Pending => "pending",
+        GateState::Passed => "passed",
+        GateState::Rejected => "rejected",
+    };
+    Some(GateReport { kind, state })
+}
+
+fn problems(state: &State) -> Vec<String> {
+    match &state.step {
+        Step::ReplyReady { problems } => problems.clone(),
+        Step::AskFailed { message } => vec![message.clone()],
+        Step::Asked { is_free: false } => vec!["the call was interrupted: no whole reply arrived".to_owned()],
+        _ => Vec::new(),
+    }
+}
+
+/// What to type next.
+fn next(id: &str, state: &State, is_stale: bool) -> String {
+    if is_stale && !state.phase.is_final() {
+        return format!("aiwf restore {id} FILE, or aiwf approve {id} --rebind");
+    }
+    match &state.step {
+        Step::Unborn => "aiwf PROFILE init".to_owned(),
+        Step::PromptWanted { .. } | Step::AskWanted => format!("aiwf run {id}"),
+        Step::PromptReady => format!("aiwf approve {id}"),
+        Step::Asked { is_free: true } => format!("save the reply, then aiwf approve {id}"),
+        Step::Asked { is_free: false } | Step::AskFailed { .. } => format!("aiwf retry {id}"),
+        Step::ReplyReady { problems } if problems.is_empty() => format!("aiwf approve {id}"),
+        Step::ReplyReady { .. } => {
+            format!("edit the reply and aiwf approve {id}, or aiwf reject {id} --feedback TEXT")
+        }
+        Step::Paused(Pause::IterationCap) => {
+            format!("aiwf approve {id} --accept, or aiwf approve {id} --max-iterations N")
+        }
+        Step::Ended => format!("aiwf verify {id}"),
+    }
+}
+
+/// What `session.json` holds: derived from the journal, for quick reading.
+#[derive(Debug, Serialize)]
+pub(crate) struct Snapshot<'a> {
+    version: u32,
+    session_id: &'a str,
+    profile: &'a str,
+    context: Map<String, Value>,
+    phase: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<&'static str>,
+    status: &'static str,
+    iteration: u32,
+    created_at: &'a str,
+    updated_at: &'a str,
+    n_events: usize,
+    journal_sha256: &'a str,
+}
+
+pub(crate) fn snapshot<'a>(
+    directory: &'a SessionDirectory,
+    state: &'a State,
+    lines: &'a [Line<Event>],
+) -> Snapshot<'a> {
+    let setup = state.setup.as_ref();
+    Snapshot {
+        version: 1,
+        session_id: &directory.id,
+        profile: setup.map_or("", |setup| &setup.profile),
+        context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
+        phase: state.phase.as_str(),
+        stage: state.stage.map(aiwf_session::Stage::as_str),
+        status: state.status().as_str(),
+        iteration: state.iteration,
+        created_at: lines.first().map_or("", |line| &line.at),
+        updated_at: lines.last().map_or("", |line| &line.at),
+        n_events: lines.len(),
+        journal_sha256: lines.last().map_or("", |line| &line.sha256),
+    }
+}

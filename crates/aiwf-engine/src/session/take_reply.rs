@@ -1,0 +1,137 @@
+//! Approving a reply: it is read, what it gives is written, and only then the approval is in the journal.
+
+use std::collections::BTreeMap;
+
+use aiwf_profile::{PhaseValue, ReviewVerdict};
+use aiwf_session::{Actor, Command, FileHash, Outcome, Phase};
+use aiwf_store::WritePlan;
+
+use super::prompt_files::domain_phase;
+use super::work::Work;
+use crate::read::into_text;
+use crate::session_error::SessionError;
+
+impl Work<'_> {
+    /// Takes the reply that lies at its place, with everything it gives.
+    pub(crate) fn take_reply(&mut self, by: Actor) -> Result<(), SessionError> {
+        self.refuse_stale()?;
+        let path = self.response_path()?;
+        let response = self.keep(&path)?;
+        let text = into_text(self.read(&path)?, &self.directory.file(&path));
+        let (value, mut problems) = match text {
+            Err(error) => (None, vec![error.to_string()]),
+            Ok(text) => {
+                let phase = domain_phase(self.state.phase)?;
+                let reply = self.profile()?.read(phase, &text);
+                (Some(reply.value), reply.problems.iter().map(ToString::to_string).collect())
+            }
+        };
+        let outcome = match value {
+            Some(value) if problems.is_empty() => self.outcome(value, &mut problems)?,
+            _ => None,
+        };
+        match outcome {
+            Some(outcome) => self.commit(Command::ApproveResponse { by, response, outcome }),
+            None => {
+                self.commit(Command::RefuseReply { response, problems: problems.clone() })?;
+                let shown = self.directory.shown(&path);
+                Err(SessionError::ReplyProblems { path: shown, problems })
+            }
+        }
+    }
+
+    /// Writes what the reply gives; nothing when it has problems, which are added to the list.
+    fn outcome(
+        &mut self,
+        value: PhaseValue,
+        problems: &mut Vec<String>,
+    ) -> Result<Option<Outcome>, SessionError> {
+        match value {
+            PhaseValue::Plan(plan) => {
+                let hash = aiwf_store::sha256_hex(plan.as_bytes());
+                let intended = FileHash { path: "plan.md".to_owned(), sha256: hash };
+                self.commit(Command::IntendOutputs { files: vec![intended] })?;
+                self.directory.objects().keep(plan.as_bytes())?;
+                Ok(Some(Outcome::Plan { plan: self.write("plan.md", plan.as_bytes())? }))
+            }
+            PhaseValue::Files(blocks) => {
+                let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+                let new = blocks.into_iter().map(|block| (block.path, block.content.into_bytes()));
+                // The reply is checked by itself first, so that a problem is the reply's and not an old file's.
+                let plan = match WritePlan::check(new) {
+                    Ok(plan) => plan,
+                    Err(faults) => {
+                        problems.extend(faults.iter().map(ToString::to_string));
+                        return Ok(None);
+                    }
+                };
+                if self.state.phase == Phase::Revising {
+                    files.extend(self.code(self.state.iteration.saturating_sub(1))?);
+                }
+                files.extend(plan.files().map(|(path, content)| (path.to_owned(), content.to_vec())));
+                match WritePlan::check(files) {
+                    Ok(plan) => self.write_code(&plan).map(Some),
+                    Err(faults) => {
+                        problems.extend(faults.iter().map(ToString::to_string));
+                        Ok(None)
+                    }
+                }
+            }
+            PhaseValue::Review(review) => match review.verdict {
+                Some(ReviewVerdict::Pass) => Ok(Some(Outcome::Pass)),
+                Some(ReviewVerdict::Fail) => Ok(Some(Outcome::Fail)),
+                None => {
+                    problems.push("the review gives no verdict".to_owned());
+                    Ok(None)
+                }
+            },
+        }
+    }
+
+    /// The code of an iteration, by path below `code/`.
+    pub(crate) fn code(&self, iteration: u32) -> Result<BTreeMap<String, Vec<u8>>, SessionError> {
+        let prefix = format!("iteration-{iteration}/code/");
+        self.state
+            .bound
+            .keys()
+            .filter_map(|path| Some((path, path.strip_prefix(&prefix)?)))
+            .map(|(path, name)| Ok((name.to_owned(), self.read(path)?)))
+            .collect()
+    }
+
+    fn write_code(&mut self, plan: &WritePlan) -> Result<Outcome, SessionError> {
+        let iteration = format!("iteration-{}", self.state.iteration);
+        let target = self.directory.file(&format!("{iteration}/code"));
+        self.refuse_strangers(&iteration)?;
+        let files: Vec<FileHash> = plan
+            .hashes()
+            .map(|(name, sha256)| FileHash { path: format!("{iteration}/code/{name}"), sha256 })
+            .collect();
+        self.commit(Command::IntendOutputs { files: files.clone() })?;
+        for (_, content) in plan.files() {
+            self.directory.objects().keep(content)?;
+        }
+        let temporary = self.directory.file(&format!("{iteration}/.tmp-{}-code", self.state.n_events));
+        plan.write(&temporary, &target)?;
+        Ok(Outcome::Code { files })
+    }
+
+    /// A file in the code directory that we did not announce is a person's; it is not written over.
+    fn refuse_strangers(&self, iteration: &str) -> Result<(), SessionError> {
+        let root = self.directory.file(&format!("{iteration}/code"));
+        if !root.exists() {
+            return Ok(());
+        }
+        let walk = ignore::WalkBuilder::new(&root).standard_filters(false).build();
+        let mut strangers: Vec<String> = walk
+            .filter_map(Result::ok)
+            .filter(|entry| !entry.file_type().is_some_and(|kind| kind.is_dir()))
+            .filter_map(|entry| {
+                Some(entry.path().strip_prefix(&self.directory.path).ok()?.display().to_string())
+            })
+            .filter(|path| !self.state.intended.iter().any(|file| file.path == *path))
+            .collect();
+        strangers.sort();
+        if strangers.is_empty() { Ok(()) } else { Err(SessionError::UnknownFiles { files: strangers }) }
+    }
+}

@@ -1,0 +1,116 @@
+//! A session that is being worked on: locked, folded, and changed only through the machine.
+
+use aiwf_config::{Config, Flags};
+use aiwf_profile::Profile;
+use aiwf_session::{Actor, Command, FileHash, Setup, State, decide};
+use aiwf_store::{Durability, Journal, Lock, sha256_hex, write_atomic};
+
+use super::directory::{SessionDirectory, is_temporary};
+use crate::clock;
+use crate::providers::load_config;
+use crate::read::read_bytes;
+use crate::session_error::SessionError;
+
+/// A locked session.
+pub(crate) struct Work<'e> {
+    pub(crate) engine: &'e crate::Engine,
+    pub(crate) directory: SessionDirectory,
+    pub(crate) state: State,
+    journal: Journal<aiwf_session::Event>,
+    profile: Option<Profile>,
+    config: Config,
+    _lock: Lock,
+}
+
+impl<'e> Work<'e> {
+    /// Takes the lock, reads the journal, removes what a crash left half done.
+    pub(crate) fn open(engine: &'e crate::Engine, directory: SessionDirectory) -> Result<Self, SessionError> {
+        let lock = Lock::take(&directory.lock_path())?;
+        let journal = directory.journal()?;
+        let state = State::fold(journal.lines().iter().map(|line| &line.event));
+        remove_leftovers(&directory);
+        let config = load_config(engine.settings(), &Flags::default())?;
+        Ok(Self { engine, directory, state, journal, profile: None, config, _lock: lock })
+    }
+
+    /// What the session was set up with.
+    pub(crate) fn setup(&self) -> Result<&Setup, SessionError> {
+        self.state.setup.as_ref().ok_or_else(|| SessionError::EmptySession { id: self.directory.id.clone() })
+    }
+
+    /// The profile of the session, loaded once.
+    pub(crate) fn profile(&mut self) -> Result<&Profile, SessionError> {
+        if self.profile.is_none() {
+            let name = self.setup()?.profile.clone();
+            self.profile = Some(crate::profiles::find(self.engine.settings(), &name)?);
+        }
+        self.profile.as_ref().ok_or(SessionError::NoOpenSession)
+    }
+
+    /// Lets the machine decide; what it decides is in the journal when this returns.
+    pub(crate) fn commit(&mut self, command: Command) -> Result<(), SessionError> {
+        let events = decide(&self.state, command)?;
+        let state = events.iter().fold(self.state.clone(), State::evolve);
+        self.journal.append(&clock::now(), events)?;
+        self.state = state;
+        self.write_snapshot()
+    }
+
+    /// Writes `session.json`; it is derived and can be made again at any time.
+    fn write_snapshot(&self) -> Result<(), SessionError> {
+        let report = super::report::snapshot(&self.directory, &self.state, self.journal.lines());
+        write_atomic(&self.directory.snapshot_path(), Durability::Process, |out| {
+            serde_json::to_writer_pretty(&mut *out, &report)?;
+            out.write_all(b"\n")
+        })?;
+        Ok(())
+    }
+
+    /// The bytes of a file of the session.
+    pub(crate) fn read(&self, relative: &str) -> Result<Vec<u8>, SessionError> {
+        Ok(read_bytes(&self.directory.file(relative))?)
+    }
+
+    /// A file as it is now, its bytes kept so that an approval can always be shown.
+    pub(crate) fn keep(&self, relative: &str) -> Result<FileHash, SessionError> {
+        let bytes = self.read(relative)?;
+        let sha256 = self.directory.objects().keep(&bytes)?;
+        Ok(FileHash { path: relative.to_owned(), sha256 })
+    }
+
+    /// Writes a file of the session, durably.
+    pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<FileHash, SessionError> {
+        let path = self.directory.file(relative);
+        if let Some(parent) = path.parent() {
+            aiwf_store::create_dir(parent)?;
+        }
+        write_atomic(&path, Durability::PowerLoss, |out| out.write_all(bytes))?;
+        Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(bytes) })
+    }
+
+    /// Approved files that are not what they were; commands that would build on them refuse.
+    pub(crate) fn refuse_stale(&self) -> Result<(), SessionError> {
+        let stale = super::verify::stale(&self.directory, &self.state);
+        if stale.is_empty() { Ok(()) } else { Err(SessionError::Stale { files: stale }) }
+    }
+
+    /// The person at the keyboard.
+    pub(crate) fn person(&self) -> Actor {
+        Actor::Person(self.engine.settings().user.clone().unwrap_or_else(|| "unknown".to_owned()))
+    }
+
+    /// The configuration.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+/// Files under temporary names are ours alone; everything else is left where it is.
+fn remove_leftovers(directory: &SessionDirectory) {
+    let walk = ignore::WalkBuilder::new(&directory.path).standard_filters(false).max_depth(Some(2)).build();
+    for entry in walk.filter_map(Result::ok) {
+        if is_temporary(entry.path()) {
+            aiwf_store::remove(entry.path());
+        }
+    }
+}

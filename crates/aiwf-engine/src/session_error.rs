@@ -1,0 +1,300 @@
+//! What can go wrong with a session, and what to do about it.
+
+use aiwf_config::ConfigError;
+use aiwf_profile::{ParamProblem, ProfileError, StandardsError};
+use aiwf_prompt::{PromptError, nearest};
+use aiwf_provider::AskError;
+use aiwf_session::Refusal;
+use aiwf_store::{JournalError, LockError, StoreError};
+
+use crate::error::EngineError;
+use crate::session::Difference;
+
+/// Why something could not be done with a session.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// No session has that name.
+    #[error("no session `{given}`")]
+    NoSession {
+        /// What was asked for.
+        given: String,
+    },
+    /// Several sessions begin like that.
+    #[error("`{given}` means {} sessions{}", matching.len(), lines(matching))]
+    AmbiguousSession {
+        /// What was asked for.
+        given: String,
+        /// The sessions.
+        matching: Vec<String>,
+    },
+    /// There is no session that is not finished.
+    #[error("no session is open")]
+    NoOpenSession,
+    /// A name is needed.
+    #[error("{} sessions are open{}", open.len(), lines(open))]
+    SeveralOpenSessions {
+        /// The sessions.
+        open: Vec<String>,
+    },
+    /// A session that was never begun.
+    #[error("session `{id}` holds no event")]
+    EmptySession {
+        /// The session.
+        id: String,
+    },
+    /// A session of another profile.
+    #[error("session `{id}` is of profile `{found}`, not `{wanted}`")]
+    OtherProfile {
+        /// The session.
+        id: String,
+        /// Its profile.
+        found: String,
+        /// The profile that was asked for.
+        wanted: String,
+    },
+    /// A session has no such file.
+    #[error("session `{id}` has no `{artifact}` yet")]
+    NoArtifact {
+        /// The session.
+        id: String,
+        /// What was asked for.
+        artifact: String,
+    },
+    /// Files of the project are not what the code would replace.
+    #[error("files of the project are in the way{}", lines(files))]
+    Conflicts {
+        /// The files.
+        files: Vec<String>,
+    },
+    /// Generated files have no place in the project.
+    #[error("generated files have no place in the project{}", lines(problems))]
+    NoPlace {
+        /// What is wrong.
+        problems: Vec<String>,
+    },
+    /// A link or a path that leaves the project.
+    #[error("`{path}` leads out of the directory the code goes to")]
+    LinkInTheWay {
+        /// The path.
+        path: String,
+    },
+    /// A phase without a prompt.
+    #[error("phase `{phase}` has no prompt")]
+    NoPrompt {
+        /// The phase.
+        phase: &'static str,
+    },
+    /// Approved files were changed.
+    #[error("approved files were changed after their approval{}", lines(&files.iter().map(|file| file.path.clone()).collect::<Vec<_>>()))]
+    Stale {
+        /// The files.
+        files: Vec<Difference>,
+    },
+    /// Files that nobody announced are in the way.
+    #[error("files are in the way that no reply gave{}", lines(files))]
+    UnknownFiles {
+        /// The files.
+        files: Vec<String>,
+    },
+    /// A reply cannot be used as it is.
+    #[error("the reply has {} problem{}{}", problems.len(), if problems.len() == 1 { "" } else { "s" }, lines(problems))]
+    ReplyProblems {
+        /// The reply, relative to the project.
+        path: String,
+        /// What is wrong with it.
+        problems: Vec<String>,
+    },
+    /// A reply is awaited.
+    #[error("there is no reply yet\n  expected: `{path}`")]
+    NoReplyYet {
+        /// Where it is expected.
+        path: String,
+    },
+    /// A prompt that somebody edited would be lost.
+    #[error("`{path}` was edited, so it cannot be built anew")]
+    EditedPrompt {
+        /// The prompt, relative to the project.
+        path: String,
+    },
+    /// A reply comes too early.
+    #[error("no reply is awaited now")]
+    NotAwaited {
+        /// What to type next.
+        next: String,
+    },
+    /// An approved file is gone.
+    #[error("`{path}` is gone")]
+    Missing {
+        /// The file.
+        path: String,
+    },
+    /// A file that no approval is bound to.
+    #[error("no approved bytes are kept for `{path}`")]
+    NothingApproved {
+        /// The file.
+        path: String,
+    },
+    /// What was given to a profile does not fit.
+    #[error("profile `{profile}` cannot begin{}", lines(&problems.iter().map(ToString::to_string).collect::<Vec<_>>()))]
+    Params {
+        /// The profile.
+        profile: String,
+        /// Everything that is wrong.
+        problems: Vec<ParamProblem>,
+    },
+    /// A profile that cannot be used.
+    #[error("profile `{name}` cannot be used: {message}")]
+    BrokenProfile {
+        /// The profile.
+        name: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A profile of that name is there.
+    #[error("a profile `{name}` exists ({origin})")]
+    ProfileExists {
+        /// The profile.
+        name: String,
+        /// Where it comes from.
+        origin: &'static str,
+    },
+    /// There is no home to put it in.
+    #[error("there is no home directory")]
+    NoHome,
+    /// No profile has that name.
+    #[error("unknown profile `{name}`")]
+    UnknownProfile {
+        /// What was asked for.
+        name: String,
+        /// The profiles there are.
+        known: Vec<String>,
+    },
+    /// A provider lacks a setting.
+    #[error("provider `{provider}` has no `{setting}`")]
+    ProviderSetting {
+        /// The provider.
+        provider: String,
+        /// The setting.
+        setting: &'static str,
+    },
+    /// A provider that cannot be asked by this version.
+    #[error("provider `{provider}` of type `{kind}` cannot be asked by this version")]
+    ProviderCannotAsk {
+        /// The provider.
+        provider: String,
+        /// Its type.
+        kind: String,
+    },
+    /// The provider gave no answer.
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    /// The machine says no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Somebody else works on the session.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The profile is wrong.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The standards cannot be bundled.
+    #[error(transparent)]
+    Standards(#[from] StandardsError),
+    /// The prompt could not be built, or a file not be read or written.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+fn lines(items: &[String]) -> String {
+    items.iter().fold(String::new(), |text, item| text + "\n  " + &item.replace('\n', "\n  "))
+}
+
+impl From<StoreError> for SessionError {
+    fn from(error: StoreError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl From<PromptError> for SessionError {
+    fn from(error: PromptError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl SessionError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoSession { .. } | Self::NoOpenSession => {
+                Some("`aiwf list` shows the sessions; `aiwf PROFILE init` begins one".to_owned())
+            }
+            Self::AmbiguousSession { .. } => Some("give more of the name".to_owned()),
+            Self::SeveralOpenSessions { .. } => Some("name one of them, or `latest`".to_owned()),
+            Self::EmptySession { .. } => Some("remove its directory; nothing happened in it".to_owned()),
+            Self::OtherProfile { .. } => Some("`aiwf list` shows the profile of each session".to_owned()),
+            Self::NoArtifact { .. } => {
+                Some("plan, standards, prompt, response and review can be shown once they exist".to_owned())
+            }
+            Self::Conflicts { .. } => Some(
+                "`aiwf apply --dry-run` shows the differences; `--force` replaces them and keeps backups"
+                    .to_owned(),
+            ),
+            Self::NoPlace { .. } => Some("name a directory with `--to DIR`".to_owned()),
+            Self::LinkInTheWay { .. } => {
+                Some("remove the link, or name another directory with `--to DIR`".to_owned())
+            }
+            Self::NoPrompt { .. } => Some("`aiwf status` shows where the session stands".to_owned()),
+            Self::Stale { files } => Some(format!(
+                "`aiwf restore ID {}` brings the approved bytes back; `aiwf approve ID --rebind` accepts the edits",
+                files.first().map_or("FILE", |file| &file.path)
+            )),
+            Self::UnknownFiles { .. } => Some("move them away, then run this again".to_owned()),
+            Self::ReplyProblems { path, .. } => Some(format!(
+                "edit `{path}` and approve again, or ask again with `aiwf reject --feedback TEXT`"
+            )),
+            Self::NoReplyYet { .. } => {
+                Some("save the reply there, or put it in place with `aiwf respond --file FILE`".to_owned())
+            }
+            Self::EditedPrompt { .. } => {
+                Some("edit the last section yourself, or `aiwf reject` it for a new one".to_owned())
+            }
+            Self::NotAwaited { next } => Some(next.clone()),
+            Self::Missing { path } => {
+                Some(format!("`aiwf restore ID {path}` brings the approved bytes back"))
+            }
+            Self::NothingApproved { .. } => {
+                Some("`aiwf verify` lists the approved files that differ".to_owned())
+            }
+            Self::Params { profile, .. } => Some(format!("`aiwf {profile} init --help` shows every flag")),
+            Self::BrokenProfile { name, .. } => {
+                Some(format!("mend it, then `aiwf profiles {name}` checks it again"))
+            }
+            Self::ProfileExists { .. } => Some("choose another name".to_owned()),
+            Self::NoHome => Some("set `HOME`, or use `--project`".to_owned()),
+            Self::UnknownProfile { name, known } => {
+                Some(match nearest(name, known.iter().map(String::as_str)) {
+                    Some(close) => format!("did you mean `{close}`? `aiwf profiles` lists all"),
+                    None => "`aiwf profiles` lists all".to_owned(),
+                })
+            }
+            Self::ProviderSetting { provider, setting } => {
+                Some(format!("set `{setting}` in `[providers.{provider}]` of `.aiwf/config.toml`"))
+            }
+            Self::ProviderCannotAsk { .. } => Some("use `manual` or a provider of type `replay`".to_owned()),
+            Self::Ask(error) => Some(error.hint()),
+            Self::Refused(error) => Some(error.hint()),
+            Self::Journal(error) => Some(error.hint()),
+            Self::Lock(error) => Some(error.hint()),
+            Self::Config(error) => Some(error.hint()),
+            Self::Profile(error) => error.hint().map(str::to_owned),
+            Self::Standards(_) => Some("`aiwf validate standards` checks every scope".to_owned()),
+            Self::Engine(error) => error.hint(),
+        }
+    }
+}

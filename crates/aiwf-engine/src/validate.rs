@@ -1,0 +1,108 @@
+//! Checks what sessions build on: profiles, standards, providers, configuration.
+
+use aiwf_config::Flags;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::Engine;
+use crate::providers;
+
+/// One thing that was checked.
+#[derive(Clone, Debug, Serialize)]
+pub struct Validation {
+    /// What kind of thing.
+    pub what: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Whether it can be used.
+    pub passed: bool,
+    /// What is wrong or doubtful.
+    pub findings: Vec<Finding>,
+}
+
+/// Something wrong or doubtful.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// What it is.
+    pub message: String,
+}
+
+impl Validation {
+    fn new(what: &'static str, name: impl Into<String>, findings: Vec<String>) -> Self {
+        Self {
+            what,
+            name: name.into(),
+            passed: findings.is_empty(),
+            findings: findings.into_iter().map(|message| Finding { message }).collect(),
+        }
+    }
+}
+
+impl Engine {
+    /// Loads and lints every profile.
+    pub fn validate_profiles(&self) -> Vec<Validation> {
+        let check = |found: crate::FoundProfile| {
+            let findings = match &found.profile {
+                Ok(profile) => profile.lint().iter().map(ToString::to_string).collect(),
+                Err(message) => vec![message.clone()],
+            };
+            Validation::new("profile", found.name, findings)
+        };
+        self.profiles().into_iter().map(check).collect()
+    }
+
+    /// Builds the standards of every profile in every scope.
+    pub fn validate_standards(&self) -> Vec<Validation> {
+        let mut validations = Vec::new();
+        for found in self.profiles() {
+            let Ok(profile) = found.profile else { continue };
+            let scopes: Vec<Option<String>> = if profile.scopes().is_empty() {
+                vec![None]
+            } else {
+                profile.scopes().iter().map(|scope| Some(scope.name.clone())).collect()
+            };
+            for scope in scopes {
+                let mut context = Map::new();
+                if let Some(scope) = &scope {
+                    context.insert("scope".to_owned(), Value::from(scope.as_str()));
+                }
+                let findings = match profile.standards(&context, None) {
+                    Ok(_) => Vec::new(),
+                    Err(error) => vec![error.to_string()],
+                };
+                let name = scope.map_or(found.name.clone(), |scope| format!("{} {scope}", found.name));
+                validations.push(Validation::new("standards", name, findings));
+            }
+        }
+        validations
+    }
+
+    /// Reads the configuration.
+    pub fn validate_config(&self) -> Vec<Validation> {
+        let findings = match providers::load_config(self.settings(), &Flags::default()) {
+            Ok(_) => Vec::new(),
+            Err(error) => vec![error.to_string()],
+        };
+        vec![Validation::new("config", "config.toml", findings)]
+    }
+
+    /// Opens every provider that the configuration names.
+    pub fn validate_providers(&self) -> Vec<Validation> {
+        let Ok(config) = providers::load_config(self.settings(), &Flags::default()) else {
+            return self.validate_config();
+        };
+        let mut names: Vec<String> = config.providers.keys().cloned().collect();
+        names.push(config.roles.default.value.clone());
+        names.extend(config.roles.named.values().map(|provider| provider.value.clone()));
+        names.sort();
+        names.dedup();
+        let check = |name: String| {
+            let findings = match providers::open(&name, &config) {
+                Ok(_) => Vec::new(),
+                Err(error) => vec![error.to_string()],
+            };
+            Validation::new("provider", name, findings)
+        };
+        names.into_iter().map(check).collect()
+    }
+}

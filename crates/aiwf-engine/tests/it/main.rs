@@ -1,0 +1,6 @@
+//! The engine as a program that embeds it meets it.
+
+#![allow(clippy::unwrap_used, reason = "helper functions of tests stop at the first surprise")]
+
+mod build;
+mod count_once;

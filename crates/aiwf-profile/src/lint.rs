@@ -1,0 +1,246 @@
+//! Finds what is doubtful in a profile that can be used.
+//!
+//! A profile says what to make; where replies are saved and how sessions are laid out is the engine's. Text in
+//! a template that speaks of the latter is wrong for every provider but one, so it is a finding.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use aiwf_prompt::{check_template, render_template};
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use crate::context::variables;
+use crate::manifest::MANIFEST;
+use crate::manifest_params::SCOPE;
+use crate::param::{Param, ParamKind};
+use crate::phase::Phase;
+use crate::problem::excerpt;
+use crate::profile::{Files, Profile, template_problem};
+
+/// Something doubtful in a profile.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The file, relative to the profile's directory.
+    pub file: String,
+    /// The line, counted from 1; 0 when the whole file is meant.
+    pub line: usize,
+    /// The check that found it, like `session-path`.
+    pub check: &'static str,
+    /// What is doubtful: lower case, no final period, names in backticks.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            write!(f, "{}: {} ({})", self.file, self.message, self.check)
+        } else {
+            write!(f, "{}:{}: {} ({})", self.file, self.line, self.message, self.check)
+        }
+    }
+}
+
+/// What the engine says in every prompt, as (check, expression, why it does not belong into a template).
+const ENGINE_CONCERNS: [(&str, &str, &str); 5] = [
+    (
+        "session-path",
+        r"(?i)@?\.aiwf(?:/[\w./{}<>*-]*)?|\biteration-(?:\d+|N\b|\{)[\w./{}-]*|\bstandards-bundle\.md\b|\bsession\.json\b",
+        "the engine lays sessions out and puts their files into the prompt",
+    ),
+    (
+        "response-file",
+        r"(?i)\b(?:planning|generation|generating|review|reviewing|revision|revising)-(?:response|prompt)\.md\b|\bresponse\.md\b",
+        "the engine names the file of a reply",
+    ),
+    (
+        "save-instruction",
+        r"(?i)\bsave\s+(?:your|the|this|it|all)\b[^.\n]{0,60}\b(?:response|reply|output|answer|result|file|files|as|to|in)\b|\bwrite\s+(?:your|the)\s+(?:complete\s+|full\s+|whole\s+)?(?:response|reply|answer)\s+to\b|\bdownloadable\s+file\b|\bname\s+your\s+output\s+file\b",
+        "the engine says how a reply is handed over",
+    ),
+    (
+        "engine-variable",
+        r"\{\{[^}\n]*\b(?:SESSION_ID|ITERATION|SESSION_DIR|RESPONSE_PATH|STANDARDS_BUNDLE|PLAN_PATH)\b[^}\n]*\}\}",
+        "the engine's own state is not for templates",
+    ),
+    (
+        "attachment-reference",
+        r"(?m)(?:^|\s)@(?:\./)?[\w-]+(?:/[\w.-]+)+",
+        "the engine decides whether files are referenced or inlined",
+    ),
+];
+
+/// Finds what is wrong or doubtful in the files of a profile, also when it cannot be loaded.
+pub fn lint_files(files: &Files) -> Vec<Finding> {
+    let error = match Profile::load(files.clone()) {
+        Ok(profile) => return profile.lint(),
+        Err(error) => error,
+    };
+    let mut findings: Vec<Finding> = error
+        .problems
+        .into_iter()
+        .map(|problem| Finding {
+            file: problem.file,
+            line: problem.line,
+            check: "profile",
+            message: problem.message,
+        })
+        .collect();
+    for (path, bytes) in files.iter().filter(|(path, _)| path.starts_with("templates/")) {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            engine_concerns(path, text, &mut findings);
+        }
+    }
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+pub(crate) fn lint(profile: &Profile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut templates = BTreeSet::new();
+    for phase in Phase::ALL {
+        let (path, text) = profile.template(phase);
+        if templates.insert(path.to_owned()) {
+            engine_concerns(path, text, &mut findings);
+        }
+        trial_prompts(profile, phase, &mut findings);
+    }
+    unused_params(profile, &mut findings);
+    unused_files(profile, &templates, &mut findings);
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+fn engine_concerns(path: &str, text: &str, findings: &mut Vec<Finding>) {
+    for (check, expression, reason) in ENGINE_CONCERNS {
+        // Invariant: the expressions above are constants that a test compiles.
+        let Ok(regex) = Regex::new(expression) else { continue };
+        for found in regex.find_iter(text) {
+            let shown = excerpt(found.as_str().trim());
+            findings.push(Finding {
+                file: path.to_owned(),
+                line: line_at(text, found.start() + leading_blanks(found.as_str())),
+                check,
+                message: format!("`{shown}` is not a template's business: {reason}"),
+            });
+        }
+    }
+}
+
+fn leading_blanks(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// Renders a template for each scope and each value of a choice, since faults may hide in a branch.
+fn trial_prompts(profile: &Profile, phase: Phase, findings: &mut Vec<Finding>) {
+    let (path, _) = profile.template(phase);
+    let source = profile.template_source(phase);
+    for context in sample_contexts(profile) {
+        let inputs: BTreeMap<String, String> = profile
+            .params()
+            .iter()
+            .filter(|param| matches!(param.kind, ParamKind::File { .. }))
+            .map(|param| (param.key(), "sample".to_owned()))
+            .collect();
+        let variables = variables(profile.params(), profile.scopes(), &context, &inputs);
+        match render_template(&source, &variables) {
+            Ok(text) if text.trim().is_empty() => {
+                let scope = context.get(SCOPE).and_then(Value::as_str).unwrap_or("any");
+                let message = format!("the prompt of phase {phase} is empty for scope `{scope}`");
+                findings.push(Finding { file: path.to_owned(), line: 0, check: "empty-prompt", message });
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let problem = template_problem(path, &error);
+                let (file, line, message) = (problem.file, problem.line, problem.message);
+                findings.push(Finding { file, line, check: "template", message });
+            }
+        }
+    }
+}
+
+/// Contexts that reach each branch once: every value of each choice and boolean, the rest at its default.
+fn sample_contexts(profile: &Profile) -> Vec<Map<String, Value>> {
+    let base: Map<String, Value> =
+        profile.params().iter().map(|param| (param.key(), sample_value(param))).collect();
+    let mut contexts = vec![base.clone()];
+    for param in profile.params() {
+        let values: Vec<Value> = match &param.kind {
+            ParamKind::Choice { choices, .. } => {
+                choices.iter().map(|choice| Value::String(choice.name.clone())).collect()
+            }
+            ParamKind::Boolean { .. } => vec![Value::Bool(true), Value::Bool(false)],
+            ParamKind::String { .. }
+            | ParamKind::Integer { .. }
+            | ParamKind::File { .. }
+            | ParamKind::Path
+            | ParamKind::List { .. } => continue,
+        };
+        for value in values {
+            let mut context = base.clone();
+            context.insert(param.key(), value);
+            contexts.push(context);
+        }
+    }
+    contexts
+}
+
+fn sample_value(param: &Param) -> Value {
+    if let Some(default) = &param.default {
+        return default.clone();
+    }
+    match &param.kind {
+        ParamKind::String { .. } | ParamKind::File { .. } | ParamKind::Path => Value::from("sample"),
+        ParamKind::Integer { minimum, .. } => Value::from(minimum.unwrap_or(1)),
+        ParamKind::Boolean { .. } => Value::Bool(false),
+        ParamKind::Choice { choices, .. } => {
+            Value::String(choices.first().map(|choice| choice.name.clone()).unwrap_or_default())
+        }
+        ParamKind::List { .. } => Value::from(vec!["sample"]),
+    }
+}
+
+/// Reports parameters that no template, command, target or standard uses.
+fn unused_params(profile: &Profile, findings: &mut Vec<Finding>) {
+    let names = profile.variable_names();
+    for param in profile.params().iter().filter(|param| param.name != SCOPE) {
+        let own: Vec<String> =
+            std::iter::once(param.variable()).chain(param.input().map(str::to_owned)).collect();
+        let others: Vec<&str> = names.iter().filter(|name| !own.contains(name)).map(String::as_str).collect();
+        // A template that does not compile without the parameter's variables uses it.
+        let is_in_template = Phase::ALL
+            .into_iter()
+            .any(|phase| check_template(&profile.template_source(phase), &others).is_err());
+        let manifest = profile.text(MANIFEST);
+        let is_in_manifest = manifest.contains(&format!("{{{}}}", param.name))
+            || manifest.contains(&format!("\"{}\"", param.name))
+            || manifest.contains(&format!("\"{}=", param.name));
+        if !is_in_template && !is_in_manifest {
+            let line = manifest
+                .lines()
+                .position(|line| line.trim() == format!("[params.{}]", param.name))
+                .map_or(0, |idx| idx + 1);
+            let message = format!("nothing uses parameter `{}`", param.name);
+            findings.push(Finding { file: MANIFEST.to_owned(), line, check: "unused-parameter", message });
+        }
+    }
+}
+
+fn unused_files(profile: &Profile, templates: &BTreeSet<String>, findings: &mut Vec<Finding>) {
+    for path in profile.files().keys() {
+        if path.starts_with("templates/") && !templates.contains(path) {
+            let message = "no phase uses this template".to_owned();
+            findings.push(Finding { file: path.clone(), line: 0, check: "unused-template", message });
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "lint_tests.rs"]
+mod tests;

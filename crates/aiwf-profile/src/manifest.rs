@@ -1,0 +1,326 @@
+//! Turns a manifest into what a profile is made of, and reports all that does not fit together.
+//!
+//! In: the TOML text. Out: the parts that could be read, and every problem with its line. Files are not looked
+//! at here; whether templates and standards exist is checked where they are used.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::apply_target::ApplyTarget;
+use crate::command::{Action, Command, ListOf};
+use crate::manifest_file::{
+    ActionFile, CommandFile, ListOfFile, ManifestFile, ParserFile, PhaseFile, manifest_schema,
+};
+use crate::manifest_params::read_params;
+use crate::param::{Param, ParamKind};
+use crate::phase::{Phase, ReplyParser};
+use crate::problem::{ProfileProblem, excerpt, known_hint, ticked};
+use crate::relative_path::path_fault;
+use crate::reserved::{is_plain_name, is_reserved_profile, is_reserved_subcommand};
+use crate::scope::{Layer, Scope};
+use crate::shape::check_shape;
+use crate::standards::StandardsConfig;
+use crate::toml_document::TomlDocument;
+
+/// The file that makes a directory a profile.
+pub(crate) const MANIFEST: &str = "profile.toml";
+
+/// A manifest whose parts fit together as far as no file is needed to tell.
+#[derive(Clone, Debug)]
+pub(crate) struct Manifest {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) version: Option<String>,
+    pub(crate) params: Vec<Param>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) phases: BTreeMap<Phase, PhaseSpec>,
+    pub(crate) standards: Option<StandardsConfig>,
+    pub(crate) commands: Vec<Command>,
+    pub(crate) apply: ApplyTarget,
+}
+
+/// What a phase asks and how its reply is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PhaseSpec {
+    pub(crate) template: String,
+    pub(crate) parsers: Vec<ReplyParser>,
+    /// The line of the template's name in the manifest.
+    pub(crate) line: usize,
+}
+
+/// Reads a manifest; there is one only when its shape is good.
+pub(crate) fn read_manifest(text: &str) -> (Option<Manifest>, Vec<ProfileProblem>) {
+    let (document, mut problems) = TomlDocument::parse(MANIFEST, text);
+    if !problems.is_empty() {
+        return (None, problems);
+    }
+    problems.extend(check_shape(&document, &manifest_schema()));
+    let file: ManifestFile = match toml::from_str(document.text()) {
+        Ok(file) => file,
+        Err(error) => {
+            // The shape check has said it better, unless it missed something.
+            if problems.is_empty() {
+                let line = error.span().map_or(1, |span| document.line_of(span.start));
+                problems.push(ProfileProblem::new(MANIFEST, line, error.message().replace('\n', ", ")));
+            }
+            return (None, problems);
+        }
+    };
+    let mut reader = Reader { document: &document, problems };
+    let manifest = reader.read(file);
+    (Some(manifest), reader.problems)
+}
+
+pub(crate) struct Reader<'a> {
+    pub(crate) document: &'a TomlDocument<'a>,
+    pub(crate) problems: Vec<ProfileProblem>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, mut file: ManifestFile) -> Manifest {
+        self.check_name(&file.name);
+        if file.description.trim().is_empty() {
+            self.add(&["description"], "the description is empty");
+        }
+        let layers = self.layers(&file);
+        let scopes = self.scopes(&file);
+        let params = read_params(self, std::mem::take(&mut file.params), &scopes);
+        let phases = [
+            (Phase::Planning, &file.phases.planning),
+            (Phase::Generating, &file.phases.generating),
+            (Phase::Reviewing, &file.phases.reviewing),
+            (Phase::Revising, &file.phases.revising),
+        ];
+        let phases = phases.into_iter().map(|(phase, spec)| (phase, self.phase(phase, spec))).collect();
+        let names = self.in_order("commands", file.commands.keys());
+        let commands = names
+            .iter()
+            .filter_map(|name| self.command(name, file.commands.get(name)?, &params, &scopes, &layers))
+            .collect();
+        let standards = file.standards.as_ref().map(|standards| {
+            let (config, problems) = StandardsConfig::read(standards, self.document, &params, &layers);
+            self.problems.extend(problems);
+            config
+        });
+        let apply = match ApplyTarget::read(file.apply.as_ref(), &params) {
+            Ok(target) => target,
+            Err((key, message, hint)) => {
+                let problem = self.document.problem(&["apply", key], message);
+                self.problems.push(ProfileProblem { hint, ..problem });
+                ApplyTarget::default()
+            }
+        };
+        Manifest {
+            name: file.name,
+            description: file.description,
+            version: file.version,
+            params,
+            scopes,
+            layers,
+            phases,
+            standards,
+            commands,
+            apply,
+        }
+    }
+
+    fn check_name(&mut self, name: &str) {
+        if !is_plain_name(name) {
+            let message = format!(
+                "`{}` cannot name a profile: use lower case letters, digits and hyphens, a letter first",
+                excerpt(name)
+            );
+            self.add(&["name"], message);
+        } else if is_reserved_profile(name) {
+            let message = format!("`{name}` is a command of aiwf and cannot name a profile");
+            self.add_hint(&["name"], message, "choose another name");
+        }
+    }
+
+    fn layers(&mut self, file: &ManifestFile) -> Vec<Layer> {
+        let names = self.in_order("layers", file.layers.keys());
+        for name in &names {
+            self.check_plain("layers", name);
+        }
+        names
+            .into_iter()
+            .filter_map(|name| {
+                let help = file.layers.get(&name)?.help.clone();
+                Some(Layer { name, help })
+            })
+            .collect()
+    }
+
+    fn scopes(&mut self, file: &ManifestFile) -> Vec<Scope> {
+        let mut scopes = Vec::new();
+        for name in self.in_order("scopes", file.scopes.keys()) {
+            self.check_plain("scopes", &name);
+            let Some(scope) = file.scopes.get(&name) else { continue };
+            let mut seen = BTreeSet::new();
+            for layer in &scope.layers {
+                let path = ["scopes", &name, "layers"];
+                if !file.layers.contains_key(layer) {
+                    let hint = known_hint(layer, file.layers.keys().map(String::as_str));
+                    self.add_hint(
+                        &path,
+                        format!("scope `{name}` has unknown layer `{}`", excerpt(layer)),
+                        hint,
+                    );
+                } else if !seen.insert(layer) {
+                    self.add(&path, format!("scope `{name}` has layer `{layer}` twice"));
+                }
+            }
+            if scope.layers.is_empty() {
+                self.add(&["scopes", &name, "layers"], format!("scope `{name}` has no layer"));
+            }
+            scopes.push(Scope {
+                help: scope.help.clone(),
+                layers: scope.layers.clone(),
+                rules: scope.rules.clone(),
+                name,
+            });
+        }
+        scopes
+    }
+
+    fn phase(&mut self, phase: Phase, file: &PhaseFile) -> PhaseSpec {
+        let names = match &file.parser {
+            ParserFile::One(name) => std::slice::from_ref(name),
+            ParserFile::Several(names) => names.as_slice(),
+        };
+        let allowed = phase.parsers();
+        let mut parsers = Vec::new();
+        for name in names {
+            let path = ["phases", phase.as_str(), "parser"];
+            if let Some(parser) = allowed.iter().find(|parser| parser.as_str() == name) {
+                parsers.push(*parser);
+            } else {
+                let hint = known_hint(name, allowed.iter().map(|parser| parser.as_str()));
+                let message = format!("parser `{}` cannot read the reply of phase {phase}", excerpt(name));
+                self.add_hint(&path, message, hint);
+            }
+        }
+        if names.is_empty() {
+            self.add(&["phases", phase.as_str(), "parser"], format!("phase {phase} has no parser"));
+        }
+        let path = ["phases", phase.as_str(), "template"];
+        if let Some(fault) = path_fault(&file.template) {
+            self.add(&path, format!("template path `{}` {fault}", excerpt(&file.template)));
+        }
+        PhaseSpec { template: file.template.clone(), parsers, line: self.document.line(&path) }
+    }
+
+    fn command(
+        &mut self,
+        name: &str,
+        file: &CommandFile,
+        params: &[Param],
+        scopes: &[Scope],
+        layers: &[Layer],
+    ) -> Option<Command> {
+        self.check_plain("commands", name);
+        if is_reserved_subcommand(name) {
+            let message = format!("every profile has a command `{name}` already");
+            self.add_hint(&["commands", name], message, "choose another name");
+        }
+        let given = [
+            ("of", file.of.is_some()),
+            ("schema", file.schema.is_some()),
+            ("table", file.table.is_some()),
+            ("tenant_columns", file.tenant_columns.is_some()),
+            ("component", file.component.is_some()),
+        ];
+        let (action_name, allowed): (&str, &[&str]) = match file.action {
+            ActionFile::Ddl => ("ddl", &["schema", "table", "tenant_columns"]),
+            ActionFile::ComponentPreview => ("component-preview", &["component"]),
+            ActionFile::List => ("list", &["of"]),
+        };
+        for (key, _) in given.into_iter().filter(|(key, is_given)| *is_given && !allowed.contains(key)) {
+            let hint = format!("it takes {}", ticked(allowed.iter().copied()));
+            self.add_hint(&["commands", name, key], format!("action `{action_name}` takes no `{key}`"), hint);
+        }
+        let action = match file.action {
+            ActionFile::Ddl => self.ddl_action(name, file, params)?,
+            ActionFile::ComponentPreview => {
+                let component = file.component.clone();
+                self.check_param(&["commands", name, "component"], component.as_deref(), params);
+                Action::ComponentPreview { component }
+            }
+            ActionFile::List => {
+                let (of, is_empty) = match file.of {
+                    Some(ListOfFile::Scopes) => (ListOf::Scopes, scopes.is_empty()),
+                    Some(ListOfFile::Layers) => (ListOf::Layers, layers.is_empty()),
+                    None => {
+                        let message = format!("command `{name}` does not say what to list");
+                        self.add_hint(
+                            &["commands", name],
+                            message,
+                            "add `of = \"scopes\"` or `of = \"layers\"`",
+                        );
+                        return None;
+                    }
+                };
+                if is_empty {
+                    let message = format!("command `{name}` lists what the profile does not have");
+                    self.add(&["commands", name, "of"], message);
+                }
+                Action::List(of)
+            }
+        };
+        Some(Command { name: name.to_owned(), help: file.help.clone(), action })
+    }
+
+    fn ddl_action(&mut self, name: &str, file: &CommandFile, params: &[Param]) -> Option<Action> {
+        let Some(schema) = file.schema.clone() else {
+            let message = format!("command `{name}` does not say which parameter holds the schema");
+            self.add_hint(&["commands", name], message, "add `schema` with the name of a file parameter");
+            return None;
+        };
+        let path = ["commands", name, "schema"];
+        self.check_param(&path, Some(&schema), params);
+        let is_file = |param: &&Param| matches!(param.kind, ParamKind::File { .. });
+        if params.iter().find(|param| param.name == schema).is_some_and(|param| !is_file(&param)) {
+            self.add(&path, format!("parameter `{schema}` is not a file, so it holds no schema"));
+        }
+        self.check_param(&["commands", name, "table"], file.table.as_deref(), params);
+        let tenant_columns = file.tenant_columns.clone().unwrap_or_else(|| vec!["tenant_id".to_owned()]);
+        Some(Action::Ddl { schema, table: file.table.clone(), tenant_columns })
+    }
+
+    fn check_param(&mut self, path: &[&str], name: Option<&str>, params: &[Param]) {
+        let Some(name) = name else { return };
+        if !params.iter().any(|param| param.name == name) {
+            let hint = known_hint(name, params.iter().map(|param| param.name.as_str()));
+            self.add_hint(path, format!("unknown parameter `{}`", excerpt(name)), hint);
+        }
+    }
+
+    pub(crate) fn check_plain(&mut self, table: &str, name: &str) {
+        if !is_plain_name(name) {
+            let message = format!(
+                "`{}` is not a name: use lower case letters, digits and hyphens, a letter first",
+                excerpt(name)
+            );
+            self.add(&[table, name], message);
+        }
+    }
+
+    /// The keys of a table in the order of the text.
+    pub(crate) fn in_order<'k>(&self, table: &str, keys: impl Iterator<Item = &'k String>) -> Vec<String> {
+        let mut keys: Vec<String> = keys.cloned().collect();
+        keys.sort_by_key(|key| self.document.offset(&[table, key]));
+        keys
+    }
+
+    pub(crate) fn add(&mut self, path: &[&str], message: impl Into<String>) {
+        self.problems.push(self.document.problem(path, message));
+    }
+
+    pub(crate) fn add_hint(&mut self, path: &[&str], message: impl Into<String>, hint: impl Into<String>) {
+        self.problems.push(self.document.problem(path, message).with_hint(hint));
+    }
+}
+
+#[cfg(test)]
+#[path = "manifest_tests.rs"]
+mod tests;

@@ -1,0 +1,270 @@
+//! The parameters of a manifest: which keys each type takes, and names that must not clash.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use crate::manifest::Reader;
+use crate::manifest_file::{ParamFile, ParamTypeFile};
+use crate::param::{Choice, Param, ParamKind, Pattern};
+use crate::problem::{excerpt, ticked};
+use crate::reserved::{is_reserved_flag, is_variable_name};
+use crate::scope::Scope;
+
+/// The parameter that chooses a scope.
+pub(crate) const SCOPE: &str = "scope";
+/// The variable that lists the layers of the scope.
+pub(crate) const LAYERS: &str = "LAYERS";
+/// The variable with a code fence that no input can close.
+pub(crate) const FENCE: &str = "FENCE";
+
+/// Reads all parameters, in the order of the text.
+pub(crate) fn read_params(
+    reader: &mut Reader<'_>,
+    mut files: BTreeMap<String, ParamFile>,
+    scopes: &[Scope],
+) -> Vec<Param> {
+    let names = reader.in_order("params", files.keys());
+    let has_scope = files.contains_key(SCOPE);
+    let mut params = Vec::new();
+    for name in names {
+        let Some(file) = files.remove(&name) else { continue };
+        reader.check_plain("params", &name);
+        if let Some(param) = read_param(reader, name, file, scopes) {
+            params.push(param);
+        }
+    }
+    if !scopes.is_empty() && !has_scope {
+        reader.add_hint(
+            &["scopes"],
+            "the profile has scopes but no parameter `scope`",
+            "add `[params.scope]` with `type = \"choice\"` and a default",
+        );
+    }
+    check_names(reader, &params);
+    params
+}
+
+fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[Scope]) -> Option<Param> {
+    let is_scope = name == SCOPE && !scopes.is_empty();
+    if is_scope && file.kind != ParamTypeFile::Choice {
+        reader.add(
+            &["params", &name, "type"],
+            "parameter `scope` chooses a scope, so its type must be `choice`",
+        );
+        return None;
+    }
+    check_keys(reader, &name, &file);
+    let kind = match file.kind {
+        ParamTypeFile::String => ParamKind::String { pattern: pattern(reader, &name, &file) },
+        ParamTypeFile::Integer => ParamKind::Integer { minimum: file.minimum, maximum: file.maximum },
+        ParamTypeFile::Boolean => {
+            let is_on = file.default.as_ref().and_then(Value::as_bool).unwrap_or_default();
+            // A switch that is on could not be switched off otherwise.
+            let negation = file.negation.clone().or_else(|| is_on.then(|| format!("no-{name}")));
+            if let Some(negation) = &file.negation {
+                let is_plain = crate::reserved::is_plain_name(negation);
+                if !is_plain {
+                    let message = format!("`{}` is not a name for a flag", excerpt(negation));
+                    reader.add(&["params", &name, "negation"], message);
+                }
+            }
+            ParamKind::Boolean { negation }
+        }
+        ParamTypeFile::Choice => {
+            let choices = choices(reader, &name, &file, if is_scope { scopes } else { &[] });
+            ParamKind::Choice { choices, input: file.input.clone() }
+        }
+        ParamTypeFile::File => {
+            let default_input = format!("{}_CONTENT", name.replace('-', "_").to_uppercase());
+            ParamKind::File { input: file.input.clone().unwrap_or(default_input) }
+        }
+        ParamTypeFile::Path => ParamKind::Path,
+        ParamTypeFile::List => ParamKind::List { pattern: pattern(reader, &name, &file) },
+    };
+    let mut param = Param { name, help: file.help, kind, is_required: file.required, default: None };
+    if let Some(default) = &file.default {
+        match param.read(default) {
+            Ok(value) => param.default = Some(value),
+            Err(fault) => {
+                let message = format!("default of `{}` {}", param.name, fault.message);
+                reader.add(&["params", &param.name, "default"], message);
+            }
+        }
+        if param.is_required {
+            let message = format!("parameter `{}` has a default, so it cannot be required", param.name);
+            reader.add_hint(&["params", &param.name, "required"], message, "leave one of them out");
+        }
+    } else if is_scope && !param.is_required {
+        let message = "parameter `scope` needs a default, or must be required";
+        reader.add(&["params", &param.name], message);
+    }
+    Some(param)
+}
+
+/// Reports keys that mean nothing for the parameter's type.
+fn check_keys(reader: &mut Reader<'_>, name: &str, file: &ParamFile) {
+    use ParamTypeFile::{Boolean, Choice, File, Integer, List, Path, String};
+    let kind = match file.kind {
+        String => "string",
+        Integer => "integer",
+        Boolean => "boolean",
+        Choice => "choice",
+        File => "file",
+        Path => "path",
+        List => "list",
+    };
+    let given: [(&str, bool, &[ParamTypeFile]); 9] = [
+        ("pattern", file.pattern.is_some(), &[String, List]),
+        ("pattern_help", file.pattern_help.is_some(), &[String, List]),
+        ("choices", file.choices.is_some(), &[Choice]),
+        ("aliases", !file.aliases.is_empty(), &[Choice]),
+        ("sets", !file.sets.is_empty(), &[Choice]),
+        ("input", file.input.is_some(), &[File, Choice]),
+        ("negation", file.negation.is_some(), &[Boolean]),
+        ("minimum", file.minimum.is_some(), &[Integer]),
+        ("maximum", file.maximum.is_some(), &[Integer]),
+    ];
+    for (key, is_given, kinds) in given {
+        if is_given && !kinds.contains(&file.kind) {
+            let message = format!("a parameter of type `{kind}` takes no `{key}`");
+            reader.add(&["params", name, key], message);
+        }
+    }
+    if let (Some(minimum), Some(maximum)) = (file.minimum, file.maximum)
+        && minimum > maximum
+    {
+        let message = format!("`minimum` is {minimum}, more than `maximum`, which is {maximum}");
+        reader.add(&["params", name, "minimum"], message);
+    }
+    if file.kind == Choice && file.input.is_some() == file.sets.is_empty() {
+        let message = format!("choice `{name}` needs both `sets` and `input`, or neither");
+        reader.add(&["params", name], message);
+    }
+}
+
+fn pattern(reader: &mut Reader<'_>, name: &str, file: &ParamFile) -> Option<Pattern> {
+    let text = file.pattern.as_deref()?;
+    match Pattern::new(text, file.pattern_help.clone()) {
+        Ok(pattern) => Some(pattern),
+        Err(reason) => {
+            let message = format!("pattern of `{name}` is not a regular expression: {reason}");
+            reader.add(&["params", name, "pattern"], message);
+            None
+        }
+    }
+}
+
+fn choices(reader: &mut Reader<'_>, name: &str, file: &ParamFile, scopes: &[Scope]) -> Vec<Choice> {
+    let names: Vec<String> = match &file.choices {
+        Some(choices) if scopes.is_empty() => choices.clone(),
+        Some(_) => {
+            let message = "the choices of `scope` are the scopes, so it takes no `choices`";
+            reader.add(&["params", name, "choices"], message);
+            scopes.iter().map(|scope| scope.name.clone()).collect()
+        }
+        None => scopes.iter().map(|scope| scope.name.clone()).collect(),
+    };
+    if names.is_empty() {
+        reader.add(&["params", name], format!("choice `{name}` has no `choices`"));
+    }
+    let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    if known.len() != names.len() {
+        reader.add(&["params", name, "choices"], format!("choice `{name}` has the same value twice"));
+    }
+    if names.iter().any(|choice| choice.trim().is_empty() || choice.chars().any(char::is_control)) {
+        reader.add(&["params", name, "choices"], format!("choice `{name}` has an empty value"));
+    }
+    for (alias, target) in &file.aliases {
+        let path = ["params", name, "aliases", alias];
+        if !known.contains(target.as_str()) {
+            let message =
+                format!("alias `{}` stands for unknown value `{}`", excerpt(alias), excerpt(target));
+            reader.add_hint(&path, message, format!("values: {}", ticked(known.iter().copied())));
+        }
+        if known.contains(alias.as_str()) {
+            reader.add(&path, format!("alias `{}` is a value itself", excerpt(alias)));
+        }
+    }
+    check_sets(reader, name, file, &known);
+    names
+        .iter()
+        .map(|choice| Choice {
+            name: choice.clone(),
+            aliases: file
+                .aliases
+                .iter()
+                .filter(|(_, target)| *target == choice)
+                .map(|(alias, _)| alias.clone())
+                .collect(),
+            help: scopes
+                .iter()
+                .find(|scope| scope.name == *choice)
+                .map_or_else(String::new, |scope| scope.help.clone()),
+            set: file.sets.get(choice).cloned().unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// Templates are strict, so every set must have the same keys.
+fn check_sets(reader: &mut Reader<'_>, name: &str, file: &ParamFile, known: &BTreeSet<&str>) {
+    if file.sets.is_empty() {
+        return;
+    }
+    for choice in known.iter().filter(|choice| !file.sets.contains_key(**choice)) {
+        reader.add(&["params", name, "sets"], format!("value `{choice}` of `{name}` has no set"));
+    }
+    let all: BTreeSet<String> = file.sets.values().flat_map(set_keys).collect();
+    for (choice, set) in &file.sets {
+        let path = ["params", name, "sets", choice];
+        if !known.contains(choice.as_str()) {
+            reader.add(&path, format!("set `{}` is for no value of `{name}`", excerpt(choice)));
+        }
+        let own = set_keys(set);
+        for key in all.iter().filter(|key| !own.contains(*key)) {
+            reader.add(
+                &path,
+                format!("set `{}` has no `{}`, which other sets have", excerpt(choice), excerpt(key)),
+            );
+        }
+    }
+}
+
+/// The keys of a set, and those of its tables as `table.key`.
+fn set_keys(set: &Map<String, Value>) -> Vec<String> {
+    set.iter()
+        .flat_map(|(key, value)| match value {
+            Value::Object(table) => table.keys().map(|inner| format!("{key}.{inner}")).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                vec![key.clone()]
+            }
+        })
+        .collect()
+}
+
+/// Reports flags and variables that two parameters would share.
+fn check_names(reader: &mut Reader<'_>, params: &[Param]) {
+    let mut flags = BTreeSet::new();
+    let mut variables = BTreeSet::from([LAYERS.to_owned(), FENCE.to_owned()]);
+    for param in params {
+        let path = ["params", param.name.as_str()];
+        for flag in std::iter::once(param.name.as_str()).chain(param.negation()) {
+            if is_reserved_flag(flag) {
+                reader.add(&path, format!("every `init` has a flag `--{flag}` already"));
+            } else if !flags.insert(flag) {
+                reader.add(&path, format!("two parameters have the flag `--{flag}`"));
+            }
+        }
+        for variable in std::iter::once(param.variable()).chain(param.input().map(str::to_owned)) {
+            if !is_variable_name(&variable) {
+                let message = format!(
+                    "`{}` is not a variable: use upper case letters, digits and `_`",
+                    excerpt(&variable)
+                );
+                reader.add(&["params", &param.name, "input"], message);
+            } else if !variables.insert(variable.clone()) {
+                reader.add(&path, format!("variable `{variable}` has two meanings"));
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+use super::*;
+
+/// The parts that every manifest needs, after `head`.
+fn with_phases(head: &str) -> String {
+    format!(
+        "{head}\n[phases]\nplanning = {{template = \"t.md\", parser = \"plain\"}}\n\
+         generating = {{template = \"t.md\", parser = \"file-markers\"}}\n\
+         reviewing = {{template = \"t.md\", parser = \"review-meta\"}}\n\
+         revising = {{template = \"t.md\", parser = \"file-markers\"}}\n"
+    )
+}
+
+fn shown(problems: &[ProfileProblem]) -> String {
+    let shown = |problem: &ProfileProblem| match &problem.hint {
+        Some(hint) => format!("{}: {} / {hint}", problem.line, problem.message),
+        None => format!("{}: {}", problem.line, problem.message),
+    };
+    problems.iter().map(shown).collect::<Vec<_>>().join("\n")
+}
+
+/// The problems of a manifest with that head, as `line: message / hint`.
+fn problems(head: &str) -> String {
+    shown(&read_manifest(&with_phases(head)).1)
+}
+
+const NAMED: &str = "name = \"x\"\ndescription = \"d\"\n";
+
+#[test]
+fn names_of_profiles_are_plain_and_no_commands() {
+    let name = |name: &str| problems(&format!("name = \"{name}\"\ndescription = \" \"\n"));
+    insta::assert_snapshot!([name("Jpa MT"), name("a--b"), name("status")].join("\n"), @r"
+    1: `Jpa MT` cannot name a profile: use lower case letters, digits and hyphens, a letter first
+    2: the description is empty
+    1: `a--b` cannot name a profile: use lower case letters, digits and hyphens, a letter first
+    2: the description is empty
+    1: `status` is a command of aiwf and cannot name a profile / choose another name
+    2: the description is empty
+    ");
+}
+
+#[test]
+fn parameters_must_make_sense() {
+    let head = format!(
+        "{NAMED}\
+         [params.Entity]\ntype = \"string\"\n\
+         [params.a]\ntype = \"string\"\npattern = \"[a-\"\nchoices = [\"x\"]\n\
+         [params.b]\ntype = \"choice\"\n\
+         [params.c]\ntype = \"choice\"\nchoices = [\"x\", \"x\", \"\"]\naliases = {{y = \"z\", x = \"x\"}}\ndefault = \"q\"\n\
+         [params.d]\ntype = \"integer\"\nminimum = 5\nmaximum = 3\ndefault = \"four\"\n\
+         [params.e]\ntype = \"boolean\"\nrequired = true\ndefault = true\nnegation = \"NO\"\n\
+         [params.f]\ntype = \"file\"\ninput = \"lower\"\n\
+         [params.g]\ntype = \"path\"\nminimum = 1\n"
+    );
+    insta::assert_snapshot!(problems(&head), @r"
+    3: `Entity` is not a name: use lower case letters, digits and hyphens, a letter first
+    8: a parameter of type `string` takes no `choices`
+    7: pattern of `a` is not a regular expression: invalid character class range, the start must be <= the end
+    9: choice `b` has no `choices`
+    13: choice `c` has the same value twice
+    13: choice `c` has an empty value
+    14: alias `x` is a value itself
+    14: alias `y` stands for unknown value `z` / values: ``, `x`
+    15: default of `c` is `q`, not one of `x`, `x`, ``
+    18: `minimum` is 5, more than `maximum`, which is 3
+    20: default of `d` is `four`, not a whole number
+    25: `NO` is not a name for a flag
+    23: parameter `e` has a default, so it cannot be required / leave one of them out
+    31: a parameter of type `path` takes no `minimum`
+    28: `lower` is not a variable: use upper case letters, digits and `_`
+    ");
+}
+
+#[test]
+fn flags_and_variables_have_one_meaning() {
+    let head = format!(
+        "{NAMED}\
+         [params.json]\ntype = \"boolean\"\n\
+         [params.layers]\ntype = \"list\"\n\
+         [params.a]\ntype = \"boolean\"\nnegation = \"b\"\n\
+         [params.b]\ntype = \"string\"\n\
+         [params.c]\ntype = \"file\"\ninput = \"B\"\n"
+    );
+    insta::assert_snapshot!(problems(&head), @r"
+    3: every `init` has a flag `--json` already
+    5: variable `LAYERS` has two meanings
+    10: two parameters have the flag `--b`
+    12: variable `B` has two meanings
+    ");
+}
+
+#[test]
+fn sets_of_a_choice_have_the_same_keys() {
+    let head = format!(
+        "{NAMED}\
+         [params.a]\ntype = \"choice\"\nchoices = [\"p\", \"q\", \"r\"]\ninput = \"SET\"\n\
+         [params.a.sets.p]\nx = \"1\"\nt = {{u = \"1\"}}\n\
+         [params.a.sets.q]\nt = {{v = \"1\"}}\n\
+         [params.a.sets.z]\nx = \"1\"\n\
+         [params.b]\ntype = \"choice\"\nchoices = [\"p\"]\ninput = \"OTHER\"\n"
+    );
+    insta::assert_snapshot!(problems(&head), @r"
+    7: value `r` of `a` has no set
+    7: set `p` has no `t.v`, which other sets have
+    10: set `q` has no `t.u`, which other sets have
+    10: set `q` has no `x`, which other sets have
+    12: set `z` is for no value of `a`
+    12: set `z` has no `t.u`, which other sets have
+    12: set `z` has no `t.v`, which other sets have
+    14: choice `b` needs both `sets` and `input`, or neither
+    ");
+}
+
+#[test]
+fn scopes_are_made_of_known_layers_and_need_their_parameter() {
+    let head = format!(
+        "{NAMED}\
+         [layers.entity]\n[layers.Repo]\n\
+         [scopes.domain]\nlayers = [\"entity\", \"entity\", \"repositry\"]\n\
+         [scopes.none]\nlayers = []\n"
+    );
+    insta::assert_snapshot!(problems(&head), @r#"
+    4: `Repo` is not a name: use lower case letters, digits and hyphens, a letter first
+    6: scope `domain` has layer `entity` twice
+    6: scope `domain` has unknown layer `repositry` / did you mean `Repo`? known: `Repo`, `entity`
+    8: scope `none` has no layer
+    5: the profile has scopes but no parameter `scope` / add `[params.scope]` with `type = "choice"` and a default
+    "#);
+    let scope = |more: &str| {
+        problems(&format!(
+            "{NAMED}[layers.entity]\n[scopes.domain]\nlayers = [\"entity\"]\n[params.scope]\n{more}"
+        ))
+    };
+    let faults = [
+        scope("type = \"string\"\n"),
+        scope("type = \"choice\"\nchoices = [\"domain\"]\ndefault = \"domain\"\n"),
+        scope("type = \"choice\"\n"),
+        scope("type = \"choice\"\ndefault = \"domian\"\n"),
+    ];
+    insta::assert_snapshot!(faults.join("\n"), @r"
+    7: parameter `scope` chooses a scope, so its type must be `choice`
+    8: the choices of `scope` are the scopes, so it takes no `choices`
+    6: parameter `scope` needs a default, or must be required
+    8: default of `scope` is `domian`, not one of `domain`
+    ");
+}
+
+#[test]
+fn parsers_must_fit_their_phase() {
+    let text = format!(
+        "{NAMED}[phases]\nplanning = {{template = \"/t.md\", parser = \"review-meta\"}}\n\
+         generating = {{template = \"../t.md\", parser = [\"file-marker\", \"fenced-files\"]}}\n\
+         reviewing = {{template = \"t.md\", parser = []}}\n\
+         revising = {{template = \"t.md\", parser = \"plain\"}}\n"
+    );
+    insta::assert_snapshot!(shown(&read_manifest(&text).1), @r"
+    4: parser `review-meta` cannot read the reply of phase planning / known: `plain`
+    4: template path `/t.md` is absolute
+    5: parser `file-marker` cannot read the reply of phase generating / did you mean `file-markers`? known: `file-markers`, `fenced-files`
+    5: template path `../t.md` leaves its directory
+    6: phase reviewing has no parser
+    7: parser `plain` cannot read the reply of phase revising / known: `file-markers`, `fenced-files`
+    ");
+}
+
+#[test]
+fn commands_name_actions_with_what_they_need() {
+    let head = format!(
+        "{NAMED}\
+         [params.schema]\ntype = \"file\"\n[params.entity]\ntype = \"string\"\n\
+         [commands.info]\naction = \"list\"\nof = \"scopes\"\n\
+         [commands.a]\naction = \"list\"\n\
+         [commands.b]\naction = \"ddl\"\nof = \"layers\"\n\
+         [commands.c]\naction = \"ddl\"\nschema = \"entity\"\ntable = \"tabel\"\n\
+         [commands.d]\naction = \"component-preview\"\ncomponent = \"entty\"\n\
+         [commands.E]\naction = \"ddl\"\nschema = \"schema\"\n"
+    );
+    insta::assert_snapshot!(problems(&head), @r#"
+    7: every profile has a command `info` already / choose another name
+    9: command `info` lists what the profile does not have
+    10: command `a` does not say what to list / add `of = "scopes"` or `of = "layers"`
+    14: action `ddl` takes no `of` / it takes `schema`, `table`, `tenant_columns`
+    12: command `b` does not say which parameter holds the schema / add `schema` with the name of a file parameter
+    17: parameter `entity` is not a file, so it holds no schema
+    18: unknown parameter `tabel` / known: `schema`, `entity`
+    21: unknown parameter `entty` / did you mean `entity`? known: `schema`, `entity`
+    22: `E` is not a name: use lower case letters, digits and hyphens, a letter first
+    "#);
+}
+
+#[test]
+fn standards_and_target_are_checked() {
+    let head = format!(
+        "{NAMED}\
+         [params.tests]\ntype = \"boolean\"\n[params.topic]\ntype = \"string\"\n\
+         [standards]\nprovider = \"scoped-layer-fs\"\nroot = \"/abs\"\n\
+         [standards.layers]\n_universal = [\"../x.md\"]\nentity = []\n\
+         [standards.when]\n\"tests=maybe\" = []\n\"test\" = []\n\"topic=a\" = []\n\
+         [apply]\ntarget = \"srcs\"\n"
+    );
+    insta::assert_snapshot!(problems(&head), @r"
+    9: path `/abs` is absolute
+    12: standards for unknown layer `entity` / known: `_universal`
+    15: unknown parameter `test` / did you mean `tests`? known: `tests`, `topic`
+    14: value of `tests` is `maybe`, not true or false
+    16: parameter `topic` is neither a boolean nor a choice
+    11: path `../x.md` of `_universal` leaves its directory
+    18: target `srcs` is unknown and has neither `{name}` nor `{path}` / known: `java-package`, `flat`
+    ");
+    let yaml = format!(
+        "{NAMED}[standards]\nprovider = \"yaml-rules\"\n[standards.layers]\n_universal = [\"a.md\"]\n"
+    );
+    insta::assert_snapshot!(problems(&yaml), @"5: provider `yaml-rules` takes no `layers`");
+    let empty = format!("{NAMED}[standards]\nprovider = \"scoped-layer-fs\"\n");
+    insta::assert_snapshot!(problems(&empty), @r#"3: provider `scoped-layer-fs` needs `layers` / add `[standards.layers]` with `_universal = ["FILE.md"]`"#);
+}
+
+#[test]
+fn problems_of_shape_and_of_meaning_are_reported_together() {
+    insta::assert_snapshot!(problems("name = \"status\"\ndescription = \"d\"\nauthor = \"me\"\n"), @r"
+    3: unknown key `author` / known: `name`, `description`, `version`, `params`, `scopes`, `layers`, `phases`, `standards`, `commands`, `apply`
+    1: `status` is a command of aiwf and cannot name a profile / choose another name
+    ");
+}
+
+#[test]
+fn parameters_keep_the_order_of_the_text() {
+    let head = format!(
+        "{NAMED}[params.z]\ntype = \"string\"\n[params.a]\ntype = \"string\"\n[params.m]\ntype = \"path\"\n"
+    );
+    let (manifest, problems) = read_manifest(&with_phases(&head));
+    assert_eq!(problems, []);
+    let names: Vec<String> = manifest.unwrap().params.into_iter().map(|param| param.name).collect();
+    assert_eq!(names, ["z", "a", "m"]);
+}
+
+#[test]
+fn a_switch_that_is_on_can_be_switched_off() {
+    let head = format!("{NAMED}[params.color]\ntype = \"boolean\"\ndefault = true\n");
+    let (manifest, _) = read_manifest(&with_phases(&head));
+    assert_eq!(manifest.unwrap().params[0].negation(), Some("no-color"));
+}

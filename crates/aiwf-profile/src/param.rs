@@ -1,0 +1,354 @@
+//! A parameter of a profile: what it takes, and how a given value is read.
+
+use regex::{Regex, RegexBuilder};
+use serde_json::{Map, Number, Value};
+
+use crate::problem::{excerpt, known_hint, ticked};
+
+/// A parameter of `init`.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// The name and the flag, like `bounded-context`.
+    pub name: String,
+    /// What the flag's help says.
+    pub help: String,
+    /// What it takes.
+    pub kind: ParamKind,
+    /// Whether a session cannot start without it.
+    pub is_required: bool,
+    /// The value when none is given.
+    pub default: Option<Value>,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug)]
+pub enum ParamKind {
+    /// A line of text.
+    String {
+        /// What the whole text must match.
+        pattern: Option<Pattern>,
+    },
+    /// A whole number.
+    Integer {
+        /// The smallest.
+        minimum: Option<i64>,
+        /// The largest.
+        maximum: Option<i64>,
+    },
+    /// A switch.
+    Boolean {
+        /// The flag that means `false`, like `javascript` beside `typescript`.
+        negation: Option<String>,
+    },
+    /// One of several names.
+    Choice {
+        /// The names, in the order that help lists them.
+        choices: Vec<Choice>,
+        /// The variable that holds the set of the chosen name.
+        input: Option<String>,
+    },
+    /// A file whose content becomes an input; the value is its path, relative to the project.
+    File {
+        /// The variable that holds the content.
+        input: String,
+    },
+    /// A path relative to the project that is not read.
+    Path,
+    /// Several lines of text.
+    List {
+        /// What each item must match.
+        pattern: Option<Pattern>,
+    },
+}
+
+/// One value of a choice.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// The value.
+    pub name: String,
+    /// Other names for it.
+    pub aliases: Vec<String>,
+    /// What it means, when the profile says so.
+    pub help: String,
+    /// The values that it stands for in templates.
+    pub set: Map<String, Value>,
+}
+
+/// A regular expression for a whole value.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// The expression as the manifest has it.
+    pub text: String,
+    /// What it asks for, in words.
+    pub help: Option<String>,
+    regex: Regex,
+}
+
+impl Pattern {
+    /// Compiles an expression; the error is its reason in one line.
+    pub(crate) fn new(text: &str, help: Option<String>) -> Result<Self, String> {
+        const MAX_COMPILED_BYTES: usize = 256 * 1024;
+        let regex = RegexBuilder::new(&format!("^(?:{text})$"))
+            .size_limit(MAX_COMPILED_BYTES)
+            .dfa_size_limit(MAX_COMPILED_BYTES)
+            .nest_limit(50)
+            .build()
+            .map_err(|error| reason(&error))?;
+        Ok(Self { text: text.to_owned(), help, regex })
+    }
+
+    /// Tells whether the whole value matches.
+    pub fn is_match(&self, value: &str) -> bool {
+        self.regex.is_match(value)
+    }
+
+    fn check(&self, value: &str) -> Result<(), ParamFault> {
+        if self.is_match(value) {
+            return Ok(());
+        }
+        let wanted = self.help.clone().unwrap_or_else(|| format!("something that matches `{}`", self.text));
+        Err(ParamFault::new(format!("is `{}`, not {wanted}", excerpt(value))))
+    }
+}
+
+/// The last line of a regex error says what is wrong; the lines before it draw the place.
+fn reason(error: &regex::Error) -> String {
+    if let regex::Error::CompiledTooBig(limit) = error {
+        return format!("it takes more than {limit} bytes when compiled");
+    }
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.strip_prefix("error: ").unwrap_or(last).trim_end_matches('.').to_owned()
+}
+
+/// Why a value cannot be taken: the rest of a sentence that starts with the parameter's name.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ParamFault {
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl ParamFault {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+}
+
+/// The longest text of one value, in bytes.
+const MAX_VALUE_BYTES: usize = 8 * 1024;
+/// The most items of a list.
+const MAX_ITEMS: usize = 1_000;
+
+impl Param {
+    /// The key in a session's context: the name with underscores.
+    pub fn key(&self) -> String {
+        self.name.replace('-', "_")
+    }
+
+    /// The template variable that holds the value, like `BOUNDED_CONTEXT`.
+    pub fn variable(&self) -> String {
+        self.key().to_uppercase()
+    }
+
+    /// The variable that holds the content of a file or the set of a choice.
+    pub fn input(&self) -> Option<&str> {
+        match &self.kind {
+            ParamKind::File { input } => Some(input),
+            ParamKind::Choice { input, .. } => input.as_deref(),
+            ParamKind::String { .. }
+            | ParamKind::Integer { .. }
+            | ParamKind::Boolean { .. }
+            | ParamKind::Path
+            | ParamKind::List { .. } => None,
+        }
+    }
+
+    /// The flag of a boolean that means `false`.
+    pub fn negation(&self) -> Option<&str> {
+        match &self.kind {
+            ParamKind::Boolean { negation } => negation.as_deref(),
+            ParamKind::String { .. }
+            | ParamKind::Integer { .. }
+            | ParamKind::Choice { .. }
+            | ParamKind::File { .. }
+            | ParamKind::Path
+            | ParamKind::List { .. } => None,
+        }
+    }
+
+    /// The values of a choice; empty for other kinds.
+    pub fn choices(&self) -> &[Choice] {
+        match &self.kind {
+            ParamKind::Choice { choices, .. } => choices,
+            ParamKind::String { .. }
+            | ParamKind::Integer { .. }
+            | ParamKind::Boolean { .. }
+            | ParamKind::File { .. }
+            | ParamKind::Path
+            | ParamKind::List { .. } => &[],
+        }
+    }
+
+    /// The choice of a name or alias.
+    pub fn choice(&self, name: &str) -> Option<&Choice> {
+        self.choices()
+            .iter()
+            .find(|choice| choice.name == name || choice.aliases.iter().any(|alias| alias == name))
+    }
+
+    /// What the value is in templates when there is none.
+    pub(crate) fn absent(&self) -> Value {
+        match &self.kind {
+            ParamKind::String { .. }
+            | ParamKind::Choice { .. }
+            | ParamKind::File { .. }
+            | ParamKind::Path => Value::String(String::new()),
+            ParamKind::Integer { .. } => Value::Null,
+            ParamKind::Boolean { .. } => Value::Bool(false),
+            ParamKind::List { .. } => Value::Array(Vec::new()),
+        }
+    }
+
+    /// Reads a given value: as its own JSON type, or as the text of a flag.
+    pub(crate) fn read(&self, given: &Value) -> Result<Value, ParamFault> {
+        match &self.kind {
+            ParamKind::String { pattern } => {
+                let text = line_of_text(given)?;
+                match pattern {
+                    Some(pattern) => pattern.check(text)?,
+                    None => not_blank(text)?,
+                }
+                Ok(text.into())
+            }
+            ParamKind::Integer { minimum, maximum } => integer(given, *minimum, *maximum),
+            ParamKind::Boolean { .. } => match given {
+                Value::Bool(_) => Ok(given.clone()),
+                Value::String(text) if text == "true" => Ok(true.into()),
+                Value::String(text) if text == "false" => Ok(false.into()),
+                Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                    Err(ParamFault::new(format!("is {}, not true or false", shown(given))))
+                }
+            },
+            ParamKind::Choice { choices, .. } => {
+                let text = line_of_text(given)?;
+                let names = choices.iter().map(|choice| choice.name.as_str());
+                self.choice(text).map(|choice| choice.name.clone().into()).ok_or_else(|| ParamFault {
+                    message: format!("is `{}`, not one of {}", excerpt(text), ticked(names.clone())),
+                    hint: aiwf_prompt::nearest(text, names).map(|close| format!("did you mean `{close}`?")),
+                })
+            }
+            ParamKind::File { .. } | ParamKind::Path => {
+                let text = line_of_text(given)?;
+                not_blank(text)?;
+                Ok(text.into())
+            }
+            ParamKind::List { pattern } => list(given, pattern.as_ref()),
+        }
+    }
+}
+
+fn list(given: &Value, pattern: Option<&Pattern>) -> Result<Value, ParamFault> {
+    let one = [given.clone()];
+    let items = match given {
+        Value::Array(items) => items.as_slice(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => &one,
+    };
+    if items.len() > MAX_ITEMS {
+        return Err(ParamFault::new(format!("has {} items, more than {MAX_ITEMS}", items.len())));
+    }
+    for item in items {
+        let text = line_of_text(item)?;
+        match pattern {
+            Some(pattern) => pattern.check(text)?,
+            None => not_blank(text)?,
+        }
+    }
+    Ok(Value::Array(items.to_vec()))
+}
+
+fn integer(given: &Value, minimum: Option<i64>, maximum: Option<i64>) -> Result<Value, ParamFault> {
+    let number = match given {
+        Value::Number(number) => number.as_i64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    let Some(number) = number else {
+        return Err(ParamFault::new(format!("is {}, not a whole number", shown(given))));
+    };
+    if let Some(minimum) = minimum.filter(|minimum| number < *minimum) {
+        return Err(ParamFault::new(format!("is {number}, less than {minimum}")));
+    }
+    if let Some(maximum) = maximum.filter(|maximum| number > *maximum) {
+        return Err(ParamFault::new(format!("is {number}, more than {maximum}")));
+    }
+    Ok(Value::Number(Number::from(number)))
+}
+
+/// A text that can stand in the middle of a prompt without starting a part of its own.
+fn line_of_text(given: &Value) -> Result<&str, ParamFault> {
+    let Value::String(text) = given else {
+        return Err(ParamFault::new(format!("is {}, not a text", kind_of(given))));
+    };
+    if text.len() > MAX_VALUE_BYTES {
+        return Err(ParamFault::new(format!("has {} bytes, more than {MAX_VALUE_BYTES}", text.len())));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(ParamFault::new("has a line break or another control character"));
+    }
+    Ok(text)
+}
+
+fn not_blank(text: &str) -> Result<(), ParamFault> {
+    if text.trim().is_empty() { Err(ParamFault::new("is empty")) } else { Ok(()) }
+}
+
+/// A wrong value for a message: what it is, or the text itself.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("`{}`", excerpt(text)),
+        Value::Bool(_) | Value::Number(_) => format!("`{value}`"),
+        Value::Null | Value::Array(_) | Value::Object(_) => kind_of(value).to_owned(),
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a table",
+    }
+}
+
+/// One thing wrong with what was given to `init`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ParamProblem {
+    /// The parameter, as its flag is called; or what was given as a name.
+    pub param: String,
+    /// What is wrong, with the flag in backticks.
+    pub message: String,
+    /// One thing to do about it.
+    pub hint: Option<String>,
+}
+
+impl ParamProblem {
+    pub(crate) fn of(param: &Param, fault: ParamFault) -> Self {
+        let message = format!("`--{}` {}", param.name, fault.message);
+        Self { param: param.name.clone(), message, hint: fault.hint }
+    }
+
+    pub(crate) fn unknown<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            param: name.to_owned(),
+            message: format!("unknown parameter `{}`", excerpt(name)),
+            hint: Some(known_hint(name, known)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "param_tests.rs"]
+mod tests;

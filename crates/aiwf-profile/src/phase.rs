@@ -1,0 +1,214 @@
+//! The phases of a session that a profile has a say in, and the parsers that read their replies.
+
+use aiwf_reply::{
+    FileBlock, MetaVerdict, Problem, Verdict, parse_fenced_files, parse_file_markers, parse_review_meta,
+    parse_verdict_tag,
+};
+
+/// A phase that asks a model something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Makes a plan.
+    Planning,
+    /// Writes the code of the approved plan.
+    Generating,
+    /// Judges the code.
+    Reviewing,
+    /// Mends the code after a review.
+    Revising,
+}
+
+impl Phase {
+    /// All phases, in the order a session walks through them.
+    pub const ALL: [Self; 4] = [Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
+
+    /// The name, like `planning`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planning => "planning",
+            Self::Generating => "generating",
+            Self::Reviewing => "reviewing",
+            Self::Revising => "revising",
+        }
+    }
+
+    /// The phase of a name; names are exact.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
+    }
+
+    /// The parsers that can read this phase's reply.
+    pub(crate) fn parsers(self) -> &'static [ReplyParser] {
+        match self {
+            Self::Planning => &[ReplyParser::Plain],
+            Self::Generating | Self::Revising => &[ReplyParser::FileMarkers, ReplyParser::FencedFiles],
+            Self::Reviewing => &[ReplyParser::ReviewMeta, ReplyParser::VerdictTag],
+        }
+    }
+}
+
+impl std::fmt::Display for Phase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A parser that a phase may name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyParser {
+    /// The reply is the plan; a blank one is a problem.
+    Plain,
+    /// `<<<FILE: name>>>`
+    FileMarkers,
+    /// Code fences that name their file.
+    FencedFiles,
+    /// `@@@REVIEW_META`
+    ReviewMeta,
+    /// `<review>…</review>`
+    VerdictTag,
+}
+
+impl ReplyParser {
+    /// The name, like `file-markers`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::FileMarkers => "file-markers",
+            Self::FencedFiles => "fenced-files",
+            Self::ReviewMeta => "review-meta",
+            Self::VerdictTag => "verdict-tag",
+        }
+    }
+
+    /// Reads a reply; the flag says whether the parser found what it looks for.
+    fn read(self, reply: &str) -> (PhaseReply, Found) {
+        match self {
+            Self::Plain => plan(reply),
+            Self::FileMarkers => files(self, parse_file_markers(reply)),
+            Self::FencedFiles => files(self, parse_fenced_files(reply)),
+            Self::ReviewMeta => {
+                let parsed = parse_review_meta(reply);
+                let meta = parsed.value;
+                let review = Review {
+                    verdict: meta.verdict.map(|verdict| match verdict {
+                        MetaVerdict::Pass => ReviewVerdict::Pass,
+                        MetaVerdict::Fail => ReviewVerdict::Fail,
+                    }),
+                    issues_total: meta.issues_total,
+                    issues_critical: meta.issues_critical,
+                    missing_inputs: meta.missing_inputs,
+                };
+                verdict(self, review, parsed.problems)
+            }
+            Self::VerdictTag => {
+                let parsed = parse_verdict_tag(reply);
+                let found = parsed.value.map(|verdict| match verdict {
+                    Verdict::Pass => ReviewVerdict::Pass,
+                    Verdict::Rejected
+                    | Verdict::MajorIssues
+                    | Verdict::NeedsChanges
+                    | Verdict::NeedsRevision => ReviewVerdict::Fail,
+                });
+                verdict(self, Review { verdict: found, ..Review::default() }, parsed.problems)
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Something,
+    Nothing,
+}
+
+/// What a phase's reply says, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseReply {
+    /// What could be read.
+    pub value: PhaseValue,
+    /// What is wrong, in the order of the text; a reply with problems must not be built upon.
+    pub problems: Vec<Problem>,
+    /// The parser that read it.
+    pub parser: ReplyParser,
+}
+
+/// What a phase's reply says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PhaseValue {
+    /// The plan, byte for byte as the reply has it.
+    Plan(String),
+    /// The files that the reply wants written; their paths are not judged here.
+    Files(Vec<FileBlock>),
+    /// The verdict of a review.
+    Review(Review),
+}
+
+/// What a review says about itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Review {
+    /// Whether the code passed; `None` when the review does not say.
+    pub verdict: Option<ReviewVerdict>,
+    /// How many issues were found, when the parser can tell.
+    pub issues_total: Option<u32>,
+    /// How many of them are critical.
+    pub issues_critical: Option<u32>,
+    /// How many inputs the reviewer missed.
+    pub missing_inputs: Option<u32>,
+}
+
+/// Whether reviewed code is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewVerdict {
+    /// The code is good.
+    Pass,
+    /// The code must be revised.
+    Fail,
+}
+
+impl ReviewVerdict {
+    /// `PASS` or `FAIL`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+        }
+    }
+}
+
+/// Reads a reply with the first parser that finds something, else with the first one.
+pub(crate) fn read_reply(parsers: &[ReplyParser], reply: &str) -> PhaseReply {
+    let mut first = None;
+    for parser in parsers {
+        let (read, found) = parser.read(reply);
+        if found == Found::Something {
+            return read;
+        }
+        first.get_or_insert(read);
+    }
+    // Invariant: a loaded profile names at least one parser per phase.
+    first.unwrap_or_else(|| plan(reply).0)
+}
+
+fn plan(reply: &str) -> (PhaseReply, Found) {
+    let is_blank = reply.trim().is_empty();
+    let message = "the plan is empty: write the plan as text".to_owned();
+    let problems = if is_blank { vec![Problem { line: 1, column: 1, message }] } else { Vec::new() };
+    let value = PhaseValue::Plan(reply.to_owned());
+    let found = if is_blank { Found::Nothing } else { Found::Something };
+    (PhaseReply { value, problems, parser: ReplyParser::Plain }, found)
+}
+
+fn files(parser: ReplyParser, parsed: aiwf_reply::Parsed<Vec<FileBlock>>) -> (PhaseReply, Found) {
+    let found = if parsed.value.is_empty() { Found::Nothing } else { Found::Something };
+    let value = PhaseValue::Files(parsed.value);
+    (PhaseReply { value, problems: parsed.problems, parser }, found)
+}
+
+fn verdict(parser: ReplyParser, review: Review, problems: Vec<Problem>) -> (PhaseReply, Found) {
+    let found = if review == Review::default() { Found::Nothing } else { Found::Something };
+    (PhaseReply { value: PhaseValue::Review(review), problems, parser }, found)
+}
+
+#[cfg(test)]
+#[path = "phase_tests.rs"]
+mod tests;

@@ -1,0 +1,119 @@
+//! What is wrong with a profile, with file and line.
+
+use std::fmt::{self, Write as _};
+
+/// One thing wrong with a profile's files.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProfileProblem {
+    /// The file, relative to the profile's directory.
+    pub file: String,
+    /// The line, counted from 1; 0 when the whole file is meant.
+    pub line: usize,
+    /// What is wrong: lower case, no final period, names in backticks.
+    pub message: String,
+    /// One thing to do about it.
+    pub hint: Option<String>,
+}
+
+impl ProfileProblem {
+    pub(crate) fn new(file: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for ProfileProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line == 0 {
+            write!(f, "{}: {}", self.file, self.message)
+        } else {
+            write!(f, "{}:{}: {}", self.file, self.line, self.message)
+        }
+    }
+}
+
+/// Why a profile cannot be used: everything that is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("profile {}has {} {}{}", shown_name(.name.as_deref()), .problems.len(), noun(.problems.len()), listed(.problems))]
+pub struct ProfileError {
+    /// The name in the manifest, when it could be read.
+    pub name: Option<String>,
+    /// At least one problem, in the order of files and lines.
+    pub problems: Vec<ProfileProblem>,
+}
+
+impl ProfileError {
+    pub(crate) fn new(name: Option<String>, mut problems: Vec<ProfileProblem>) -> Self {
+        problems.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        problems.dedup();
+        Self { name, problems }
+    }
+
+    /// One thing to do about it: the hint of the first problem that has one.
+    pub fn hint(&self) -> Option<&str> {
+        self.problems.iter().find_map(|problem| problem.hint.as_deref())
+    }
+}
+
+/// Why there is no standards bundle: everything that is wrong with the rule files.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("standards have {} {}{}", .problems.len(), noun(.problems.len()), listed(.problems))]
+pub struct StandardsError {
+    /// At least one problem, in the order of files and lines.
+    pub problems: Vec<ProfileProblem>,
+}
+
+impl StandardsError {
+    pub(crate) fn new(problems: Vec<ProfileProblem>) -> Self {
+        Self { problems: ProfileError::new(None, problems).problems }
+    }
+
+    /// One thing to do about it: the hint of the first problem that has one.
+    pub fn hint(&self) -> Option<&str> {
+        self.problems.iter().find_map(|problem| problem.hint.as_deref())
+    }
+}
+
+fn shown_name(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!("`{name}` "))
+}
+
+fn noun(n_problems: usize) -> &'static str {
+    if n_problems == 1 { "problem" } else { "problems" }
+}
+
+fn listed(problems: &[ProfileProblem]) -> String {
+    problems.iter().fold(String::new(), |mut text, problem| {
+        let _ = write!(text, "\n  {problem}");
+        text
+    })
+}
+
+/// Names in backticks, separated by commas.
+pub(crate) fn ticked<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A hint that names the closest of `known`, and all of them.
+pub(crate) fn known_hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let all = ticked(known.iter().copied());
+    match aiwf_prompt::nearest(name, known) {
+        Some(close) => format!("did you mean `{close}`? known: {all}"),
+        None if all.is_empty() => "there is none".to_owned(),
+        None => format!("known: {all}"),
+    }
+}
+
+/// The start of a text, for messages: one line, at most 60 characters.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LENGTH: usize = 60;
+    let line = text.lines().next().unwrap_or_default();
+    let shown: String = line.chars().filter(|c| !c.is_control()).take(LENGTH).collect();
+    let is_whole = text.lines().nth(1).is_none() && line.chars().count() <= LENGTH;
+    if is_whole { shown } else { format!("{shown}…") }
+}

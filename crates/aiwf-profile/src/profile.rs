@@ -1,0 +1,329 @@
+//! A profile: loaded from files, checked as a whole, then asked for prompts, rules and readings of replies.
+//!
+//! In: the files of a profile's directory. Out: values. Nothing here reads or writes a file; a profile is data,
+//! so it cannot do anything that this crate does not do.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use aiwf_prompt::{Sha256Hex, TemplateError, TemplateSource, check_template, render_template};
+use serde_json::{Map, Value};
+
+use crate::apply_target::{ApplyProblem, ApplyTarget};
+use crate::command::{Command, ListOf, ListRow, list};
+use crate::context::{ReadFile, Settled, WantedFile, settle, variable_names, variables, wanted_files};
+use crate::lint::{Finding, lint};
+use crate::manifest::{MANIFEST, Manifest, read_manifest};
+use crate::param::{Param, ParamProblem};
+use crate::phase::{Phase, PhaseReply, ReplyParser, read_reply};
+use crate::problem::{ProfileError, ProfileProblem, StandardsError, excerpt, known_hint};
+use crate::relative_path::path_fault;
+use crate::scope::{Layer, Scope};
+use crate::standards::{RuleFiles, StandardsConfig};
+use crate::template_guard::template_fault;
+
+/// The files of a profile, or of a project's standards, by their path with `/` below its directory.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// Rule files that a project has of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct ProjectRules<'a> {
+    /// Their directory, as messages name it.
+    pub root: &'a str,
+    /// The files by path below the directory.
+    pub files: &'a Files,
+}
+
+/// The most files that a profile may have.
+pub const MAX_FILES: usize = 500;
+/// The largest file that a profile may have, in bytes.
+pub const MAX_FILE_BYTES: usize = 1024 * 1024;
+/// The most bytes that all files of a profile may have together.
+pub const MAX_PROFILE_BYTES: usize = 16 * 1024 * 1024;
+
+/// A profile that has no problems.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    manifest: Manifest,
+    files: Files,
+    hash: Sha256Hex,
+}
+
+impl Profile {
+    /// Loads a profile from the files of its directory; the error holds every problem.
+    pub fn load(files: Files) -> Result<Self, ProfileError> {
+        let problems = check_sizes(&files);
+        if !problems.is_empty() {
+            return Err(ProfileError::new(None, problems));
+        }
+        let Some(bytes) = files.get(MANIFEST) else {
+            let message = "there is no `profile.toml`";
+            return Err(ProfileError::new(None, vec![ProfileProblem::new(MANIFEST, 0, message)]));
+        };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Err(ProfileError::new(None, vec![ProfileProblem::new(MANIFEST, 0, "not UTF-8")]));
+        };
+        let (manifest, mut problems) = read_manifest(text);
+        let Some(manifest) = manifest else { return Err(ProfileError::new(None, problems)) };
+        let hash = hash_of(&files);
+        let profile = Self { manifest, files, hash };
+        profile.check_templates(&mut problems);
+        if let Some(standards) = &profile.manifest.standards {
+            problems.extend(standards.check(&below(&profile.files, &standards.root)));
+        }
+        if problems.is_empty() {
+            Ok(profile)
+        } else {
+            Err(ProfileError::new(Some(profile.manifest.name), problems))
+        }
+    }
+
+    /// The name, which is also the name of its command.
+    pub fn name(&self) -> &str {
+        &self.manifest.name
+    }
+
+    /// What the profile makes, in one line.
+    pub fn description(&self) -> &str {
+        &self.manifest.description
+    }
+
+    /// The profile's own version.
+    pub fn version(&self) -> Option<&str> {
+        self.manifest.version.as_deref()
+    }
+
+    /// The parameters of `init`, in the order of the manifest.
+    pub fn params(&self) -> &[Param] {
+        &self.manifest.params
+    }
+
+    /// The scopes, in the order of the manifest.
+    pub fn scopes(&self) -> &[Scope] {
+        &self.manifest.scopes
+    }
+
+    /// The layers, in the order of the manifest.
+    pub fn layers(&self) -> &[Layer] {
+        &self.manifest.layers
+    }
+
+    /// The commands beside `init` and `info`, in the order of the manifest.
+    pub fn commands(&self) -> &[Command] {
+        &self.manifest.commands
+    }
+
+    /// The template of a phase: its path in the profile and its text.
+    pub fn template(&self, phase: Phase) -> (&str, &str) {
+        let path = self.manifest.phases.get(&phase).map_or("", |spec| spec.template.as_str());
+        (path, self.text(path))
+    }
+
+    /// The parsers of a phase's reply, in the order they are tried.
+    pub fn parsers(&self, phase: Phase) -> &[ReplyParser] {
+        self.manifest.phases.get(&phase).map_or(&[], |spec| spec.parsers.as_slice())
+    }
+
+    /// The name of the provider of standards; `None` when the profile has none.
+    pub fn standards_provider(&self) -> Option<&'static str> {
+        self.manifest.standards.as_ref().map(StandardsConfig::provider_name)
+    }
+
+    /// The directory of the rules in the profile; `None` when the profile has none.
+    pub fn standards_root(&self) -> Option<&str> {
+        self.manifest.standards.as_ref().map(|standards| standards.root.as_str())
+    }
+
+    /// How generated files are placed in the project.
+    pub fn apply_target(&self) -> &ApplyTarget {
+        &self.manifest.apply
+    }
+
+    /// The files that the profile was loaded from.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// The SHA-256 over all files, their paths included.
+    pub fn hash(&self) -> Sha256Hex {
+        self.hash
+    }
+
+    /// The variables that templates may use, sorted.
+    pub fn variable_names(&self) -> Vec<String> {
+        variable_names(self.params(), self.scopes())
+    }
+
+    /// The files that must be read before [`Profile::settle`], defaults included.
+    ///
+    /// `given` holds values by parameter name or key, as JSON or as the text of a flag.
+    pub fn wanted_files(&self, given: &Map<String, Value>) -> Vec<WantedFile> {
+        wanted_files(self.params(), given)
+    }
+
+    /// Turns what was given to `init` into a session's context and inputs; the error holds every problem.
+    ///
+    /// `files` holds what reading each of [`Profile::wanted_files`] gave, by key.
+    pub fn settle(
+        &self,
+        given: &Map<String, Value>,
+        files: &BTreeMap<String, ReadFile>,
+    ) -> Result<Settled, Vec<ParamProblem>> {
+        settle(self.params(), given, files)
+    }
+
+    /// The domain prompt of a phase.
+    ///
+    /// Plan, rules, code and review are not in it: the engine puts them around it.
+    pub fn prompt(
+        &self,
+        phase: Phase,
+        context: &Map<String, Value>,
+        inputs: &BTreeMap<String, String>,
+    ) -> Result<String, TemplateError> {
+        let variables = variables(self.params(), self.scopes(), context, inputs);
+        render_template(&self.template_source(phase), &variables)
+    }
+
+    /// Reads the reply of a phase.
+    pub fn read(&self, phase: Phase, reply: &str) -> PhaseReply {
+        read_reply(self.parsers(phase), reply)
+    }
+
+    /// The rules of a session as one text; `None` when the profile has none.
+    ///
+    /// Rules of the project, when it has some, take the place of the profile's.
+    pub fn standards(
+        &self,
+        context: &Map<String, Value>,
+        of_project: Option<ProjectRules<'_>>,
+    ) -> Result<Option<String>, StandardsError> {
+        let Some(standards) = &self.manifest.standards else { return Ok(None) };
+        let (root, files) = match of_project {
+            Some(ProjectRules { root, files }) => {
+                (root, files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect())
+            }
+            None => (standards.root.as_str(), below(&self.files, &standards.root)),
+        };
+        standards.bundle(context, self.scopes(), root, &files).map(Some).map_err(StandardsError::new)
+    }
+
+    /// The path in the project of each generated file, in the order given; the error holds every problem.
+    pub fn apply_paths(
+        &self,
+        files: &[(&str, &str)],
+        context: &Map<String, Value>,
+    ) -> Result<Vec<String>, Vec<ApplyProblem>> {
+        self.manifest.apply.paths(files, context)
+    }
+
+    /// What the action `list` shows.
+    pub fn list(&self, of: ListOf) -> Vec<ListRow> {
+        list(self.scopes(), self.layers(), of)
+    }
+
+    /// What is doubtful in a profile that can be used: engine concerns in templates, parts that nothing uses.
+    pub fn lint(&self) -> Vec<Finding> {
+        lint(self)
+    }
+
+    pub(crate) fn template_source(&self, phase: Phase) -> TemplateSource {
+        let (path, text) = self.template(phase);
+        TemplateSource { name: format!("{}/{path}", self.name()), text: text.to_owned() }
+    }
+
+    pub(crate) fn text(&self, path: &str) -> &str {
+        self.files.get(path).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    fn check_templates(&self, problems: &mut Vec<ProfileProblem>) {
+        let names = self.variable_names();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for (phase, spec) in &self.manifest.phases {
+            let path = spec.template.as_str();
+            let Some(bytes) = self.files.get(path) else {
+                if path_fault(path).is_none() {
+                    let message = format!("template `{}` of phase {phase} does not exist", excerpt(path));
+                    let known = self.files.keys().map(String::as_str).filter(|path| *path != MANIFEST);
+                    let problem = ProfileProblem::new(MANIFEST, spec.line, message);
+                    problems.push(problem.with_hint(known_hint(path, known)));
+                }
+                continue;
+            };
+            let Ok(text) = std::str::from_utf8(bytes) else {
+                problems.push(ProfileProblem::new(path, 0, "not UTF-8"));
+                continue;
+            };
+            if text.trim().is_empty() {
+                problems.push(ProfileProblem::new(path, 1, "the template is empty"));
+            }
+            if let Some((line, message)) = template_fault(text) {
+                problems.push(ProfileProblem::new(path, line, message));
+                continue;
+            }
+            let template = TemplateSource { name: path.to_owned(), text: text.to_owned() };
+            if let Err(errors) = check_template(&template, &names) {
+                problems.extend(errors.iter().map(|error| template_problem(path, error)));
+            }
+        }
+    }
+}
+
+/// A template's error as a problem of its file.
+pub(crate) fn template_problem(path: &str, error: &TemplateError) -> ProfileProblem {
+    let (line, message) = match error {
+        TemplateError::UndefinedVariable { variable, place, .. } => {
+            (place.line, format!("variable `{}` does not exist", excerpt(variable)))
+        }
+        TemplateError::Invalid { message, place } => (place.line, format!("not a template: {message}")),
+        TemplateError::TooManySteps { .. } | TemplateError::TooLarge { .. } => (0, error.to_string()),
+    };
+    ProfileProblem { hint: error.hint(), ..ProfileProblem::new(path, line, message) }
+}
+
+fn check_sizes(files: &Files) -> Vec<ProfileProblem> {
+    let mut problems = Vec::new();
+    if files.len() > MAX_FILES {
+        let message = format!("the profile has {} files, more than {MAX_FILES}", files.len());
+        problems.push(ProfileProblem::new(MANIFEST, 0, message));
+    }
+    let n_bytes: usize = files.values().map(Vec::len).sum();
+    if n_bytes > MAX_PROFILE_BYTES {
+        let message = format!("the profile has {n_bytes} bytes, more than {MAX_PROFILE_BYTES}");
+        problems.push(ProfileProblem::new(MANIFEST, 0, message));
+    }
+    for (path, bytes) in files {
+        if let Some(fault) = path_fault(path) {
+            problems.push(ProfileProblem::new(MANIFEST, 0, format!("path `{}` {fault}", excerpt(path))));
+        }
+        if bytes.len() > MAX_FILE_BYTES {
+            let message = format!("the file has {} bytes, more than {MAX_FILE_BYTES}", bytes.len());
+            problems.push(ProfileProblem::new(path, 0, message));
+        }
+    }
+    problems
+}
+
+/// The files below a directory, by the rest of their path.
+fn below<'a>(files: &'a Files, root: &str) -> RuleFiles<'a> {
+    files
+        .iter()
+        .filter_map(|(path, bytes)| {
+            let rest = path.strip_prefix(root)?.strip_prefix('/')?;
+            Some((rest, bytes.as_slice()))
+        })
+        .collect()
+}
+
+/// Digests paths and contents; lengths keep one file's end apart from the next one's start.
+fn hash_of(files: &Files) -> Sha256Hex {
+    let mut listing = String::new();
+    for (path, bytes) in files {
+        let _ = writeln!(listing, "{} {} {path}", Sha256Hex::of_bytes(bytes), path.len());
+    }
+    Sha256Hex::of([listing.as_str()])
+}
+
+#[cfg(test)]
+#[path = "profile_tests.rs"]
+mod tests;

@@ -1,0 +1,182 @@
+use super::*;
+
+fn files(entries: &[(&str, &str)]) -> Files {
+    entries.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+const MANIFEST_TEXT: &str = r#"
+name = "notes"
+description = "Notes"
+[params.topic]
+type = "string"
+required = true
+[phases]
+planning = {template = "plan.md", parser = "plain"}
+generating = {template = "write.md", parser = "file-markers"}
+reviewing = {template = "review.md", parser = "review-meta"}
+revising = {template = "write.md", parser = "file-markers"}
+"#;
+
+fn good() -> Files {
+    files(&[
+        ("profile.toml", MANIFEST_TEXT),
+        ("plan.md", "Plan {{ TOPIC }}"),
+        ("write.md", "Write {{ TOPIC }}"),
+        ("review.md", "Review {{ TOPIC }}"),
+    ])
+}
+
+fn error(files: Files) -> String {
+    let error = Profile::load(files).unwrap_err();
+    match error.hint() {
+        Some(hint) => format!("{error}\nhint: {hint}"),
+        None => error.to_string(),
+    }
+}
+
+#[test]
+fn a_profile_without_standards_and_commands_is_a_profile() {
+    let profile = Profile::load(good()).unwrap();
+    assert_eq!((profile.name(), profile.version()), ("notes", None));
+    assert_eq!(profile.standards(&Map::new(), None).unwrap(), None);
+    assert_eq!(profile.apply_target(), &ApplyTarget::Flat { root: String::new() });
+    assert_eq!(profile.template(Phase::Planning), ("plan.md", "Plan {{ TOPIC }}"));
+}
+
+#[test]
+fn what_is_no_profile_says_so() {
+    insta::assert_snapshot!(error(Files::new()), @r"
+    profile has 1 problem
+      profile.toml: there is no `profile.toml`
+    ");
+    insta::assert_snapshot!(error(BTreeMap::from([("profile.toml".to_owned(), vec![0xff])])), @r"
+    profile has 1 problem
+      profile.toml: not UTF-8
+    ");
+    insta::assert_snapshot!(error(files(&[("profile.toml", "")])), @r"
+    profile has 3 problems
+      profile.toml:1: the manifest has no `name`
+      profile.toml:1: the manifest has no `description`
+      profile.toml:1: the manifest has no `phases`
+    ");
+}
+
+#[test]
+fn templates_must_exist_and_compile_with_variables_that_exist() {
+    let mut broken = good();
+    broken.insert("plan.md".to_owned(), b"Plan {{ TOPIK }}\n\n{{ SESSION_ID }}".to_vec());
+    broken.insert("write.md".to_owned(), b"{% if %}".to_vec());
+    broken.remove("review.md");
+    insta::assert_snapshot!(error(broken), @r"
+    profile `notes` has 4 problems
+      plan.md:1: variable `TOPIK` does not exist
+      plan.md:3: variable `SESSION_ID` does not exist
+      profile.toml:10: template `review.md` of phase reviewing does not exist
+      write.md:1: not a template: unexpected end of block
+    hint: did you mean `TOPIC`? defined here: `FENCE`, `TOPIC`
+    ");
+    let mut odd = good();
+    odd.insert("plan.md".to_owned(), b" \n".to_vec());
+    odd.insert("review.md".to_owned(), vec![b'a', 0xff]);
+    insta::assert_snapshot!(error(odd), @r"
+    profile `notes` has 2 problems
+      plan.md:1: the template is empty
+      review.md: not UTF-8
+    ");
+}
+
+#[test]
+fn sizes_and_paths_are_bounded() {
+    let mut large = good();
+    large.insert("big.bin".to_owned(), vec![0; MAX_FILE_BYTES + 1]);
+    large.insert("../x".to_owned(), Vec::new());
+    insta::assert_snapshot!(error(large), @r"
+    profile has 2 problems
+      big.bin: the file has 1048577 bytes, more than 1048576
+      profile.toml: path `../x` leaves its directory
+    ");
+    let many: Files = (0..=MAX_FILES).map(|idx| (format!("f{idx}"), Vec::new())).collect();
+    insta::assert_snapshot!(error(many), @r"
+    profile has 1 problem
+      profile.toml: the profile has 501 files, more than 500
+    ");
+}
+
+#[test]
+fn the_hash_covers_paths_and_contents() {
+    let hash = |files: Files| Profile::load(files).unwrap().hash();
+    let base = hash(good());
+    assert_eq!(base, hash(good()));
+    let mut changed = good();
+    changed.insert("plan.md".to_owned(), b"Plan {{ TOPIC }}!".to_vec());
+    let mut added = good();
+    added.insert("README.md".to_owned(), Vec::new());
+    let mut renamed = good();
+    renamed.insert("readme.md".to_owned(), Vec::new());
+    let all = [base, hash(changed), hash(added), hash(renamed)];
+    let distinct: std::collections::BTreeSet<_> = all.iter().collect();
+    assert_eq!(distinct.len(), all.len());
+}
+
+#[test]
+fn standards_of_the_project_take_the_place_of_the_profiles() {
+    let mut with_standards = good();
+    let manifest = format!(
+        "{MANIFEST_TEXT}[standards]\nprovider = \"scoped-layer-fs\"\n[standards.layers]\n_universal = [\"a.md\"]\n"
+    );
+    with_standards.insert("profile.toml".to_owned(), manifest.into_bytes());
+    with_standards.insert("standards/a.md".to_owned(), b"of the profile".to_vec());
+    let profile = Profile::load(with_standards).unwrap();
+    assert_eq!(profile.standards_root(), Some("standards"));
+    assert_eq!(profile.standards(&Map::new(), None).unwrap().unwrap(), "--- a.md ---\nof the profile\n");
+    let own = files(&[("a.md", "of the project\n")]);
+    let rules = |files| Some(ProjectRules { root: "rules/notes", files });
+    let bundle = profile.standards(&Map::new(), rules(&own)).unwrap().unwrap();
+    assert_eq!(bundle, "--- a.md ---\nof the project\n");
+    let lacking = files(&[("b.md", "")]);
+    insta::assert_snapshot!(profile.standards(&Map::new(), rules(&lacking)).unwrap_err(), @r"
+    standards have 1 problem
+      profile.toml:12: standards file `rules/notes/a.md` does not exist
+    ");
+}
+
+#[test]
+fn a_prompt_with_an_undefined_attribute_is_an_error_with_its_place() {
+    let mut odd = good();
+    odd.insert("plan.md".to_owned(), b"Plan\n{{ TOPIC.name }}".to_vec());
+    let profile = Profile::load(odd).unwrap();
+    let context = serde_json::json!({"topic": "x"});
+    let error = profile.prompt(Phase::Planning, context.as_object().unwrap(), &BTreeMap::new()).unwrap_err();
+    insta::assert_snapshot!(error, @r"
+    variable `TOPIC.name` is not defined
+     --> notes/plan.md:2:4
+      |
+    2 | {{ TOPIC.name }}
+      |    ^^^^^^^^^^
+    ");
+}
+
+#[test]
+fn hostile_files_are_refused_not_crashed_on() {
+    let with_manifest = |text: String| BTreeMap::from([("profile.toml".to_owned(), text.into_bytes())]);
+    assert!(Profile::load(with_manifest(format!("name = {}", "[".repeat(200_000)))).is_err());
+    assert!(Profile::load(with_manifest(format!("{}x = 1", "a.".repeat(100_000)))).is_err());
+    assert!(Profile::load(with_manifest(format!("[{}x]", "a.".repeat(100_000)))).is_err());
+    assert!(Profile::load(with_manifest(format!("name = {}", "{a = ".repeat(100_000)))).is_err());
+    for template in [
+        format!("{{{{ {}1{} }}}}", "(".repeat(100_000), ")".repeat(100_000)),
+        "{% if TOPIC %}".repeat(50_000),
+        format!("{{{{ {} 1 }}}}", "not ".repeat(100_000)),
+        format!("{{{{ {} 1 }}}}", "- ".repeat(100_000)),
+        format!("{{{{ 1{} }}}}", " + 1".repeat(100_000)),
+        format!("{{{{ TOPIC{} }}}}", ".a".repeat(100_000)),
+        format!("{{{{ TOPIC{} }}}}", "|upper".repeat(50_000)),
+        format!("{{{{ {}1{} }}}}", "[".repeat(100_000), "]".repeat(100_000)),
+    ] {
+        let mut files = good();
+        files.insert("plan.md".to_owned(), template.into_bytes());
+        // Whether it is good does not matter; that there is an answer does.
+        let loaded = Profile::load(files);
+        drop(loaded);
+    }
+}

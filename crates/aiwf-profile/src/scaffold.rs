@@ -1,0 +1,27 @@
+//! The files of a new profile that works as it is and shows what a profile can have.
+
+use std::collections::BTreeMap;
+
+const FILES: [(&str, &str); 7] = [
+    ("README.md", include_str!("scaffold/README.md")),
+    ("profile.toml", include_str!("scaffold/profile.toml")),
+    ("standards/general.md", include_str!("scaffold/general.md")),
+    ("templates/generate.md", include_str!("scaffold/generate.md")),
+    ("templates/plan.md", include_str!("scaffold/plan.md")),
+    ("templates/review.md", include_str!("scaffold/review.md")),
+    ("templates/revise.md", include_str!("scaffold/revise.md")),
+];
+
+/// What stands for the profile's name in the files.
+const NAME: &str = "PROFILE_NAME";
+
+/// The files of a new profile by path.
+///
+/// Whether the name can be a profile's is told by [`Profile::load`](crate::Profile::load).
+pub fn scaffold(name: &str) -> BTreeMap<String, String> {
+    FILES.iter().map(|(path, text)| ((*path).to_owned(), text.replace(NAME, name))).collect()
+}
+
+#[cfg(test)]
+#[path = "scaffold_tests.rs"]
+mod tests;

@@ -1,0 +1,33 @@
+use super::*;
+use crate::{Phase, Profile};
+
+#[test]
+fn a_new_profile_works_and_has_no_findings() {
+    let files = scaffold("garden-notes").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    let profile = Profile::load(files).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(profile.name(), "garden-notes");
+    assert_eq!(profile.lint(), []);
+    let given = serde_json::json!({"topic": "winter"});
+    let settled = profile.settle(given.as_object().unwrap(), &BTreeMap::new()).unwrap();
+    for phase in Phase::ALL {
+        assert!(profile.prompt(phase, &settled.context, &settled.inputs).unwrap().contains("winter"));
+    }
+    insta::assert_snapshot!(profile.standards(&settled.context, None).unwrap().unwrap(), @r"
+    --- general.md ---
+    # General
+
+    - Short sentences, one thought each.
+    - Every claim can be checked by the reader.
+    - Headings say what stands below them.
+    ");
+    assert_eq!(profile.apply_paths(&[("text.md", "")], &settled.context).unwrap(), ["docs/text.md"]);
+}
+
+#[test]
+fn a_name_that_cannot_be_a_profiles_is_refused_when_it_is_loaded() {
+    let files = scaffold("list").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    insta::assert_snapshot!(Profile::load(files).unwrap_err(), @r"
+    profile `list` has 1 problem
+      profile.toml:3: `list` is a command of aiwf and cannot name a profile
+    ");
+}

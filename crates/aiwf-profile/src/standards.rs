@@ -1,0 +1,195 @@
+//! The rules of a session, as one text: the standards bundle.
+//!
+//! In: the settings of the manifest, the session's values, and the rule files of the profile or of the project.
+//! Out: the bundle, or every reason why there is none. The engine keeps the bundle; it is not made again.
+
+mod scoped_layers;
+mod yaml_rules;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::manifest::MANIFEST;
+use crate::manifest_file::{StandardsFile, StandardsProviderFile};
+use crate::manifest_params::SCOPE;
+use crate::param::{Param, ParamKind};
+use crate::problem::{ProfileProblem, excerpt, known_hint};
+use crate::relative_path::path_fault;
+use crate::scope::{Layer, Scope};
+use crate::toml_document::TomlDocument;
+
+/// The files of all scopes in `scoped-layer-fs`.
+const UNIVERSAL: &str = "_universal";
+
+/// Rule files by their path below the root of the standards.
+pub(crate) type RuleFiles<'a> = BTreeMap<&'a str, &'a [u8]>;
+
+/// Where a profile's rules come from.
+#[derive(Clone, Debug)]
+pub(crate) struct StandardsConfig {
+    pub(crate) root: String,
+    pub(crate) line: usize,
+    provider: Provider,
+}
+
+#[derive(Clone, Debug)]
+enum Provider {
+    ScopedLayerFs { layers: BTreeMap<String, Vec<String>>, when: Vec<Condition> },
+    YamlRules,
+}
+
+/// Files that count only for one value of a parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    key: String,
+    value: Value,
+    files: Vec<String>,
+}
+
+impl StandardsConfig {
+    pub(crate) fn read(
+        file: &StandardsFile,
+        document: &TomlDocument<'_>,
+        params: &[Param],
+        layers: &[Layer],
+    ) -> (Self, Vec<ProfileProblem>) {
+        let mut problems = Vec::new();
+        let root = file.root.clone().unwrap_or_else(|| "standards".to_owned());
+        if let Some(fault) = path_fault(&root) {
+            problems
+                .push(document.problem(&["standards", "root"], format!("path `{}` {fault}", excerpt(&root))));
+        }
+        let provider = match file.provider {
+            StandardsProviderFile::YamlRules => {
+                for (key, is_given) in [("layers", !file.layers.is_empty()), ("when", !file.when.is_empty())]
+                {
+                    if is_given {
+                        let message = format!("provider `yaml-rules` takes no `{key}`");
+                        problems.push(document.problem(&["standards", key], message));
+                    }
+                }
+                Provider::YamlRules
+            }
+            StandardsProviderFile::ScopedLayerFs => {
+                for name in file.layers.keys().filter(|name| *name != UNIVERSAL) {
+                    if !layers.iter().any(|layer| layer.name == **name) {
+                        let known = layers.iter().map(|layer| layer.name.as_str()).chain([UNIVERSAL]);
+                        let message = format!("standards for unknown layer `{}`", excerpt(name));
+                        let problem = document.problem(&["standards", "layers", name], message);
+                        problems.push(problem.with_hint(known_hint(name, known)));
+                    }
+                }
+                if file.layers.is_empty() && file.when.is_empty() {
+                    let message = "provider `scoped-layer-fs` needs `layers`";
+                    let hint = "add `[standards.layers]` with `_universal = [\"FILE.md\"]`";
+                    problems.push(document.problem(&["standards"], message).with_hint(hint));
+                }
+                let mut when = Vec::new();
+                for (condition, files) in &file.when {
+                    match Condition::read(condition, files, params) {
+                        Ok(condition) => when.push(condition),
+                        Err((message, hint)) => {
+                            let problem = document.problem(&["standards", "when", condition], message);
+                            problems.push(ProfileProblem { hint, ..problem });
+                        }
+                    }
+                }
+                for (name, files) in file.layers.iter().chain(&file.when) {
+                    for path in files {
+                        if let Some(fault) = path_fault(path) {
+                            let message = format!("path `{}` of `{}` {fault}", excerpt(path), excerpt(name));
+                            problems.push(document.problem(&["standards", "layers", name], message));
+                        }
+                    }
+                }
+                Provider::ScopedLayerFs { layers: file.layers.clone(), when }
+            }
+        };
+        (Self { root, line: document.line(&["standards"]), provider }, problems)
+    }
+
+    /// The name in the manifest.
+    pub(crate) fn provider_name(&self) -> &'static str {
+        match self.provider {
+            Provider::ScopedLayerFs { .. } => "scoped-layer-fs",
+            Provider::YamlRules => "yaml-rules",
+        }
+    }
+
+    /// Reports what is wrong with rule files, whatever the scope.
+    pub(crate) fn check(&self, files: &RuleFiles<'_>) -> Vec<ProfileProblem> {
+        match &self.provider {
+            Provider::ScopedLayerFs { layers, when } => {
+                let named = layers.values().chain(when.iter().map(|condition| &condition.files)).flatten();
+                scoped_layers::check(named, files, &self.root, self.line)
+            }
+            Provider::YamlRules => match yaml_rules::read_rules(files, &self.root) {
+                Ok(_) => Vec::new(),
+                Err(problems) => problems,
+            },
+        }
+    }
+
+    /// Makes the bundle for a session's values.
+    pub(crate) fn bundle(
+        &self,
+        context: &Map<String, Value>,
+        scopes: &[Scope],
+        root: &str,
+        files: &RuleFiles<'_>,
+    ) -> Result<String, Vec<ProfileProblem>> {
+        let scope = chosen_scope(context, scopes).map_err(|problem| vec![problem])?;
+        match &self.provider {
+            Provider::ScopedLayerFs { layers, when } => {
+                let chosen = when
+                    .iter()
+                    .filter(|condition| condition.is_met(context))
+                    .flat_map(|condition| &condition.files);
+                scoped_layers::bundle(scope, layers, chosen, files, root, self.line)
+            }
+            Provider::YamlRules => yaml_rules::bundle(scope, files, root),
+        }
+    }
+}
+
+/// The scope that the context names; `None` when the profile has no scopes.
+fn chosen_scope<'a>(
+    context: &Map<String, Value>,
+    scopes: &'a [Scope],
+) -> Result<Option<&'a Scope>, ProfileProblem> {
+    if scopes.is_empty() {
+        return Ok(None);
+    }
+    let name = context.get(SCOPE).and_then(Value::as_str).unwrap_or_default();
+    scopes.iter().find(|scope| scope.name == name).map(Some).ok_or_else(|| {
+        let hint = known_hint(name, scopes.iter().map(|scope| scope.name.as_str()));
+        ProfileProblem::new(MANIFEST, 0, format!("unknown scope `{}`", excerpt(name))).with_hint(hint)
+    })
+}
+
+impl Condition {
+    /// Reads `name`, `name=true` or `name=value`.
+    fn read(text: &str, files: &[String], params: &[Param]) -> Result<Self, (String, Option<String>)> {
+        let (name, value) = text.split_once('=').unwrap_or((text, "true"));
+        let Some(param) = params.iter().find(|param| param.name == name) else {
+            let known = params.iter().map(|param| param.name.as_str());
+            return Err((format!("unknown parameter `{}`", excerpt(name)), Some(known_hint(name, known))));
+        };
+        if !matches!(param.kind, ParamKind::Boolean { .. } | ParamKind::Choice { .. }) {
+            return Err((format!("parameter `{name}` is neither a boolean nor a choice"), None));
+        }
+        let value = param
+            .read(&Value::String(value.to_owned()))
+            .map_err(|fault| (format!("value of `{name}` {}", fault.message), fault.hint))?;
+        Ok(Self { key: param.key(), value, files: files.to_vec() })
+    }
+
+    fn is_met(&self, context: &Map<String, Value>) -> bool {
+        context.get(&self.key) == Some(&self.value)
+    }
+}
+
+#[cfg(test)]
+#[path = "standards_tests.rs"]
+mod tests;

@@ -1,0 +1,75 @@
+//! A TOML text that knows on which line each of its keys stands.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::problem::ProfileProblem;
+
+/// A parsed TOML text with the places of its keys.
+pub(crate) struct TomlDocument<'a> {
+    file: &'a str,
+    text: &'a str,
+    root: DeTable<'a>,
+}
+
+impl<'a> TomlDocument<'a> {
+    /// Parses `text`; each fault of syntax is a problem.
+    pub(crate) fn parse(file: &'a str, text: &'a str) -> (Self, Vec<ProfileProblem>) {
+        let (root, errors) = DeTable::parse_recoverable(text);
+        let problems = errors
+            .iter()
+            .map(|error| {
+                let line = error.span().map_or(1, |span| line_at(text, span.start));
+                ProfileProblem::new(file, line, format!("not valid TOML: {}", one_line(error.message())))
+            })
+            .collect();
+        (Self { file, text, root: root.into_inner() }, problems)
+    }
+
+    pub(crate) fn file(&self) -> &'a str {
+        self.file
+    }
+
+    pub(crate) fn root(&self) -> &DeTable<'a> {
+        &self.root
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Reports a problem at the key that `path` names, or at the nearest table around it that exists.
+    pub(crate) fn problem(&self, path: &[&str], message: impl Into<String>) -> ProfileProblem {
+        ProfileProblem::new(self.file, self.line(path), message)
+    }
+
+    /// The line of a place in the text.
+    pub(crate) fn line_of(&self, offset: usize) -> usize {
+        line_at(self.text, offset)
+    }
+
+    /// The line of the key that `path` names, or of the nearest table around it that exists.
+    pub(crate) fn line(&self, path: &[&str]) -> usize {
+        line_at(self.text, self.offset(path))
+    }
+
+    /// Where the key that `path` names stands, or the nearest one around it.
+    pub(crate) fn offset(&self, path: &[&str]) -> usize {
+        let mut table = &self.root;
+        let mut offset = 0;
+        for key in path {
+            let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == key) else { break };
+            offset = name.span().start;
+            let DeValue::Table(inner) = value.get_ref() else { break };
+            table = inner;
+        }
+        offset
+    }
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+fn one_line(message: &str) -> String {
+    message.trim().replace('\n', ", ")
+}

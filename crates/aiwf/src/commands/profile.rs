@@ -1,0 +1,319 @@
+//! `aiwf PROFILE …`: the commands a profile declares, with real flags made from its manifest.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Write as _;
+
+use aiwf_engine::config::{Approver, Config, Flags, Gate, GateName, Role, parse_gate_flag};
+use aiwf_engine::machine;
+use aiwf_engine::profile::{Action, Param, ParamKind, Profile};
+use aiwf_engine::{Engine, NewSession, SessionError};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Map, Value, json};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+use crate::session_output;
+
+/// The flags of `init` that every profile has.
+const ROLE_FLAGS: [(Role, &str); 4] = [
+    (Role::Planner, "planner"),
+    (Role::Generator, "generator"),
+    (Role::Reviewer, "reviewer"),
+    (Role::Reviser, "reviser"),
+];
+
+/// The command line of a profile.
+pub(super) fn command(profile: &Profile) -> Command {
+    let mut init = Command::new("init").about("Begin a session and write its first prompt");
+    for param in profile.params() {
+        init = init.args(flags(param));
+    }
+    for (_, flag) in ROLE_FLAGS {
+        init = init.arg(
+            Arg::new(flag)
+                .long(flag)
+                .value_name("PROVIDER")
+                .help(format!("Who is the {flag}"))
+                .help_heading("Session"),
+        );
+    }
+    init = init
+        .arg(
+            Arg::new("gate")
+                .long("gate")
+                .value_name("PHASE.STAGE=KIND")
+                .action(ArgAction::Append)
+                .help("Who says yes there: manual, skip or ai:PROVIDER (repeatable)")
+                .help_heading("Session"),
+        )
+        .arg(
+            Arg::new("yes")
+                .long("yes")
+                .action(ArgAction::SetTrue)
+                .help("Every gate is skip")
+                .help_heading("Session"),
+        );
+    let mut command = Command::new(profile.name().to_owned())
+        .about(profile.description().to_owned())
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true)
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .global(true)
+                .help("Print one line of JSON instead of text"),
+        )
+        .subcommand(init)
+        .subcommand(Command::new("info").about("Show what the profile is and takes"));
+    for declared in profile.commands() {
+        let mut sub = Command::new(declared.name.clone()).about(declared.help.clone());
+        if declared.action.is_about_session() {
+            sub = sub.arg(Arg::new("id").value_name("ID").help("The session, when not the only open one"));
+        }
+        if let Action::ComponentPreview { .. } = declared.action {
+            sub = sub.arg(Arg::new("html").long("html").value_name("FILE").help("Write a standalone page"));
+        }
+        command = command.subcommand(sub);
+    }
+    command
+}
+
+/// The flags of a parameter.
+fn flags(param: &Param) -> Vec<Arg> {
+    let arg = Arg::new(param.name.clone()).long(param.name.clone()).help(help(param));
+    match &param.kind {
+        ParamKind::Boolean { negation } => {
+            let mut args = vec![arg.action(ArgAction::SetTrue)];
+            if let Some(negation) = negation {
+                args.push(
+                    Arg::new(negation.clone())
+                        .long(negation.clone())
+                        .action(ArgAction::SetTrue)
+                        .conflicts_with(param.name.clone())
+                        .help(format!("The opposite of --{}", param.name)),
+                );
+            }
+            args
+        }
+        ParamKind::List { .. } => vec![arg.action(ArgAction::Append).value_name("TEXT")],
+        ParamKind::File { .. } => vec![arg.value_name("FILE")],
+        ParamKind::Path => vec![arg.value_name("PATH")],
+        ParamKind::Integer { .. } => vec![arg.value_name("N").allow_negative_numbers(true)],
+        ParamKind::Choice { .. } | ParamKind::String { .. } => {
+            vec![arg.value_name(if param.choices().is_empty() { "TEXT" } else { "NAME" })]
+        }
+    }
+}
+
+fn help(param: &Param) -> String {
+    let mut help = param.help.trim_end_matches('.').to_owned();
+    let choices: Vec<&str> = param.choices().iter().map(|choice| choice.name.as_str()).collect();
+    if !choices.is_empty() {
+        help.push_str(&format!(" [{}]", choices.join(", ")));
+    }
+    match &param.default {
+        Some(Value::String(default)) => help.push_str(&format!(" (default: {default})")),
+        Some(default) => help.push_str(&format!(" (default: {default})")),
+        None if param.is_required => help.push_str(" (required)"),
+        None => {}
+    }
+    help
+}
+
+/// Runs `aiwf PROFILE …`.
+pub(crate) fn run(words: &[OsString], engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let profile = engine.profile(&name)?;
+    let mut command = command(&profile).bin_name(format!("aiwf {name}"));
+    let matches = match command.try_get_matches_from_mut(words) {
+        Ok(matches) => matches,
+        Err(error) => return Ok(output::usage(&error, &command)),
+    };
+    let Some((sub, sub_matches)) = matches.subcommand() else {
+        return Err(Failure::bug("a profile command without a command"));
+    };
+    let words = format!("{name} {sub}");
+    let output =
+        Output::new(output.is_json() || matches.get_flag("json") || sub_matches.get_flag("json"), &words);
+    let outcome = match sub {
+        "init" => init(&profile, sub_matches, engine, &output),
+        "info" => info(&profile, &output),
+        declared_name => declared(&profile, declared_name, sub_matches, engine, &output),
+    };
+    Ok(outcome.unwrap_or_else(|failure| output.failure(&failure)))
+}
+
+fn init(
+    profile: &Profile,
+    matches: &ArgMatches,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let flags = session_flags(matches)?;
+    let config = Config::load(engine.settings(), &flags)?;
+    let new = NewSession {
+        profile: profile.name().to_owned(),
+        given: given(profile, matches),
+        roles: machine::Role::ALL
+            .into_iter()
+            .filter_map(|role| {
+                let named = Role::from_name(role.as_str())?;
+                Some((role, config.roles.get(named).value.clone()))
+            })
+            .collect(),
+        gates: gates(&config),
+        max_iterations: config.session.max_iterations.value.get(),
+        hash_prompts: config.session.hash_prompts.value,
+    };
+    let created = engine.create_session(new)?;
+    session_output::performed(&created.performed);
+    session_output::report(&engine.session_report(Some(&created.id))?, output, Exit::Done)
+}
+
+fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {
+    let mut flags = Flags { is_yes: matches.get_flag("yes"), ..Flags::default() };
+    for (role, flag) in ROLE_FLAGS {
+        if let Some(provider) = matches.get_one::<String>(flag) {
+            flags.roles.insert(role, provider.clone());
+        }
+    }
+    for gate in matches.get_many::<String>("gate").into_iter().flatten() {
+        let (name, gate) =
+            parse_gate_flag(gate).map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
+        flags.gates.insert(name, gate);
+    }
+    Ok(flags)
+}
+
+fn gates(config: &Config) -> BTreeMap<String, machine::GateSetting> {
+    let setting = |gate: &Gate| machine::GateSetting {
+        approver: match &gate.approver {
+            Approver::Manual => machine::Approver::Manual,
+            Approver::Skip => machine::Approver::Skip,
+            Approver::Ai(provider) => machine::Approver::Ai(provider.clone()),
+        },
+        max_retries: gate.max_retries,
+        allow_rewrite: gate.allow_rewrite,
+    };
+    GateName::ALL
+        .into_iter()
+        .map(|name| (name.as_str().to_owned(), setting(&config.gates.get(name).value)))
+        .filter(|(_, gate)| *gate != machine::GateSetting::MANUAL)
+        .collect()
+}
+
+/// What the flags give, by parameter.
+fn given(profile: &Profile, matches: &ArgMatches) -> Map<String, Value> {
+    let mut given = Map::new();
+    for param in profile.params() {
+        let value = match &param.kind {
+            ParamKind::Boolean { negation } => {
+                let is_no = negation.as_ref().is_some_and(|negation| matches.get_flag(negation));
+                match (matches.get_flag(&param.name), is_no) {
+                    (true, _) => Some(Value::Bool(true)),
+                    (_, true) => Some(Value::Bool(false)),
+                    (false, false) => None,
+                }
+            }
+            ParamKind::List { .. } => matches
+                .get_many::<String>(&param.name)
+                .map(|values| Value::Array(values.map(|value| Value::from(value.as_str())).collect())),
+            ParamKind::String { .. }
+            | ParamKind::Integer { .. }
+            | ParamKind::Choice { .. }
+            | ParamKind::File { .. }
+            | ParamKind::Path => {
+                matches.get_one::<String>(&param.name).map(|value| Value::from(value.as_str()))
+            }
+        };
+        if let Some(value) = value {
+            given.insert(param.name.clone(), value);
+        }
+    }
+    given
+}
+
+fn info(profile: &Profile, output: &Output<'_>) -> Result<Exit, Failure> {
+    if output.is_json() {
+        let params: Vec<Value> = profile
+            .params()
+            .iter()
+            .map(|param| json!({ "name": param.name, "help": param.help, "required": param.is_required }))
+            .collect();
+        let commands: Vec<&str> = profile.commands().iter().map(|command| command.name.as_str()).collect();
+        let scopes: Vec<&str> = profile.scopes().iter().map(|scope| scope.name.as_str()).collect();
+        return output.json(
+            json!({
+                "name": profile.name(),
+                "description": profile.description(),
+                "params": params,
+                "scopes": scopes,
+                "commands": commands,
+                "sha256": profile.hash().to_string(),
+            }),
+            Exit::Done,
+        );
+    }
+    output::print(|out| {
+        writeln!(out, "{} — {}", profile.name(), profile.description())?;
+        for param in profile.params() {
+            writeln!(out, "  --{:18} {}", param.name, help(param))?;
+        }
+        for command in profile.commands() {
+            writeln!(out, "  {:20} {}", command.name, command.help)?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn declared(
+    profile: &Profile,
+    name: &str,
+    matches: &ArgMatches,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let Some(command) = profile.commands().iter().find(|command| command.name == name) else {
+        return Err(Failure::bug("a profile command that the profile does not declare"));
+    };
+    match &command.action {
+        Action::List(of) => list(profile, *of, output),
+        Action::Ddl { .. } | Action::ComponentPreview { .. } => {
+            super::profile_action::run(profile, &command.action, matches, engine, output)
+        }
+    }
+}
+
+fn list(profile: &Profile, of: aiwf_engine::profile::ListOf, output: &Output<'_>) -> Result<Exit, Failure> {
+    let rows = profile.list(of);
+    if output.is_json() {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|row| json!({ "name": row.name, "help": row.help, "related": row.related }))
+            .collect();
+        return output.json(json!({ "rows": rows }), Exit::Done);
+    }
+    output::print(|out| {
+        for row in &rows {
+            writeln!(out, "{:12} {} [{}]", row.name, row.help, row.related.join(", "))?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let exit = match error {
+            SessionError::NoReplyYet { .. } => Exit::Waiting,
+            SessionError::Ask(_) => Exit::ProviderFailed,
+            _ => Exit::Refused,
+        };
+        Self::from_error(&error, error.hint(), exit)
+    }
+}

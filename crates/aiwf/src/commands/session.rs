@@ -1,0 +1,440 @@
+//! The commands that work on a session: step, run, approve, reject, retry, respond, cancel, restore, status, list,
+//! show, events, verify.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use aiwf_engine::machine::Status;
+use aiwf_engine::prompt::FsAbility;
+use aiwf_engine::{ApplyChange, ApplyOptions, ApproveOptions, Engine, SessionSummary, read_stdin, read_text};
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::prompt::name_parser;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+use crate::session_output;
+
+/// Names a session.
+#[derive(Debug, Args)]
+pub(crate) struct SessionId {
+    /// The session: its id, a unique beginning of it, or `latest`; not needed when only one is open.
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+}
+
+impl SessionId {
+    fn given(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionCommand {
+    /// Do the next thing that needs no decision.
+    Step(SessionId),
+    /// Go on until a person is needed or the session is complete.
+    Run(SessionId),
+    /// Approve what lies at the gate, exactly as it is on disk.
+    Approve(ApproveArgs),
+    /// Turn down what lies at the gate; the next prompt carries the feedback.
+    Reject {
+        #[command(flatten)]
+        session: SessionId,
+        /// What should be different.
+        #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+        feedback: String,
+    },
+    /// Ask again with the same approved prompt.
+    Retry(SessionId),
+    /// Put a reply in place.
+    Respond {
+        #[command(flatten)]
+        session: SessionId,
+        /// The reply, or - for the standard input.
+        #[arg(long, value_name = "FILE|-", default_value = "-")]
+        file: PathBuf,
+        /// Keep the request and the reply in this directory, for a provider of type replay.
+        #[arg(long, value_name = "DIR")]
+        record: Option<PathBuf>,
+    },
+    /// Give a session up.
+    Cancel(SessionId),
+    /// Bring the approved bytes of a file back.
+    Restore {
+        /// The session.
+        #[arg(value_name = "ID")]
+        id: String,
+        /// The file, as `aiwf status` names it.
+        #[arg(value_name = "FILE")]
+        file: String,
+    },
+    /// Show where a session stands.
+    Status(SessionId),
+    /// List the sessions, the one that changed last first.
+    List(ListArgs),
+    /// Print a file of a session: plan, standards, prompt, response, review, or a path.
+    Show {
+        /// The session.
+        #[arg(value_name = "ID")]
+        id: String,
+        /// What to print.
+        #[arg(value_name = "ARTIFACT", default_value = "prompt")]
+        artifact: String,
+    },
+    /// Print the next prompt exactly as it will be sent.
+    Preview(SessionId),
+    /// Print the events of a session.
+    Events(SessionId),
+    /// Copy the approved code into the project: differences shown, conflicts refused, all or nothing.
+    Apply(ApplyArgs),
+    /// Show what changed in the code from one iteration to another.
+    Diff {
+        #[command(flatten)]
+        session: SessionId,
+        /// The iterations, such as 1..2; the last two when left out.
+        #[arg(long, value_name = "A..B", value_parser = iterations)]
+        iteration: Option<(u32, u32)>,
+    },
+    /// Check the journal's chain and every approved file.
+    Verify(SessionId),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApproveArgs {
+    #[command(flatten)]
+    session: SessionId,
+    /// Accept the edits of files that were approved before.
+    #[arg(long, conflicts_with_all = ["accept", "max_iterations"])]
+    rebind: bool,
+    /// Take the code although its last review failed.
+    #[arg(long, conflicts_with = "max_iterations")]
+    accept: bool,
+    /// Allow more iterations.
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<u32>,
+    /// Build the waiting prompt for a receiver that can do this with files.
+    #[arg(long, value_name = "ABILITY", value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
+    fs_ability: Option<FsAbility>,
+    /// Later changes of this prompt count.
+    #[arg(long, conflicts_with = "no_hash_prompts")]
+    hash_prompts: bool,
+    /// Later changes of this prompt do not count.
+    #[arg(long)]
+    no_hash_prompts: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApplyArgs {
+    #[command(flatten)]
+    session: SessionId,
+    /// A directory in place of the profile's targets.
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+    /// Only show what would be done.
+    #[arg(long)]
+    dry_run: bool,
+    /// Replace files that exist with other content; each is kept as FILE.orig.
+    #[arg(long)]
+    force: bool,
+}
+
+fn iterations(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    parsed.ok_or_else(|| "expected two iterations, such as 1..2".to_owned())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only sessions of this profile.
+    #[arg(long)]
+    profile: Option<String>,
+    /// Only sessions that stand so.
+    #[arg(long, default_value = "all", value_parser = ["in-progress", "waiting", "paused", "complete", "cancelled", "all"])]
+    status: String,
+    /// At most so many.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+impl SessionCommand {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Step(_) => "step",
+            Self::Run(_) => "run",
+            Self::Approve(_) => "approve",
+            Self::Reject { .. } => "reject",
+            Self::Retry(_) => "retry",
+            Self::Respond { .. } => "respond",
+            Self::Cancel(_) => "cancel",
+            Self::Restore { .. } => "restore",
+            Self::Status(_) => "status",
+            Self::List(_) => "list",
+            Self::Show { .. } => "show",
+            Self::Preview(_) => "preview",
+            Self::Events(_) => "events",
+            Self::Apply(_) => "apply",
+            Self::Diff { .. } => "diff",
+            Self::Verify(_) => "verify",
+        }
+    }
+}
+
+pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    match command {
+        SessionCommand::Step(session) => {
+            let decided = engine.step_session(session.given())?;
+            let exit = waiting_exit(&decided);
+            session_output::decided(&decided, output, exit)
+        }
+        SessionCommand::Run(session) => {
+            let decided = engine.run_session(session.given())?;
+            let exit = waiting_exit(&decided);
+            session_output::decided(&decided, output, exit)
+        }
+        SessionCommand::Approve(args) => {
+            let given = args.session.given();
+            let decided = match (args.rebind, args.accept, args.max_iterations) {
+                (true, ..) => engine.rebind(given)?,
+                (_, true, _) => engine.accept(given)?,
+                (.., Some(max_iterations)) => engine.raise_cap(given, max_iterations)?,
+                (false, false, None) => {
+                    let hash_prompts = match (args.hash_prompts, args.no_hash_prompts) {
+                        (true, _) => Some(true),
+                        (_, true) => Some(false),
+                        (false, false) => None,
+                    };
+                    engine.approve(given, &ApproveOptions { fs_ability: args.fs_ability, hash_prompts })?
+                }
+            };
+            session_output::decided(&decided, output, Exit::Done)
+        }
+        SessionCommand::Reject { session, feedback } => {
+            session_output::decided(&engine.reject(session.given(), feedback)?, output, Exit::Done)
+        }
+        SessionCommand::Retry(session) => {
+            session_output::decided(&engine.retry(session.given())?, output, Exit::Done)
+        }
+        SessionCommand::Respond { session, file, record } => {
+            let reply = if file.as_os_str() == "-" {
+                read_stdin()?
+            } else {
+                read_text(&engine.settings().current_dir.join(file))?
+            };
+            session_output::decided(
+                &engine.respond(session.given(), &reply, record.as_deref())?,
+                output,
+                Exit::Done,
+            )
+        }
+        SessionCommand::Cancel(session) => {
+            session_output::decided(&engine.cancel(session.given())?, output, Exit::Done)
+        }
+        SessionCommand::Restore { id, file } => {
+            engine.restore(Some(id), file)?;
+            session_output::report(&engine.session_report(Some(id))?, output, Exit::Done)
+        }
+        SessionCommand::Status(session) => {
+            session_output::report(&engine.session_report(session.given())?, output, Exit::Done)
+        }
+        SessionCommand::List(args) => list(args, engine, output),
+        SessionCommand::Show { id, artifact } => show(id, artifact, engine, output),
+        SessionCommand::Preview(session) => preview(session, engine, output),
+        SessionCommand::Events(session) => events(session, engine, output),
+        SessionCommand::Apply(args) => apply(args, engine, output),
+        SessionCommand::Diff { session, iteration } => {
+            let diff = engine.diff_session(session.given(), *iteration)?;
+            if output.is_json() {
+                return output.json(json!({ "diff": diff }), Exit::Done);
+            }
+            output::print(|out| out.write_all(diff.as_bytes()))?;
+            Ok(Exit::Done)
+        }
+        SessionCommand::Verify(session) => verify(session, engine, output),
+    }
+}
+
+/// A command that could do nothing because somebody is awaited says so by its exit code.
+fn waiting_exit(decided: &aiwf_engine::Decided) -> Exit {
+    match decided.report.status {
+        "complete" | "cancelled" => Exit::Done,
+        "waiting" | "paused" => Exit::Waiting,
+        _ => Exit::Done,
+    }
+}
+
+fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let status = |summary: &SessionSummary| {
+        summary.state.as_ref().map_or("unreadable", |state| Status::as_str(state.status()))
+    };
+    let profile = |summary: &SessionSummary| {
+        let setup = summary.state.as_ref().and_then(|state| state.setup.as_ref());
+        setup.map(|setup| setup.profile.clone()).unwrap_or_default()
+    };
+    let mut sessions = engine.list_sessions()?;
+    sessions.retain(|summary| args.profile.as_ref().is_none_or(|wanted| *wanted == profile(summary)));
+    sessions.retain(|summary| args.status == "all" || args.status == status(summary));
+    let total = sessions.len();
+    sessions.truncate(args.limit);
+    if output.is_json() {
+        let list: Vec<Value> = sessions
+            .iter()
+            .map(|summary| {
+                json!({
+                    "session_id": summary.id,
+                    "profile": profile(summary),
+                    "context": summary.state.as_ref().and_then(|state| state.setup.as_ref()).map(|setup| setup.context.clone()),
+                    "phase": summary.state.as_ref().map(|state| state.phase.as_str()),
+                    "status": status(summary),
+                    "iteration": summary.state.as_ref().map(|state| state.iteration),
+                    "created_at": summary.created_at,
+                    "updated_at": summary.updated_at,
+                    "error": summary.fault,
+                })
+            })
+            .map(without_nulls)
+            .collect();
+        return output.json(json!({ "sessions": list, "total": total }), Exit::Done);
+    }
+    output::print(|out| {
+        if sessions.is_empty() {
+            return writeln!(out, "no sessions");
+        }
+        for summary in &sessions {
+            let phase = summary.state.as_ref().map_or("?", |state| state.phase.as_str());
+            writeln!(
+                out,
+                "{}  {:16} {:12} {:12} {}",
+                summary.id,
+                profile(summary),
+                phase,
+                status(summary),
+                summary.updated_at
+            )?;
+            if let Some(fault) = &summary.fault {
+                writeln!(out, "  {}", fault.replace('\n', "\n  "))?;
+            }
+        }
+        Ok(())
+    })?;
+    if total > sessions.len() {
+        output::note(&format!("{} more; `--limit {total}` shows all\n", total - sessions.len()));
+    }
+    Ok(Exit::Done)
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => map.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        other => other,
+    }
+}
+
+fn show(id: &str, artifact: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let (path, text) = engine.session_file(Some(id), artifact)?;
+    if output.is_json() {
+        return output.json(json!({ "path": path, "content": text }), Exit::Done);
+    }
+    output::print(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Done)
+}
+
+fn preview(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let preview = engine.preview_session(session.given())?;
+    if output.is_json() {
+        return output.json(&preview, Exit::Done);
+    }
+    let section =
+        |section: &aiwf_engine::provider::SectionHash| format!("  {}  {}\n", section.sha256, section.id);
+    let anatomy: String = preview.sections.iter().map(section).collect();
+    output::note(&format!("payload sha256 {}\n{anatomy}", preview.metadata.sha256));
+    output::print(|out| {
+        if let Some(system) = &preview.system_prompt {
+            write!(out, "{system}\n\n---\n\n")?;
+        }
+        out.write_all(preview.prompt.as_bytes())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn events(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let lines = engine.session_events(session.given())?;
+    if output.is_json() {
+        let events: Vec<Value> = lines
+            .iter()
+            .map(|line| json!({ "seq": line.seq, "at": line.at, "sha256": line.sha256, "event": line.event }))
+            .collect();
+        return output.json(json!({ "events": events }), Exit::Done);
+    }
+    output::print(|out| {
+        for line in &lines {
+            writeln!(out, "{:>4}  {}  {}", line.seq, line.at, line.event.name())?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn apply(args: &ApplyArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let options = ApplyOptions { to: args.to.clone(), is_dry_run: args.dry_run, is_forced: args.force };
+    let report = engine.apply(args.session.given(), &options)?;
+    if output.is_json() {
+        return output.json(&report, Exit::Done);
+    }
+    output::print(|out| {
+        for file in &report.files {
+            match file.change {
+                ApplyChange::Same => writeln!(out, "{}: already there", file.target)?,
+                ApplyChange::New | ApplyChange::Conflict => out.write_all(file.diff.as_bytes())?,
+            }
+        }
+        let n_changed = report.files.iter().filter(|file| file.change != ApplyChange::Same).count();
+        let verb = if report.applied { "written" } else { "would be written" };
+        writeln!(out, "{n_changed} of {} files {verb}", report.files.len())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn verify(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let verified = engine.verify(session.given())?;
+    let exit = if verified.differences.is_empty() { Exit::Done } else { Exit::Refused };
+    if let Some(n_bytes) = verified.torn_bytes {
+        output::note(&format!(
+            "warning: the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops them\n",
+            verified.n_events + 1
+        ));
+    }
+    if output.is_json() {
+        let differences: Vec<Value> = verified
+            .differences
+            .iter()
+            .map(|file| {
+                without_nulls(json!({ "path": file.path, "approved": file.approved, "found": file.found }))
+            })
+            .collect();
+        return output.json(
+            json!({
+                "session_id": verified.session_id,
+                "events": verified.n_events,
+                "files": verified.n_files,
+                "differences": differences,
+            }),
+            exit,
+        );
+    }
+    output::print(|out| {
+        for file in &verified.differences {
+            let found = file.found.as_deref().unwrap_or("nothing");
+            writeln!(out, "{} differs: approved {}, found {found}", file.path, file.approved)?;
+        }
+        writeln!(
+            out,
+            "{} events intact, {} approved files, {} differ",
+            verified.n_events,
+            verified.n_files,
+            verified.differences.len()
+        )
+    })?;
+    Ok(exit)
+}

@@ -1,0 +1,43 @@
+//! `aiwf validate`: checks what sessions build on.
+
+use std::io::Write as _;
+
+use aiwf_engine::{Engine, Validation};
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+
+pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let mut results: Vec<Validation> = Vec::new();
+    let wants = |kind: &str| what == "all" || what == kind;
+    if wants("config") {
+        results.extend(engine.validate_config());
+    }
+    if wants("providers") {
+        results.extend(engine.validate_providers());
+    }
+    if wants("profiles") {
+        results.extend(engine.validate_profiles());
+    }
+    if wants("standards") {
+        results.extend(engine.validate_standards());
+    }
+    let n_passed = results.iter().filter(|result| result.passed).count();
+    let exit = if n_passed == results.len() { Exit::Done } else { Exit::Refused };
+    if output.is_json() {
+        return output.json(json!({ "results": results, "all_passed": n_passed == results.len() }), exit);
+    }
+    output::print(|out| {
+        for result in &results {
+            let verdict = if result.passed { "ok" } else { "FAILED" };
+            writeln!(out, "{} {}: {verdict}", result.what, result.name)?;
+            for finding in &result.findings {
+                writeln!(out, "  {}", finding.message.replace('\n', "\n  "))?;
+            }
+        }
+        writeln!(out, "{n_passed} of {} ok", results.len())
+    })?;
+    Ok(exit)
+}

@@ -1,0 +1,473 @@
+//! The help of every command, and what stands for it.
+
+use insta::assert_snapshot;
+
+use crate::project;
+
+#[test]
+fn the_program_says_what_it_is_and_where_to_start() {
+    assert_snapshot!(project().run("--help"), @"
+    --- stdout
+    An AI workflow engine: builds every prompt from named parts and shows exactly what will be sent
+
+    Usage: aiwf [OPTIONS] <COMMAND>
+
+    Commands:
+      prompt    Build and preview prompts
+      template  List, show and check system templates
+      reply     Read what an agent answered
+      help      Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Start with: aiwf prompt preview change --phase plan --instructions 'Add login'
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn nothing_asked_for_prints_the_help_as_a_usage_error() {
+    let project = project();
+    let asked = project.run("--help");
+    let outcome = project.run("");
+    assert_eq!(outcome.stderr, asked.stdout);
+    assert_eq!(outcome.stdout, b"");
+    assert_eq!(outcome.exit_code(), 2);
+    let prompt = project.run("prompt build");
+    assert_eq!(prompt.stderr, project.run("prompt build --help").stdout);
+    assert_eq!(prompt.exit_code(), 2);
+}
+
+#[test]
+fn help_takes_the_words_of_a_command() {
+    let project = project();
+    assert_eq!(project.run("help prompt build session"), project.run("prompt build session --help"));
+}
+
+#[test]
+fn the_version_is_one_line() {
+    assert_snapshot!(project().run("--version"), @"
+    --- stdout
+    aiwf 0.1.0
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn prompt() {
+    assert_snapshot!(project().run("prompt --help"), @"
+    --- stdout
+    Build and preview prompts
+
+    Usage: aiwf prompt [OPTIONS] <COMMAND>
+
+    Commands:
+      build    Build a prompt and print it, or write it to a file
+      preview  Print the same bytes as `build`, and their anatomy on the standard error
+      recipes  List the recipes and their components in order
+      schema   Print the JSON Schema of a recipe's `--input` document
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn prompt_build() {
+    assert_snapshot!(project().run("prompt build --help"), @"
+    --- stdout
+    Build a prompt and print it, or write it to a file
+
+    Usage: aiwf prompt build [OPTIONS] <RECIPE>
+
+    Recipes:
+      session   A step of a session: plan, standards, code, review, feedback, what the profile asks for
+      change    A phase of a change: a system template, files, artifacts and thoughts, instructions
+      workflow  A turn of a workflow run, an agent session or a chat
+      reply     A reply to what an agent reported
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn prompt_build_session() {
+    assert_snapshot!(project().run("prompt build session --help"), @r"
+    --- stdout
+    A step of a session: plan, standards, code, review, feedback, what the profile asks for
+
+    Usage: aiwf prompt build session [OPTIONS]
+
+    Options:
+          --input <FILE|->           A JSON document (`aiwf prompt schema session`), or - for the
+                                     standard input; flags win over it
+          --session-dir <DIR>        The session's directory
+          --phase <PHASE>            The phase the session is in [possible values: initialized,
+                                     planning, generating, reviewing, revising]
+          --iteration <N>            The iteration, from 1
+          --profile-prompt <FILE|->  What the profile asks for, or - for the standard input
+      -h, --help                     Print help
+
+    How it is built:
+          --format <FORMAT>         How sections are written down; each recipe has its natural format
+                                    [possible values: text, xml, messages]
+          --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
+                                    [possible values: manual, claude-code, codex, gemini-cli, command,
+                                    anthropic, openai, gemini]
+          --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
+                                    local-read, write-only, none]
+          --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
+          --attachments <on|off>    Whether the receiver opens `@path` references by itself
+          --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
+          --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
+                                    o200k_base, cl100k_base]
+          --out <FILE>              Write it to a file, all or nothing, instead of the standard output
+          --explain                 Print its anatomy on the standard error: every section, its share,
+                                    its source, kept or why not
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example:
+      aiwf prompt build session --session-dir .aiwf/sessions/ID --phase planning \
+          --iteration 1 --profile-prompt prompt.md
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn prompt_build_change() {
+    assert_snapshot!(project().run("prompt build change --help"), @"
+    --- stdout
+    A phase of a change: a system template, files, artifacts and thoughts, instructions
+
+    Usage: aiwf prompt build change [OPTIONS]
+
+    Options:
+          --input <FILE|->             A JSON document (`aiwf prompt schema change`), or - for the
+                                       standard input; flags add to it
+          --agent <AGENT>              The agent whose template is used: claude, codex, gemini, or one
+                                       of your own
+          --phase <PHASE>              The phase whose template is used: plan, challenge, implement,
+                                       review, archive, or one of your own
+          --instructions <TEXT|@FILE>  What to do; @FILE reads it from a file, @- from the standard
+                                       input, @@ stands for one @
+          --file <GLOB>                Files the agent should know, by name, directory or pattern
+                                       (repeatable)
+          --artifact <NAME=FILE>       What an earlier phase made (repeatable)
+          --thought <TEXT>             Reasoning to carry over (repeatable)
+      -h, --help                       Print help
+
+    How it is built:
+          --format <FORMAT>         How sections are written down; each recipe has its natural format
+                                    [possible values: text, xml, messages]
+          --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
+                                    [possible values: manual, claude-code, codex, gemini-cli, command,
+                                    anthropic, openai, gemini]
+          --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
+                                    local-read, write-only, none]
+          --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
+          --attachments <on|off>    Whether the receiver opens `@path` references by itself
+          --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
+          --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
+                                    o200k_base, cl100k_base]
+          --out <FILE>              Write it to a file, all or nothing, instead of the standard output
+          --explain                 Print its anatomy on the standard error: every section, its share,
+                                    its source, kept or why not
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn prompt_build_workflow() {
+    assert_snapshot!(project().run("prompt build workflow --help"), @"
+    --- stdout
+    A turn of a workflow run, an agent session or a chat
+
+    Usage: aiwf prompt build workflow [OPTIONS] --input <FILE|->
+
+    Options:
+          --input <FILE|->  A JSON document (`aiwf prompt schema RECIPE`), or - for the standard input
+      -h, --help            Print help
+
+    How it is built:
+          --format <FORMAT>         How sections are written down; each recipe has its natural format
+                                    [possible values: text, xml, messages]
+          --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
+                                    [possible values: manual, claude-code, codex, gemini-cli, command,
+                                    anthropic, openai, gemini]
+          --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
+                                    local-read, write-only, none]
+          --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
+          --attachments <on|off>    Whether the receiver opens `@path` references by itself
+          --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
+          --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
+                                    o200k_base, cl100k_base]
+          --out <FILE>              Write it to a file, all or nothing, instead of the standard output
+          --explain                 Print its anatomy on the standard error: every section, its share,
+                                    its source, kept or why not
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf prompt build workflow --input turn.json
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn prompt_build_reply_differs_from_workflow_only_in_its_words() {
+    let project = project();
+    let workflow = project.run("prompt build workflow --help").stdout_text();
+    let reply = project.run("prompt build reply --help").stdout_text();
+    let as_workflow = reply
+        .replace("A reply to what an agent reported", "A turn of a workflow run, an agent session or a chat")
+        .replace("reply --input request.json", "workflow --input turn.json")
+        .replace("build reply", "build workflow");
+    assert_eq!(as_workflow, workflow);
+}
+
+#[test]
+fn prompt_preview() {
+    assert_snapshot!(project().run("prompt preview --help"), @"
+    --- stdout
+    Print the same bytes as `build`, and their anatomy on the standard error
+
+    Usage: aiwf prompt preview [OPTIONS] <RECIPE>
+
+    Recipes:
+      session   A step of a session: plan, standards, code, review, feedback, what the profile asks for
+      change    A phase of a change: a system template, files, artifacts and thoughts, instructions
+      workflow  A turn of a workflow run, an agent session or a chat
+      reply     A reply to what an agent reported
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf prompt preview change --phase plan --instructions 'Add login'
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn a_recipe_of_preview_takes_what_that_of_build_takes() {
+    let project = project();
+    for recipe in ["session", "change", "workflow", "reply"] {
+        let build = project.run(&format!("prompt build {recipe} --help")).stdout_text();
+        let preview = project.run(&format!("prompt preview {recipe} --help")).stdout_text();
+        assert_eq!(preview, build.replace("prompt build", "prompt preview"), "recipe {recipe}");
+    }
+}
+
+#[test]
+fn prompt_recipes() {
+    assert_snapshot!(project().run("prompt recipes --help"), @"
+    --- stdout
+    List the recipes and their components in order
+
+    Usage: aiwf prompt recipes [OPTIONS]
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn prompt_schema() {
+    assert_snapshot!(project().run("prompt schema --help"), @"
+    --- stdout
+    Print the JSON Schema of a recipe's `--input` document
+
+    Usage: aiwf prompt schema [OPTIONS] <RECIPE>
+
+    Arguments:
+      <RECIPE>  The recipe [possible values: session, change, workflow, reply]
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Every name of a document may also be written in camelCase.
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn template() {
+    assert_snapshot!(project().run("template --help"), @"
+    --- stdout
+    List, show and check system templates
+
+    Usage: aiwf template [OPTIONS] <COMMAND>
+
+    Commands:
+      list   List every template: the project's, the user's, the built-in ones
+      show   Print the template an agent gets in a phase
+      check  Check every template: its syntax, its variables, its markers
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn template_list() {
+    assert_snapshot!(project().run("template list --help"), @"
+    --- stdout
+    List every template: the project's, the user's, the built-in ones
+
+    Usage: aiwf template list [OPTIONS]
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn template_show() {
+    assert_snapshot!(project().run("template show --help"), @"
+    --- stdout
+    Print the template an agent gets in a phase
+
+    Usage: aiwf template show [OPTIONS] <AGENT> <PHASE>
+
+    Arguments:
+      <AGENT>  The agent: claude, codex, gemini, base, or one of your own
+      <PHASE>  The phase: plan, challenge, implement, review, archive, or one of your own
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf template show claude plan
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn template_check() {
+    assert_snapshot!(project().run("template check --help"), @"
+    --- stdout
+    Check every template: its syntax, its variables, its markers
+
+    Usage: aiwf template check [OPTIONS]
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn reply() {
+    assert_snapshot!(project().run("reply --help"), @"
+    --- stdout
+    Read what an agent answered
+
+    Usage: aiwf reply [OPTIONS] <COMMAND>
+
+    Commands:
+      parse  Parse a reply; what could be read is printed even when there are problems
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn reply_parse() {
+    assert_snapshot!(project().run("reply parse --help"), @"
+    --- stdout
+    Parse a reply; what could be read is printed even when there are problems
+
+    Usage: aiwf reply parse [OPTIONS] --as <PARSER> [FILE|-]
+
+    Arguments:
+      [FILE|-]  The reply, or - for the standard input [default: -]
+
+    Options:
+          --as <PARSER>  What the reply is read as [possible values: file-markers, fenced-files,
+                         review-meta, verdict-tag, task-status, tool-calls, front-matter]
+      -h, --help         Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf reply parse --as file-markers reply.md
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn every_help_fits_a_screen() {
+    let project = project();
+    for command in
+        ["", "prompt", "prompt build", "prompt build session", "prompt build change", "reply parse"]
+    {
+        let help = project.run(&format!("{command} --help")).stdout_text();
+        assert!(help.lines().count() <= 50, "`aiwf {command} --help` has {} lines", help.lines().count());
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "`aiwf {command} --help` is too wide");
+    }
+}

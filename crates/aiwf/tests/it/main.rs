@@ -1,0 +1,55 @@
+//! The program as a user meets it: what it prints, what it says when something is wrong, how it ends.
+//!
+//! A file for each command or topic. Every test has a project and a home of its own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    reason = "helper functions of tests stop at the first surprise"
+)]
+
+mod demo;
+mod errors;
+mod help;
+mod printing;
+mod prompt_build;
+mod prompt_build_budget;
+mod prompt_build_change;
+mod prompt_build_documents;
+mod prompt_build_files;
+mod prompt_build_out;
+mod prompt_build_providers;
+mod prompt_build_session;
+mod prompt_preview;
+mod prompt_recipes;
+mod prompt_schema;
+mod properties;
+mod reply_parse;
+mod session;
+mod template;
+
+use aiwf_testkit::{Outcome, TestProject};
+use serde_json::Value;
+
+/// An empty project for the program of this workspace.
+fn project() -> TestProject {
+    TestProject::new(env!("CARGO_BIN_EXE_aiwf"))
+}
+
+/// The one line of JSON a run printed.
+#[track_caller]
+fn json(outcome: &Outcome) -> Value {
+    let text = outcome.stdout_text();
+    assert_eq!(text.lines().count(), 1, "one line of JSON was expected:\n{outcome}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The one line of JSON a run printed, for people, with its exit code checked against the process's own.
+#[track_caller]
+fn pretty(outcome: &Outcome) -> String {
+    let json = json(outcome);
+    assert_eq!(json["schema_version"], 1);
+    assert_eq!(json["exit_code"], outcome.exit_code());
+    format!("{json:#}")
+}

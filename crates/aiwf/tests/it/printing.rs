@@ -1,0 +1,93 @@
+//! Where output goes: pipes that close, devices that are full, colours.
+
+use insta::assert_snapshot;
+
+use crate::project;
+
+#[test]
+fn a_reader_that_goes_away_ends_the_program_quietly() {
+    let project = project().file("big.txt", "0123456789\n".repeat(1 << 17));
+    for flags in ["", "--json", "--format messages"] {
+        let line = format!("prompt build change --instructions x --file big.txt {flags}");
+        let outcome = project.command(&line).run_into_closing_pipe(10);
+        assert_eq!(outcome.stderr, b"", "{flags}");
+        assert_eq!(outcome.exit_code(), 0, "{flags}");
+    }
+}
+
+#[test]
+fn a_full_device_is_an_error_said_on_the_standard_error() {
+    let project = project();
+    for line in [
+        "prompt build change --instructions x",
+        "prompt build change --instructions x --json",
+        "prompt preview change --instructions x --json",
+        "prompt recipes",
+        "prompt schema reply",
+        "template list",
+        "template check --json",
+        "--help",
+    ] {
+        let outcome = project.command(line).stdout_to("/dev/full").run();
+        assert_eq!(
+            outcome.stderr_text().lines().filter(|line| !line.contains("tokens")).collect::<Vec<_>>(),
+            ["error: could not write to the standard output", "  caused by: no space left on device"],
+            "{line}"
+        );
+        assert_eq!(outcome.exit_code(), 1, "{line}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let project = project();
+    let line = "prompt build change --instructions x --budget 1";
+    let plain = project.run(line);
+    assert!(!plain.stderr.contains(&0x1b), "{plain}");
+    let forced = project.command(line).env("CLICOLOR_FORCE", "1").run();
+    assert_snapshot!(forced.stderr_text().replace('\u{1b}', "␛"), @"
+    ␛[1m␛[31merror:␛[0m required sections need 13 tokens but the budget is 1
+      largest: `instructions` (13 tokens)
+
+    ␛[1m␛[36mhint:␛[0m shorten that section, or set a larger budget with `--budget`
+    ");
+    let refused = project.command(line).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").run();
+    assert_eq!(refused, plain);
+}
+
+#[test]
+fn a_prompt_is_never_coloured_or_changed() {
+    let project = project();
+    let text = "\u{1b}[31mred\u{1b}[0m";
+    let run = project.command("prompt build change --format text --instructions").arg(text);
+    assert_eq!(run.env("NO_COLOR", "1").run().success().stdout_text(), text);
+}
+
+#[test]
+fn names_of_others_cannot_steer_the_terminal() {
+    let project = project().file("src/\u{1b}[2Jx\n.bin", [0; 4]).file("src/\u{7}.rs", "fn a() {}\n");
+    let outcome = project.run("prompt preview change --instructions x --file src");
+    assert_snapshot!(outcome.stderr_text(), @"
+    warning: file:src/�[2Jx�.bin: skipped: binary (4 bytes)
+    warning: file:src/�.rs: 1 character that XML cannot hold became U+FFFD
+    change prompt as xml: 29 tokens (estimate), sha256 2a9d8b5e9af405d1b75f966f294c82f2a307fca0e15b811f825e35c3fe05f93a
+      context       ██████████······         19  65.5%  input:context
+        src/�.rs    ██████████······         19  65.5%  file:src/�.rs
+      instructions  █████···········         10  34.4%  input:instructions
+    ");
+}
+
+#[test]
+fn a_program_without_a_home_works() {
+    let project = project();
+    let run = project.command("prompt build change --phase nowhere --instructions x").env("HOME", "");
+    assert_snapshot!(run.run(), @"
+    --- stderr
+    error: no template for agent `BASE` in phase `nowhere` (TemplateNotFound)
+      tried: .aiwf/templates/system/BASE-nowhere.md
+      tried: built-in:BASE-nowhere.md
+
+    hint: write `.aiwf/templates/system/BASE-nowhere.md`
+    --- exit code 1
+    ");
+}
