@@ -13,6 +13,8 @@
 mod args;
 mod bench;
 mod failure;
+mod faults;
+mod record_demo;
 mod test;
 mod tidy;
 mod workspace;
@@ -35,6 +37,7 @@ Tasks:
                              --check exits with 1 when a target is missed
                              --json prints one line of JSON instead of a table
                              --peers installs the tools to compare with under target/
+  record-demo                records the demo's answers anew, after a template or a standard changed
   help                       this text
 ";
 
@@ -62,7 +65,8 @@ fn run(words: &[String]) -> Result<(), Failure> {
         "test" => test::run(&workspace, rest),
         "tidy" => tidy::run(&workspace, rest),
         "bench" => bench::run(&workspace, rest),
+        "record-demo" => record_demo::run(&workspace, rest),
         unknown => Err(Failure::usage(format!("unknown task `{unknown}`"))
-            .hint("the tasks are `test`, `tidy`, `bench` and `help`")),
+            .hint("the tasks are `test`, `tidy`, `bench`, `record-demo` and `help`")),
     }
 }

@@ -33,7 +33,10 @@ const STEPS: &[Step] = &[
 ];
 
 /// The slow suites. A test in a crate that belongs to one asks for `AIWF_SLOW=1`.
-const SLOW: &[Suite] = &[Suite { name: "fuzz-smoke", needs: None, run: fuzz_smoke }];
+const SLOW: &[Suite] = &[
+    Suite { name: "fuzz-smoke", needs: None, run: fuzz_smoke },
+    Suite { name: "faults", needs: Some("strace (Debian's package)"), run: crate::faults::run },
+];
 
 /// Cases per property in `fuzz-smoke`; a plain test run has proptest's 256.
 const MANY_CASES: &str = "2000";

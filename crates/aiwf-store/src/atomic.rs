@@ -59,14 +59,24 @@ pub fn write_atomic(
     replace(path, durability, write).map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
-/// Removes a file or a directory of the engine's own, as far as that works; a link is removed, not followed.
-pub fn remove(path: &Path) {
+/// Removes a file or a directory of the engine's own; a link is removed, not followed, and nothing is fine too.
+pub fn remove(path: &Path) -> Result<(), StoreError> {
     let removed = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
-        Err(_) => return,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     };
-    drop(removed);
+    removed.map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
+/// Gives a directory its final name, durably; what is there already stays.
+pub fn move_dir(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let moved = fs::rename(from, to).and_then(|()| match to.parent() {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
+    });
+    moved.map_err(|source| StoreError { path: to.to_owned(), source })
 }
 
 /// Creates a directory and those above it; one that exists is fine.

@@ -83,6 +83,17 @@ pub(crate) fn failure(error: &clap::Error, command: &KnownCommand) -> Failure {
     }
 }
 
+/// A first word that is neither a command nor a profile.
+pub(crate) fn unknown_command(word: &str, profiles: &[String]) -> Failure {
+    let root = crate::cli::command();
+    let commands: Vec<&str> = root.get_subcommands().map(clap::Command::get_name).collect();
+    let hint = match nearest(word, commands.into_iter().chain(profiles.iter().map(String::as_str))) {
+        Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
+        None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
+    };
+    Failure::usage(format!("unknown command `{word}`"), hint)
+}
+
 /// A flag without the name of its value.
 fn flag_of(shown: &str) -> &str {
     let is_flag = shown.starts_with('-');
@@ -130,7 +141,9 @@ impl KnownCommand {
                 arguments.next();
                 continue;
             }
-            if word.as_encoded_bytes().starts_with(b"-") || word == "help" {
+            // The command line of a profile starts with the profile's own name.
+            let is_root = words.is_empty() && word == root.get_name();
+            if word.as_encoded_bytes().starts_with(b"-") || word == "help" || is_root {
                 continue;
             }
             let Some(found) = word.to_str().and_then(|word| command.find_subcommand(word)) else { break };
@@ -142,9 +155,11 @@ impl KnownCommand {
             .map(|command| command.get_name().to_owned())
             .filter(|name| name != "help")
             .collect();
-        // JSON tells a recipe apart from the command it is built by.
-        let name = words.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
-        words.insert(0, root.get_name().to_owned());
+        // JSON tells a recipe apart from the command it is built by, and names a profile with its command.
+        let profile = Some(root.get_name()).filter(|name| *name != "aiwf");
+        let name =
+            profile.into_iter().chain(words.iter().map(String::as_str)).take(2).collect::<Vec<_>>().join(" ");
+        words.insert(0, root.get_bin_name().unwrap_or(root.get_name()).to_owned());
         let takes_input = command.get_arguments().any(|argument| argument.get_id() == "input");
         Self { words: words.join(" "), name, sub_commands, takes_input }
     }

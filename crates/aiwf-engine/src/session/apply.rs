@@ -198,7 +198,7 @@ impl Work<'_> {
             }
             let path = Path::new(&file.target);
             match &file.before {
-                None => aiwf_store::remove(path),
+                None => aiwf_store::remove(path)?,
                 Some(before) => {
                     let kept = self.directory.objects().get(before).ok().flatten();
                     if let Some(bytes) = kept {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use aiwf_config::Settings;
 use aiwf_session::{Command, FileHash, GateSetting, Role, Setup};
-use aiwf_store::{Durability, Objects, create_dir, sha256_hex, write_atomic};
+use aiwf_store::{Durability, Lock, Objects, create_dir, sha256_hex, write_atomic};
 use serde_json::{Map, Value};
 
-use super::directory::{SessionDirectory, new_id};
+use super::directory::{SessionDirectory, is_temporary, new_id, sessions_root};
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
@@ -61,8 +62,10 @@ impl Engine {
             .map_err(|problems| SessionError::Params { profile: new.profile.clone(), problems })?;
         let standards = profile.standards(&settled.context, None)?.unwrap_or_default();
 
+        remove_unfinished(self.settings());
         let directory = SessionDirectory::new(self.settings(), &new_id(self.settings()));
-        let outcome = self.fill(&directory, &standards, &settled.inputs).and_then(|(standards, inputs)| {
+        let unfinished = directory.unfinished();
+        let outcome = self.fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
             let setup = Setup {
                 session_id: directory.id.clone(),
                 profile: new.profile,
@@ -75,12 +78,13 @@ impl Engine {
                 standards,
                 inputs,
             };
-            let mut work = Work::open(self, directory.clone())?;
-            work.commit(Command::Create(Box::new(setup)))?;
-            Ok(())
+            Work::open(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
+            // From here on there is a session; before, there was nothing.
+            Ok(aiwf_store::move_dir(&unfinished.path, &directory.path)?)
         });
         if let Err(error) = outcome {
-            aiwf_store::remove(&directory.path);
+            // The error is what matters; what is left is removed by the next `init`.
+            drop(aiwf_store::remove(&unfinished.path));
             return Err(error);
         }
         let mut work = Work::open(self, directory.clone())?;
@@ -102,6 +106,16 @@ impl Engine {
             .map(|(key, text)| keep(directory, &objects, &format!("inputs/{key}"), text))
             .collect::<Result<Vec<_>, _>>()?;
         Ok((bundle, inputs))
+    }
+}
+
+/// Removes what a killed `init` left; one that is still at work holds its lock.
+fn remove_unfinished(settings: &Settings) {
+    let Ok(entries) = std::fs::read_dir(sessions_root(settings)) else { return };
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_temporary(path)) {
+        if Lock::take(&path.join(".lock")).is_ok() {
+            drop(aiwf_store::remove(&path));
+        }
     }
 }
 

@@ -114,7 +114,7 @@ impl Engine {
         let response = work.response_path()?;
         let kept = if work.directory.file(&response).is_file() {
             let kept = work.keep_rejected(std::slice::from_ref(&response))?;
-            aiwf_store::remove(&work.directory.file(&response));
+            aiwf_store::remove(&work.directory.file(&response))?;
             kept
         } else {
             Vec::new()

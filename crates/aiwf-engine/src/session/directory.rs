@@ -37,6 +37,12 @@ impl SessionDirectory {
         Self { id: id.to_owned(), path: sessions_root(settings).join(id) }
     }
 
+    /// The same session while it is being created, under a name that nobody looks at.
+    pub(crate) fn unfinished(&self) -> Self {
+        let name = format!(".tmp-{}", self.id);
+        Self { id: self.id.clone(), path: self.path.with_file_name(name) }
+    }
+
     pub(crate) fn journal_path(&self) -> PathBuf {
         self.path.join("journal.jsonl")
     }
@@ -95,7 +101,7 @@ pub(crate) fn all_ids(settings: &Settings) -> Result<Vec<String>, SessionError> 
     };
     let mut ids: Vec<String> = entries
         .filter_map(Result::ok)
-        .filter(|entry| entry.path().join("journal.jsonl").is_file())
+        .filter(|entry| !is_temporary(&entry.path()) && entry.path().join("journal.jsonl").is_file())
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     ids.sort();

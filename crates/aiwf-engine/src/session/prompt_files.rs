@@ -114,7 +114,7 @@ impl Work<'_> {
         let (Some(rejected), Some(path)) = (rejected, phase.response_path(iteration)) else { return Ok(()) };
         let path = self.directory.file(&path);
         if path.is_file() && aiwf_store::sha256_hex(&crate::read::read_bytes(&path)?) == rejected.sha256 {
-            aiwf_store::remove(&path);
+            aiwf_store::remove(&path)?;
         }
         Ok(())
     }

@@ -109,8 +109,8 @@ impl<'e> Work<'e> {
 fn remove_leftovers(directory: &SessionDirectory) {
     let walk = ignore::WalkBuilder::new(&directory.path).standard_filters(false).max_depth(Some(2)).build();
     for entry in walk.filter_map(Result::ok) {
-        if is_temporary(entry.path()) {
-            aiwf_store::remove(entry.path());
+        if entry.depth() > 0 && is_temporary(entry.path()) {
+            drop(aiwf_store::remove(entry.path()));
         }
     }
 }

@@ -5,18 +5,18 @@
 use std::fs;
 use std::path::Path;
 
-use aiwf_engine::config::Settings;
+use aiwf_engine::config::{Environment, Settings};
 use aiwf_engine::prompt::{Format, FsAbility, Recipe, Tokens};
 use aiwf_engine::provider::provider;
 use aiwf_engine::{BuildOptions, Built, ChangeFlags, Document, Engine, EngineError};
 
 pub(crate) fn engine(root: &Path) -> Engine {
-    Engine::new(Settings {
+    let environment = Environment {
         current_dir: root.to_owned(),
-        project_root: root.to_owned(),
-        home: None,
-        cache_dir: Some(root.join("cache")),
-    })
+        cache_home: Some(root.join("cache")),
+        ..Environment::default()
+    };
+    Engine::new(Settings::resolve(Some(root), environment).unwrap())
 }
 
 fn build(root: &Path, recipe: Recipe, json: &str, options: BuildOptions) -> Result<Built, EngineError> {

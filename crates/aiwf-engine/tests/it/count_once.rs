@@ -16,5 +16,5 @@ fn counting_waits_until_somebody_asks() {
     let metadata = built.metadata();
     assert!(metadata.is_exact);
     assert!(built.prompt.sections().iter().all(|section| section.tokens.is_some()));
-    assert!(root.path().join("cache/counts/o200k_base.bin").exists());
+    assert!(root.path().join("cache/aiwf/counts/o200k_base.bin").exists());
 }

@@ -155,7 +155,9 @@ impl<'a> Schema<'a> {
                     alter_column(table, column_name, op);
                 }
                 ast::AlterTableOperation::DropColumn { column_names, .. } => {
-                    idents(column_names).iter().for_each(|name| drop_column(table, name));
+                    for name in idents(column_names) {
+                        drop_column(table, &name);
+                    }
                 }
                 ast::AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
                     rename_column(table, &old_column_name.value, &new_column_name.value);

@@ -15,8 +15,8 @@ CREATE TABLE customer (
 ";
 
 /// Snapshots the prompts of all phases.
-fn check(profile: &Profile, name: &str, given: Value) {
-    let settled = settle(profile, given, DDL);
+fn check(profile: &Profile, name: &str, given: &Value) {
+    let settled = settle(profile, given.clone(), DDL);
     for phase in Phase::ALL {
         let prompt = profile
             .prompt(phase, &settled.context, &settled.inputs)
@@ -25,7 +25,7 @@ fn check(profile: &Profile, name: &str, given: Value) {
     }
 }
 
-fn jpa(more: Value) -> Value {
+fn jpa(more: &Value) -> Value {
     let mut given = json!({
         "entity": "Customer", "table": "customer", "bounded-context": "sales", "schema-file": "schema.sql",
     });
@@ -37,7 +37,7 @@ fn jpa(more: Value) -> Value {
 fn jpa_mt_per_scope() {
     let profile = profile("jpa-mt");
     for scope in ["domain", "service", "api", "full"] {
-        check(profile, scope, jpa(json!({"scope": scope})));
+        check(profile, scope, &jpa(&json!({"scope": scope})));
     }
 }
 
@@ -47,12 +47,12 @@ fn jpa_mt_per_conventions() {
     check(
         profile,
         "full_feature",
-        jpa(json!({"scope": "full", "conventions": "feature", "base-package": "org.shop"})),
+        &jpa(&json!({"scope": "full", "conventions": "feature", "base-package": "org.shop"})),
     );
     check(
         profile,
         "full_lombok_design",
-        jpa(json!({"scope": "full", "conventions": "lombok", "design": "d.md"})),
+        &jpa(&json!({"scope": "full", "conventions": "lombok", "design": "d.md"})),
     );
 }
 
@@ -60,7 +60,7 @@ fn jpa_mt_per_conventions() {
 fn react_component_per_variant() {
     let profile = profile("react-component");
     for variant in ["primary", "secondary", "ghost", "link"] {
-        check(profile, variant, json!({"component": "Button", "variant": variant}));
+        check(profile, variant, &json!({"component": "Button", "variant": variant}));
     }
 }
 
@@ -70,15 +70,15 @@ fn react_component_with_tests_and_in_javascript() {
     check(
         profile,
         "javascript_tests",
-        json!({"component": "Badge", "typescript": false, "with-tests": true, "purpose": "shows a count", "design": "d.md"}),
+        &json!({"component": "Badge", "typescript": false, "with-tests": true, "purpose": "shows a count", "design": "d.md"}),
     );
 }
 
 #[test]
 fn no_prompt_has_blank_stretches_or_leftovers() {
     for (name, given) in [
-        ("jpa-mt", jpa(json!({"scope": "full"}))),
-        ("jpa-mt", jpa(json!({"scope": "service"}))),
+        ("jpa-mt", jpa(&json!({"scope": "full"}))),
+        ("jpa-mt", jpa(&json!({"scope": "service"}))),
         ("react-component", json!({"component": "Button"})),
         ("react-component", json!({"component": "Button", "javascript": true, "with-tests": true})),
     ] {

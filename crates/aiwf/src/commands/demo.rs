@@ -30,8 +30,14 @@ static PROJECT: &[(&str, &[u8])] = shop![
     "src/main/java/com/example/shop/tenancy/TenantContext.java",
 ];
 
-/// The recorded answers.
-static CASSETTE: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/cassette.rs"));
+/// The recorded answers; `cargo xtask record-demo` makes them anew when a prompt has changed.
+static CASSETTE: &[(&str, &[u8])] = shop![
+    "cassette/planning-1.json",
+    "cassette/generating-1.json",
+    "cassette/reviewing-1.json",
+    "cassette/revising-2.json",
+    "cassette/reviewing-2.json",
+];
 
 const CONFIG: &str = "\
 # Answers come from recordings. For a real session set `default` to a provider of yours (`aiwf providers`).
@@ -105,7 +111,7 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
 }
 
 fn write_project(root: &Path) -> Result<(), Failure> {
-    let cassette = CASSETTE.iter().map(|(name, bytes)| (PathBuf::from(".aiwf/cassette").join(name), *bytes));
+    let cassette = CASSETTE.iter().map(|(name, bytes)| (PathBuf::from(".aiwf").join(name), *bytes));
     let config = (PathBuf::from(".aiwf/config.toml"), CONFIG.as_bytes());
     let project = PROJECT.iter().map(|(path, bytes)| (PathBuf::from(path), *bytes));
     for (path, bytes) in project.chain(cassette).chain([config]) {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
-use crate::session_output;
+use crate::{session_output, usage};
 
 /// The flags of `init` that every profile has.
 const ROLE_FLAGS: [(Role, &str); 4] = [
@@ -127,7 +127,15 @@ fn help(param: &Param) -> String {
 /// Runs `aiwf PROFILE …`.
 pub(crate) fn run(words: &[OsString], engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    let profile = engine.profile(&name)?;
+    let profile = match engine.profile(&name) {
+        Ok(profile) => profile,
+        // The first word is what decides between a command of ours and a profile.
+        Err(SessionError::UnknownProfile { known, .. }) => {
+            let output = Output::new(output::is_json_asked_for(), "");
+            return Ok(output.failure(&usage::unknown_command(&name, &known)));
+        }
+        Err(error) => return Err(error.into()),
+    };
     let mut command = command(&profile).bin_name(format!("aiwf {name}"));
     let matches = match command.try_get_matches_from_mut(words) {
         Ok(matches) => matches,

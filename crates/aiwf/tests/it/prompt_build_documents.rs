@@ -189,7 +189,7 @@ fn an_unknown_field_suggests_the_nearest() {
     error: document does not fit recipe `session`
       at `sesionDir`: unknown field `sesionDir`
 
-    hint: did you mean `sessionDir`? known: `session_dir`, `phase`, `iteration`, `profile_prompt`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`, `feedback`
+    hint: did you mean `sessionDir`? known: `session_dir`, `phase`, `iteration`, `profile_prompt`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`, `feedback`, `rejected_reply`
     ");
     assert_snapshot!(refusal("workflow", r#"{"mode": "chat", "agentDefinition": {"id": "a", "tools": {"fs": {"zzz": 1}}}}"#), @"
     error: document does not fit recipe `workflow`

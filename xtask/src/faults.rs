@@ -1,0 +1,307 @@
+//! The slow suite `faults`: every command that changes a session, disturbed at every call that changes the disk.
+//!
+//! For each such call once the process is killed there, and once the call fails. Afterwards the journal must be
+//! intact, `status` must work, and running the command again must lead where an undisturbed run leads. A second part
+//! lets two processes race for one session.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::workspace::{self, Workspace, is_installed};
+
+/// The calls that change the disk.
+const CALLS: [&str; 9] =
+    ["write", "fsync", "fdatasync", "rename", "renameat2", "mkdir", "unlink", "ftruncate", "rmdir"];
+/// What each call fails with when it is made to fail.
+const FULL: &str = "ENOSPC";
+const BROKEN: &str = "EIO";
+/// Rounds of two processes racing for one session.
+const RACES: usize = 100;
+
+const INIT: &[&str] = &[
+    "jpa-mt",
+    "init",
+    "--entity",
+    "Customer",
+    "--table",
+    "customer",
+    "--bounded-context",
+    "sales",
+    "--schema-file",
+    "schema.sql",
+];
+const SCHEMA: &str = "CREATE TABLE customer (id BIGINT PRIMARY KEY, tenant_id BIGINT NOT NULL);\n";
+const CODE: &str = "<<<FILE: Customer.java>>>\npackage com.example.sales;\n\nclass Customer {}\n";
+const PASS: &str =
+    "@@@REVIEW_META\nverdict: PASS\nissues_total: 0\nissues_critical: 0\nmissing_inputs: 0\n@@@\n";
+
+/// A command to disturb, and how a project gets to where it makes sense.
+struct Case {
+    name: &'static str,
+    before: &'static [Act],
+    words: &'static [&'static str],
+    stdin: &'static str,
+}
+
+/// One step on the way to a case.
+#[derive(Clone, Copy)]
+enum Act {
+    Init,
+    Approve,
+    Respond(&'static str),
+}
+
+use Act::{Approve, Init, Respond};
+
+const TO_REPLY: &[Act] = &[Init, Approve];
+const TO_PLAN: &[Act] = &[Init, Approve, Respond("# Plan\n")];
+const TO_CODE: &[Act] = &[Init, Approve, Respond("# Plan\n"), Approve, Approve, Respond(CODE)];
+const TO_END: &[Act] = &[
+    Init,
+    Approve,
+    Respond("# Plan\n"),
+    Approve,
+    Approve,
+    Respond(CODE),
+    Approve,
+    Approve,
+    Respond(PASS),
+    Approve,
+];
+
+const CASES: &[Case] = &[
+    Case { name: "init", before: &[], words: INIT, stdin: "" },
+    Case { name: "approve a prompt", before: &[Init], words: &["approve"], stdin: "" },
+    Case { name: "respond", before: TO_REPLY, words: &["respond"], stdin: "# Plan\n" },
+    Case { name: "approve a plan", before: TO_PLAN, words: &["approve"], stdin: "" },
+    Case { name: "approve code", before: TO_CODE, words: &["approve"], stdin: "" },
+    Case { name: "reject", before: TO_PLAN, words: &["reject", "--feedback", "shorter"], stdin: "" },
+    Case { name: "cancel", before: &[Init], words: &["cancel"], stdin: "" },
+    Case { name: "apply", before: TO_END, words: &["apply", "latest"], stdin: "" },
+];
+
+pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
+    ensure_strace()?;
+    workspace::run(workspace.cargo().args(["build", "--quiet", "--locked", "-p", "aiwf"]))?;
+    let program = workspace.target_dir()?.join("debug/aiwf");
+    let mut n_faults = 0;
+    for case in CASES {
+        let n = disturb(&program, case)?;
+        println!("   {}: {n} faults", case.name);
+        n_faults += n;
+    }
+    race(&program)?;
+    println!("   {n_faults} faults and {RACES} races survived");
+    Ok(())
+}
+
+fn ensure_strace() -> Result<(), Failure> {
+    if is_installed("strace") {
+        return Ok(());
+    }
+    println!("   strace is not installed: installing Debian's package");
+    let install = |words: &[&str]| workspace::run(Command::new("apt-get").args(words).stdout(Stdio::null()));
+    install(&["update", "-qq"])
+        .and_then(|()| install(&["install", "-y", "-qq", "strace"]))
+        .map_err(|failure| failure.hint("install strace, then run `cargo xtask test faults`"))
+}
+
+/// A project of its own.
+struct World {
+    directory: tempfile::TempDir,
+    program: PathBuf,
+}
+
+impl World {
+    fn new(program: &Path) -> Result<Self, Failure> {
+        let directory = tempfile::tempdir().map_err(|error| Failure::io("make a directory", &error))?;
+        for name in ["project/.aiwf", "home"] {
+            fs::create_dir_all(directory.path().join(name))
+                .map_err(|error| Failure::io("make a directory", &error))?;
+        }
+        let world = Self { directory, program: program.to_owned() };
+        fs::write(world.project().join("schema.sql"), SCHEMA)
+            .map_err(|error| Failure::io("write a file", &error))?;
+        Ok(world)
+    }
+
+    /// A world where some steps have been taken.
+    fn after(program: &Path, acts: &[Act]) -> Result<Self, Failure> {
+        let world = Self::new(program)?;
+        for act in acts {
+            let output = match act {
+                Init => world.aiwf(INIT, ""),
+                Approve => world.aiwf(&["approve"], ""),
+                Respond(reply) => world.aiwf(&["respond"], reply),
+            }?;
+            expect_success(&output, "a step before the case")?;
+        }
+        Ok(world)
+    }
+
+    fn project(&self) -> PathBuf {
+        self.directory.path().join("project")
+    }
+
+    fn aiwf(&self, words: &[&str], stdin: &str) -> Result<Output, Failure> {
+        let mut command = Command::new(&self.program);
+        command.args(words);
+        self.run(command, stdin)
+    }
+
+    fn traced(&self, options: &[&str], words: &[&str], stdin: &str) -> Result<Output, Failure> {
+        let mut command = Command::new("strace");
+        command.args(["-f", "-o"]).arg(self.directory.path().join("trace")).args(options);
+        command.arg(&self.program).args(words);
+        self.run(command, stdin)
+    }
+
+    fn run(&self, mut command: Command, stdin: &str) -> Result<Output, Failure> {
+        let input = self.directory.path().join("stdin");
+        let failed = |error: &std::io::Error| Failure::io("run a command of the suite", error);
+        fs::write(&input, stdin).map_err(|error| failed(&error))?;
+        let input = fs::File::open(&input).map_err(|error| failed(&error))?;
+        command
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.directory.path().join("home"))
+            .stdin(input);
+        command.output().map_err(|error| failed(&error))
+    }
+
+    /// Where the newest session stands: what a person sees, and every file that is not a log of times.
+    fn standing(&self) -> Result<String, Failure> {
+        let status = self.aiwf(&["status", "latest", "--json"], "")?;
+        expect_success(&status, "`status` after a fault")?;
+        let report: Value = serde_json::from_slice(&status.stdout)
+            .map_err(|error| Failure::new("`status` printed no JSON").detail(error.to_string()))?;
+        let id = report.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut files = BTreeMap::new();
+        collect(&self.project(), &self.project(), &mut files);
+        let text = format!("{report:#}\n{files:#?}");
+        Ok(text.replace(&id, "SESSION"))
+    }
+}
+
+/// Every file by path, with its length, without those that hold times, temporary names or kept bytes.
+fn collect(root: &Path, directory: &Path, files: &mut BTreeMap<String, u64>) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.filter_map(Result::ok) {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if name != "objects" {
+                collect(root, &path, files);
+            }
+        } else if !["journal.jsonl", "session.json", ".lock"].contains(&name.as_str())
+            && !name.starts_with("journal.torn")
+        {
+            let relative = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            // A prompt names its own session, so its text differs from run to run; its length does not.
+            files.insert(relative, entry.metadata().map_or(0, |metadata| metadata.len()));
+        }
+    }
+}
+
+fn expect_success(output: &Output, what: &str) -> Result<(), Failure> {
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("{what} ended with {}", output.status))
+        .detail(String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Disturbs a case at every call; the number of faults it survived.
+fn disturb(program: &Path, case: &Case) -> Result<usize, Failure> {
+    let calm = World::after(program, case.before)?;
+    let trace = format!("trace={}", CALLS.join(","));
+    expect_success(&calm.traced(&["-e", &trace], case.words, case.stdin)?, case.name)?;
+    let log = fs::read_to_string(calm.directory.path().join("trace")).unwrap_or_default();
+    let expected = calm.standing()?;
+    let mut n_faults = 0;
+    for call in CALLS {
+        let n_calls = log.lines().filter(|line| line.contains(&format!(" {call}("))).count();
+        for number in 1..=n_calls {
+            let error = if call.starts_with('f') { BROKEN } else { FULL };
+            for fault in [format!("signal=SIGKILL:when={number}"), format!("error={error}:when={number}")] {
+                survive(program, case, call, &fault, &expected)?;
+                n_faults += 1;
+            }
+        }
+    }
+    Ok(n_faults)
+}
+
+fn survive(program: &Path, case: &Case, call: &str, fault: &str, expected: &str) -> Result<(), Failure> {
+    let world = World::after(program, case.before)?;
+    let inject = format!("inject={call}:{fault}");
+    world.traced(&["-e", &inject], case.words, case.stdin)?;
+    let told = |failure: Failure| failure.detail(format!("case `{}`, {inject}", case.name));
+    let has_session = case.name != "init" || world.aiwf(&["status", "latest"], "")?.status.success();
+    if has_session {
+        expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` after a fault").map_err(told)?;
+        // Whatever needs no decision is finished first; then the command is needed only if it had not happened.
+        world.aiwf(&["run", "latest"], "")?;
+        if world.standing().map_err(told)? == expected {
+            return Ok(());
+        }
+    }
+    expect_success(&world.aiwf(case.words, case.stdin)?, "running the command again").map_err(told)?;
+    expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` in the end").map_err(told)?;
+    let reached = world.standing().map_err(told)?;
+    if reached == expected {
+        return Ok(());
+    }
+    Err(told(Failure::new("running the command again leads elsewhere than an undisturbed run"))
+        .detail(difference(expected, &reached)))
+}
+
+fn difference(expected: &str, reached: &str) -> String {
+    let old: Vec<&str> = expected.lines().collect();
+    let new: Vec<&str> = reached.lines().collect();
+    let missing = old.iter().filter(|line| !new.contains(line)).map(|line| format!("- {line}"));
+    let added = new.iter().filter(|line| !old.contains(line)).map(|line| format!("+ {line}"));
+    missing.chain(added).take(20).collect::<Vec<_>>().join("\n")
+}
+
+/// Two processes approve one prompt at the same time: it is approved once, and the chain holds.
+fn race(program: &Path) -> Result<(), Failure> {
+    for round in 0..RACES {
+        let world = World::after(program, &[Init])?;
+        let start = || {
+            Command::new(program)
+                .arg("approve")
+                .current_dir(world.project())
+                .env_clear()
+                .env("HOME", world.directory.path().join("home"))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .map_err(|error| Failure::io("start a racer", &error))
+        };
+        let mut racers = [start()?, start()?];
+        let mut codes = Vec::new();
+        for racer in &mut racers {
+            let status = racer.wait().map_err(|error| Failure::io("wait for a racer", &error))?;
+            codes.push(status.code().unwrap_or(-1));
+        }
+        codes.sort_unstable();
+        // The second is refused, or comes so late that it finds the reply missing.
+        if codes != [0, 1] && codes != [0, 3] {
+            return Err(Failure::new(format!("race {round} ended with {codes:?}")));
+        }
+        let events = world.aiwf(&["events", "latest"], "")?;
+        let approvals = String::from_utf8_lossy(&events.stdout).matches("prompt-approved").count();
+        expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` after a race")?;
+        if approvals != 1 {
+            return Err(Failure::new(format!("race {round} approved the prompt {approvals} times")));
+        }
+    }
+    Ok(())
+}
