@@ -67,23 +67,17 @@ pub(crate) fn find(settings: &Settings, name: &str) -> Result<Profile, SessionEr
 /// Every profile, by name.
 pub(crate) fn all(settings: &Settings) -> Vec<FoundProfile> {
     let mut found: BTreeMap<String, FoundProfile> = BTreeMap::new();
-    let mut add =
-        |name: String, origin: ProfileOrigin, load: &dyn Fn() -> Result<Profile, String>| match found
-            .get_mut(&name)
-        {
-            Some(winner) => winner.hides.push(origin),
-            None => {
-                let profile = load().and_then(|profile| {
-                    let is_named_so = profile.name() == name;
-                    if is_named_so {
-                        Ok(profile)
-                    } else {
-                        Err(format!("its manifest calls it `{}`", profile.name()))
-                    }
-                });
-                found.insert(name.clone(), FoundProfile { name, origin, profile, hides: Vec::new() });
-            }
-        };
+    let mut add = |name: String, origin: ProfileOrigin, load: &dyn Fn() -> Result<Profile, String>| {
+        if let Some(winner) = found.get_mut(&name) {
+            winner.hides.push(origin);
+            return;
+        }
+        let profile = load().and_then(|profile| {
+            let found = profile.name().to_owned();
+            if found == name { Ok(profile) } else { Err(format!("its manifest calls it `{found}`")) }
+        });
+        found.insert(name.clone(), FoundProfile { name, origin, profile, hides: Vec::new() });
+    };
     for (name, _) in built_in_profiles() {
         let load = || {
             let files = built_in_profile(name).unwrap_or_default();

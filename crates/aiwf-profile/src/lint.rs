@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use aiwf_prompt::{check_template, render_template};
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::{Map, Value};
 
 use crate::context::variables;

@@ -54,7 +54,7 @@ fn parameters_must_make_sense() {
     insta::assert_snapshot!(problems(&head), @r"
     3: `Entity` is not a name: use lower case letters, digits and hyphens, a letter first
     8: a parameter of type `string` takes no `choices`
-    7: pattern of `a` is not a regular expression: invalid character class range, the start must be <= the end
+    7: pattern of `a` is not a regular expression: invalid range in character class
     9: choice `b` has no `choices`
     13: choice `c` has the same value twice
     13: choice `c` has an empty value

@@ -1,6 +1,6 @@
 //! A parameter of a profile: what it takes, and how a given value is read.
 
-use regex::{Regex, RegexBuilder};
+use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Number, Value};
 
 use crate::problem::{excerpt, known_hint, ticked};
@@ -90,10 +90,9 @@ impl Pattern {
         const MAX_COMPILED_BYTES: usize = 256 * 1024;
         let regex = RegexBuilder::new(&format!("^(?:{text})$"))
             .size_limit(MAX_COMPILED_BYTES)
-            .dfa_size_limit(MAX_COMPILED_BYTES)
             .nest_limit(50)
             .build()
-            .map_err(|error| reason(&error))?;
+            .map_err(|error| error.to_string().trim_end_matches('.').to_owned())?;
         Ok(Self { text: text.to_owned(), help, regex })
     }
 
@@ -109,16 +108,6 @@ impl Pattern {
         let wanted = self.help.clone().unwrap_or_else(|| format!("something that matches `{}`", self.text));
         Err(ParamFault::new(format!("is `{}`, not {wanted}", excerpt(value))))
     }
-}
-
-/// The last line of a regex error says what is wrong; the lines before it draw the place.
-fn reason(error: &regex::Error) -> String {
-    if let regex::Error::CompiledTooBig(limit) = error {
-        return format!("it takes more than {limit} bytes when compiled");
-    }
-    let text = error.to_string();
-    let last = text.lines().last().unwrap_or_default();
-    last.strip_prefix("error: ").unwrap_or(last).trim_end_matches('.').to_owned()
 }
 
 /// Why a value cannot be taken: the rest of a sentence that starts with the parameter's name.

@@ -125,9 +125,9 @@ fn a_pattern_that_is_no_expression_or_too_large_is_refused_with_a_reason() {
     let reason = |text: &str| Pattern::new(text, None).unwrap_err();
     let reasons = [reason("[a-"), reason("(?P<n>a"), reason("a{1000}{1000}"), reason(&"(".repeat(200))];
     insta::assert_snapshot!(reasons.join("\n"), @r"
-    invalid character class range, the start must be <= the end
-    unclosed group
-    it takes more than 262144 bytes when compiled
-    unclosed group
+    invalid range in character class
+    found open group without closing ')'
+    compiled regex exceeded size limit
+    pattern has too much nesting
     ");
 }

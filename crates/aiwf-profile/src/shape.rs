@@ -23,8 +23,8 @@ struct ShapeCheck<'a> {
     problems: Vec<ProfileProblem>,
 }
 
-impl ShapeCheck<'_> {
-    fn table(&mut self, table: &DeTable<'_>, schema: &Value, path: &mut Vec<String>) {
+impl<'a> ShapeCheck<'a> {
+    fn table(&mut self, table: &DeTable<'_>, schema: &'a Value, path: &mut Vec<String>) {
         let properties = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties");
         for (key, value) in table {
@@ -56,12 +56,12 @@ impl ShapeCheck<'_> {
         }
     }
 
-    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &Value, path: &mut Vec<String>) {
-        let schema = self.resolved(schema);
-        let alternatives = self.alternatives(schema);
-        let matching = alternatives.iter().find(|one| is_kind(value.get_ref(), one));
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, schema: &'a Value, path: &mut Vec<String>) {
+        let mut alternatives = Vec::new();
+        add_alternatives(self.schema, schema, &mut alternatives);
+        let matching = alternatives.iter().copied().find(|one| is_kind(value.get_ref(), one));
         let Some(matching) = matching else {
-            let kinds: Vec<String> = alternatives.iter().map(kind_name).collect();
+            let kinds: Vec<String> = alternatives.iter().copied().map(kind_name).collect();
             let message =
                 format!("{} is {}, not {}", shown(path), found_name(value.get_ref()), kinds.join(" or "));
             self.add(value.span().start, message, None);
@@ -91,26 +91,6 @@ impl ShapeCheck<'_> {
         }
     }
 
-    /// Follows `$ref`.
-    fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
-        schema
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(|reference| self.schema.pointer(reference.strip_prefix('#')?))
-            .unwrap_or(schema)
-    }
-
-    /// The schemas that a value may have, without the one for null.
-    fn alternatives(&self, schema: &Value) -> Vec<Value> {
-        let several = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
-        let Some(several) = several else { return vec![schema.clone()] };
-        several
-            .iter()
-            .flat_map(|one| self.alternatives(self.resolved(one)))
-            .filter(|one| one.get("type").and_then(Value::as_str) != Some("null"))
-            .collect()
-    }
-
     fn add(&mut self, offset: usize, message: String, hint: Option<String>) {
         let line = self.document.line_of(offset);
         let problem = ProfileProblem::new(self.document.file(), line, message);
@@ -118,8 +98,27 @@ impl ShapeCheck<'_> {
     }
 }
 
+/// Follows `$ref`.
+fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+    schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| root.pointer(reference.strip_prefix('#')?))
+        .unwrap_or(schema)
+}
+
+/// Adds the schemas that a value may have, without the one for null.
+fn add_alternatives<'s>(root: &'s Value, schema: &'s Value, alternatives: &mut Vec<&'s Value>) {
+    let schema = resolved(root, schema);
+    match schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array) {
+        Some(several) => several.iter().for_each(|one| add_alternatives(root, one, alternatives)),
+        None if schema.get("type").and_then(Value::as_str) == Some("null") => {}
+        None => alternatives.push(schema),
+    }
+}
+
 /// The words that a string may be; empty when any will do.
-fn allowed_words(alternatives: &[Value]) -> Vec<&str> {
+fn allowed_words<'s>(alternatives: &[&'s Value]) -> Vec<&'s str> {
     alternatives
         .iter()
         .flat_map(|one| {

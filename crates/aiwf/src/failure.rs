@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::io;
 
-use aiwf_engine::EngineError;
 use aiwf_engine::config::ConfigError;
+use aiwf_engine::{EngineError, SessionError};
 
 use crate::exit::Exit;
 
@@ -30,7 +30,7 @@ pub(crate) enum About {
 }
 
 impl Failure {
-    pub(crate) fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
+    fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -117,5 +117,18 @@ impl From<EngineError> for Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::from_error(&error, Some(error.hint()), Exit::Refused)
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let exit = if let SessionError::NoReplyYet { .. } = error {
+            Exit::Waiting
+        } else if let SessionError::Ask(_) = error {
+            Exit::ProviderFailed
+        } else {
+            Exit::Refused
+        };
+        Self::from_error(&error, error.hint(), exit)
     }
 }

@@ -9,7 +9,7 @@ use aiwf_session::{AppliedFile, Command};
 use aiwf_store::{Durability, sha256_hex, write_atomic};
 use serde::Serialize;
 
-use super::directory;
+use super::directory::{self, is_temporary};
 use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
@@ -110,21 +110,18 @@ impl Work<'_> {
             .iter()
             .map(|(name, content)| (name.clone(), String::from_utf8_lossy(content).into_owned()))
             .collect();
-        let targets: Vec<PathBuf> = match &options.to {
-            Some(directory) => {
-                texts.iter().map(|(name, _)| settings.current_dir.join(directory).join(name)).collect()
-            }
-            None => {
-                let files: Vec<(&str, &str)> =
-                    texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-                let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
-                    SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
-                })?;
-                paths.into_iter().map(|path| settings.project_root.join(path)).collect()
-            }
+        let places: Vec<PathBuf> = if let Some(directory) = &options.to {
+            texts.iter().map(|(name, _)| settings.current_dir.join(directory).join(name)).collect()
+        } else {
+            let files: Vec<(&str, &str)> =
+                texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
+                SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
+            })?;
+            paths.into_iter().map(|path| settings.project_root.join(path)).collect()
         };
         code.into_iter()
-            .zip(targets)
+            .zip(places)
             .map(|((name, content), path)| {
                 let base = options
                     .to
@@ -188,6 +185,9 @@ impl Work<'_> {
     pub(super) fn settle_apply(&mut self) -> Result<(), SessionError> {
         let files = self.state.applying.clone().unwrap_or_default();
         let found = |file: &AppliedFile| std::fs::read(&file.target).ok().map(|bytes| sha256_hex(&bytes));
+        for file in &files {
+            remove_leftovers(Path::new(&file.target))?;
+        }
         if files.iter().all(|file| found(file).as_deref() == Some(file.after.as_str())) {
             return self.commit(Command::RecordApplied);
         }
@@ -209,6 +209,19 @@ impl Work<'_> {
         }
         self.commit(Command::RecordApplyUndone)
     }
+}
+
+/// Removes what a killed write left beside a target.
+fn remove_leftovers(target: &Path) -> Result<(), SessionError> {
+    let Some(entries) = target.parent().and_then(|parent| std::fs::read_dir(parent).ok()) else {
+        return Ok(());
+    };
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+        if is_temporary(&path) && path.is_file() {
+            aiwf_store::remove(&path)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_one(file: &Planned) -> Result<(), SessionError> {

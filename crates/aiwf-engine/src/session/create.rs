@@ -50,9 +50,12 @@ impl Engine {
             .into_iter()
             .map(|wanted| {
                 let path = root.join(&wanted.path);
-                let bytes = crate::read::read_bytes(&path).map_err(|error| match error {
-                    EngineError::Unreadable { source, .. } => source.to_string(),
-                    other => other.to_string(),
+                let bytes = crate::read::read_bytes(&path).map_err(|error| {
+                    if let EngineError::Unreadable { source, .. } = &error {
+                        source.to_string()
+                    } else {
+                        error.to_string()
+                    }
                 });
                 (wanted.key, bytes)
             })
@@ -65,7 +68,7 @@ impl Engine {
         remove_unfinished(self.settings());
         let directory = SessionDirectory::new(self.settings(), &new_id(self.settings()));
         let unfinished = directory.unfinished();
-        let outcome = self.fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
+        let outcome = fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
             let setup = Setup {
                 session_id: directory.id.clone(),
                 profile: new.profile,
@@ -91,22 +94,22 @@ impl Engine {
         let performed = work.run_until_waiting()?;
         Ok(Created { id: directory.id, performed })
     }
+}
 
-    fn fill(
-        &self,
-        directory: &SessionDirectory,
-        standards: &str,
-        inputs: &BTreeMap<String, String>,
-    ) -> Result<(FileHash, Vec<FileHash>), SessionError> {
-        create_dir(&directory.path)?;
-        let objects = directory.objects();
-        let bundle = keep(directory, &objects, "standards-bundle.md", standards)?;
-        let inputs = inputs
-            .iter()
-            .map(|(key, text)| keep(directory, &objects, &format!("inputs/{key}"), text))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok((bundle, inputs))
-    }
+/// Writes what a session keeps from its beginning: the standards and the inputs.
+fn fill(
+    directory: &SessionDirectory,
+    standards: &str,
+    inputs: &BTreeMap<String, String>,
+) -> Result<(FileHash, Vec<FileHash>), SessionError> {
+    create_dir(&directory.path)?;
+    let objects = directory.objects();
+    let bundle = keep(directory, &objects, "standards-bundle.md", standards)?;
+    let inputs = inputs
+        .iter()
+        .map(|(key, text)| keep(directory, &objects, &format!("inputs/{key}"), text))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok((bundle, inputs))
 }
 
 /// Removes what a killed `init` left; one that is still at work holds its lock.

@@ -39,8 +39,8 @@ impl Engine {
         Work::open(self, directory::find(self.settings(), given)?)
     }
 
-    fn decided(work: &mut Work<'_>, performed: Vec<Performed>) -> Result<Decided, SessionError> {
-        Ok(Decided { performed, report: SessionReport::of(&work.directory, &work.state) })
+    fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
+        Decided { performed, report: SessionReport::of(&work.directory, &work.state) }
     }
 
     /// Does the next thing that needs no decision.
@@ -50,14 +50,14 @@ impl Engine {
             StepOutcome::Done(done) => vec![done],
             StepOutcome::Waiting => Vec::new(),
         };
-        Self::decided(&mut work, performed)
+        Ok(Self::decided(&work, performed))
     }
 
     /// Goes on until a person is needed or nothing is left to do.
     pub fn run_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let performed = work.run_until_waiting()?;
-        Self::decided(&mut work, performed)
+        Ok(Self::decided(&work, performed))
     }
 
     /// Says yes to what lies at the gate, and goes on.
@@ -72,7 +72,7 @@ impl Engine {
             // A call that was interrupted or failed is made again; the journal says so.
             work.commit(Command::Retry { by: by.clone(), kept: Vec::new() })?;
             let performed = work.run_until_waiting()?;
-            return Self::decided(&mut work, performed);
+            return Ok(Self::decided(&work, performed));
         }
         if matches!(work.state.step, Step::ReplyReady { .. }) {
             work.take_reply(by)?;
@@ -83,7 +83,7 @@ impl Engine {
             work.approve_prompt(by, options.hash_prompts)?;
         }
         let performed = work.run_until_waiting()?;
-        Self::decided(&mut work, performed)
+        Ok(Self::decided(&work, performed))
     }
 
     /// Says no to what lies at the gate, with the reason; the next prompt carries it.
@@ -104,7 +104,7 @@ impl Engine {
         };
         work.commit(command)?;
         let performed = work.run_until_waiting()?;
-        Self::decided(&mut work, performed)
+        Ok(Self::decided(&work, performed))
     }
 
     /// Sends the same prompt once more.
@@ -121,7 +121,7 @@ impl Engine {
         };
         work.commit(Command::Retry { by, kept })?;
         let performed = work.run_until_waiting()?;
-        Self::decided(&mut work, performed)
+        Ok(Self::decided(&work, performed))
     }
 
     /// Puts a reply in place; with a directory to record in, the request and the reply are kept there too.
@@ -146,7 +146,7 @@ impl Engine {
         let response = work.write(&path, reply.as_bytes())?;
         work.directory.objects().keep(reply.as_bytes())?;
         work.commit(Command::RecordReply { response, usage: None })?;
-        Self::decided(&mut work, vec![Performed::ReplyReceived { path }])
+        Ok(Self::decided(&work, vec![Performed::ReplyReceived { path }]))
     }
 
     /// Takes the code although its review failed.
@@ -154,7 +154,7 @@ impl Engine {
         let mut work = self.work(given)?;
         let by = work.person();
         work.commit(Command::Accept { by })?;
-        Self::decided(&mut work, Vec::new())
+        Ok(Self::decided(&work, Vec::new()))
     }
 
     /// Allows more iterations, and goes on.
@@ -162,7 +162,7 @@ impl Engine {
         let mut work = self.work(given)?;
         work.commit(Command::RaiseCap { max_iterations })?;
         let performed = work.run_until_waiting()?;
-        Self::decided(&mut work, performed)
+        Ok(Self::decided(&work, performed))
     }
 
     /// Gives the session up.
@@ -170,7 +170,7 @@ impl Engine {
         let mut work = self.work(given)?;
         let by = work.person();
         work.commit(Command::Cancel { by })?;
-        Self::decided(&mut work, Vec::new())
+        Ok(Self::decided(&work, Vec::new()))
     }
 
     /// Accepts the changes of approved files; what was derived from them is marked.
@@ -187,7 +187,7 @@ impl Engine {
             .collect::<Result<Vec<FileHash>, _>>()?;
         work.commit(Command::Rebind { by, files })?;
         let performed = work.run_until_waiting()?;
-        Self::decided(&mut work, performed)
+        Ok(Self::decided(&work, performed))
     }
 
     /// Brings the approved bytes of a file back.

@@ -77,11 +77,14 @@ pub(crate) fn sessions_root(settings: &Settings) -> PathBuf {
     settings.project_dir().join("sessions")
 }
 
+/// Names of one second differ in four digits; a handful of tries finds a free one.
+const MAX_TRIES: u32 = 100;
+
 /// A new name: it sorts by time, and two of the same second differ.
 pub(crate) fn new_id(settings: &Settings) -> String {
     let stamp = clock::stamp();
     let root = sessions_root(settings);
-    (0u32..)
+    (0..MAX_TRIES)
         .map(|round| {
             let salt = format!("{}{}{round}", std::process::id(), clock::now());
             let hash = sha256_hex(salt.as_bytes());

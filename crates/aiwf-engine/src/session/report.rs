@@ -104,11 +104,9 @@ impl SessionReport {
         let shown = |path: Option<String>| path.map(|path| directory.shown(&path));
         let phase = state.phase;
         let response_path = shown(phase.response_path(state.iteration));
-        let stale: Vec<Difference> = stale(directory, state);
-        let awaiting = match state.step {
-            Step::Asked { is_free: true } => response_path.iter().cloned().collect(),
-            _ => Vec::new(),
-        };
+        let differences: Vec<Difference> = stale(directory, state);
+        let is_awaited = state.step == Step::Asked { is_free: true };
+        let awaiting = response_path.iter().filter(|_| is_awaited).cloned().collect();
         Self {
             session_id: directory.id.clone(),
             profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
@@ -127,8 +125,8 @@ impl SessionReport {
             response_path,
             awaiting,
             problems: problems(state),
-            next: next(&directory.id, state, !stale.is_empty()),
-            stale: stale
+            next: next(&directory.id, state, !differences.is_empty()),
+            stale: differences
                 .into_iter()
                 .map(|difference| StaleReport {
                     path: directory.shown(&difference.path),
@@ -160,7 +158,13 @@ fn problems(state: &State) -> Vec<String> {
         Step::ReplyReady { problems } => problems.clone(),
         Step::AskFailed { message } => vec![message.clone()],
         Step::Asked { is_free: false } => vec!["the call was interrupted: no whole reply arrived".to_owned()],
-        _ => Vec::new(),
+        Step::Unborn
+        | Step::PromptWanted { .. }
+        | Step::PromptReady
+        | Step::AskWanted
+        | Step::Asked { is_free: true }
+        | Step::Paused(_)
+        | Step::Ended => Vec::new(),
     }
 }
 

@@ -30,14 +30,11 @@ impl Work<'_> {
             Some(value) if problems.is_empty() => self.outcome(value, &mut problems)?,
             _ => None,
         };
-        match outcome {
-            Some(outcome) => self.commit(Command::ApproveResponse { by, response, outcome }),
-            None => {
-                self.commit(Command::RefuseReply { response, problems: problems.clone() })?;
-                let shown = self.directory.shown(&path);
-                Err(SessionError::ReplyProblems { path: shown, problems })
-            }
+        if let Some(outcome) = outcome {
+            return self.commit(Command::ApproveResponse { by, response, outcome });
         }
+        self.commit(Command::RefuseReply { response, problems: problems.clone() })?;
+        Err(SessionError::ReplyProblems { path: self.directory.shown(&path), problems })
     }
 
     /// Writes what the reply gives; nothing when it has problems, which are added to the list.

@@ -177,7 +177,7 @@ impl Story {
         let path = report.response_path.clone().unwrap_or_default();
         let (_, text) = engine.session_file(id, &path)?;
         let sha256 = aiwf_engine::prompt::Sha256Hex::of([text.as_str()]);
-        let lines: String = text.lines().take(6).map(|line| format!("  | {line}\n")).collect();
+        let lines: String = text.lines().take(6).flat_map(|line| ["  | ", line, "\n"]).collect();
         self.say(&format!("{head}, sha256 {sha256}\n{lines}"))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::Write as _;
 
 use aiwf_engine::config::{Approver, Config, Flags, Gate, GateName, Role, parse_gate_flag};
@@ -113,11 +114,13 @@ fn help(param: &Param) -> String {
     let mut help = param.help.trim_end_matches('.').to_owned();
     let choices: Vec<&str> = param.choices().iter().map(|choice| choice.name.as_str()).collect();
     if !choices.is_empty() {
-        help.push_str(&format!(" [{}]", choices.join(", ")));
+        let _ = write!(help, " [{}]", choices.join(", "));
     }
     match &param.default {
-        Some(Value::String(default)) => help.push_str(&format!(" (default: {default})")),
-        Some(default) => help.push_str(&format!(" (default: {default})")),
+        Some(default) => {
+            let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+            let _ = write!(help, " (default: {default})");
+        }
         None if param.is_required => help.push_str(" (required)"),
         None => {}
     }
@@ -313,15 +316,4 @@ fn list(profile: &Profile, of: aiwf_engine::profile::ListOf, output: &Output<'_>
         Ok(())
     })?;
     Ok(Exit::Done)
-}
-
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Self {
-        let exit = match error {
-            SessionError::NoReplyYet { .. } => Exit::Waiting,
-            SessionError::Ask(_) => Exit::ProviderFailed,
-            _ => Exit::Refused,
-        };
-        Self::from_error(&error, error.hint(), exit)
-    }
 }

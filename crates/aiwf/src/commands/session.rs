@@ -102,6 +102,7 @@ pub(crate) enum SessionCommand {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     session: SessionId,
@@ -258,7 +259,6 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
 /// A command that could do nothing because somebody is awaited says so by its exit code.
 fn waiting_exit(decided: &aiwf_engine::Decided) -> Exit {
     match decided.report.status {
-        "complete" | "cancelled" => Exit::Done,
         "waiting" | "paused" => Exit::Waiting,
         _ => Exit::Done,
     }
@@ -325,9 +325,10 @@ fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
 }
 
 fn without_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(map) => map.into_iter().filter(|(_, value)| !value.is_null()).collect(),
-        other => other,
+    if let Value::Object(map) = value {
+        map.into_iter().filter(|(_, value)| !value.is_null()).collect()
+    } else {
+        value
     }
 }
 
