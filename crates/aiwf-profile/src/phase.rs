@@ -85,7 +85,13 @@ impl ReplyParser {
         match self {
             Self::Plain => plan(reply),
             Self::FileMarkers => files(self, parse_file_markers(reply)),
-            Self::FencedFiles => files(self, parse_fenced_files(reply)),
+            Self::FencedFiles => {
+                let mut parsed = parse_fenced_files(reply);
+                for file in &mut parsed.value {
+                    file.content = dedented(&file.content);
+                }
+                files(self, parsed)
+            }
             Self::ReviewMeta => {
                 let parsed = parse_review_meta(reply);
                 let meta = parsed.value;
@@ -202,6 +208,27 @@ fn files(parser: ReplyParser, parsed: aiwf_reply::Parsed<Vec<FileBlock>>) -> (Ph
     let found = if parsed.value.is_empty() { Found::Nothing } else { Found::Something };
     let value = PhaseValue::Files(parsed.value);
     (PhaseReply { value, problems: parsed.problems, parser }, found)
+}
+
+/// Removes the blanks that all lines start with, when those are at least four or a tab.
+///
+/// The parser of markers does so itself; the one of fences keeps content as it is.
+fn dedented(content: &str) -> String {
+    let lines = || content.lines().filter(|line| !line.trim().is_empty());
+    let Some(first) = lines().next() else { return content.to_owned() };
+    let first_indent = first.len() - first.trim_start_matches([' ', '\t']).len();
+    let mut shared = first.get(..first_indent).unwrap_or_default();
+    for line in lines() {
+        let length = shared.bytes().zip(line.bytes()).take_while(|(a, b)| a == b).count();
+        shared = shared.get(..length).unwrap_or_default();
+    }
+    if !shared.starts_with("    ") && !shared.starts_with('\t') {
+        return content.to_owned();
+    }
+    content
+        .split_inclusive('\n')
+        .map(|line| line.strip_prefix(shared).unwrap_or(line.trim_start_matches([' ', '\t'])))
+        .collect()
 }
 
 fn verdict(parser: ReplyParser, review: Review, problems: Vec<Problem>) -> (PhaseReply, Found) {

@@ -50,3 +50,17 @@ fn a_review_may_use_the_tag_when_the_block_is_missing() {
     let empty = read_reply(&parsers, "looks good");
     assert_eq!((empty.parser, empty.problems.len()), (ReplyParser::ReviewMeta, 1));
 }
+
+#[test]
+fn indentation_that_a_whole_file_carries_goes_in_markers_and_fences() {
+    let code = "    class A {\n\n        int a;\n    }\n";
+    let replies = [format!("<<<FILE: A.java>>>\n{code}"), format!("```java\n// A.java\n{code}```\n")];
+    for reply in replies {
+        let read = read_reply(&[ReplyParser::FileMarkers, ReplyParser::FencedFiles], &reply);
+        let content = "class A {\n\n    int a;\n}\n".to_owned();
+        assert_eq!(read.value, PhaseValue::Files(vec![FileBlock { path: "A.java".to_owned(), content }]));
+    }
+    for kept in ["a\n    b\n", "  a\n", "", "\n", "\ta\n    b\n"] {
+        assert_eq!(dedented(kept), kept);
+    }
+}

@@ -180,38 +180,3 @@ fn hostile_files_are_refused_not_crashed_on() {
         drop(loaded);
     }
 }
-
-#[test]
-fn zz_timing() {
-    let files = crate::built_in_profile("jpa-mt").unwrap();
-    for _ in 0..3 {
-        let t = std::time::Instant::now();
-        let text = std::str::from_utf8(&files["profile.toml"]).unwrap();
-        let (m, _) = read_manifest(text);
-        let a = t.elapsed();
-        let t = std::time::Instant::now();
-        let s = crate::manifest_file::manifest_schema();
-        let b = t.elapsed();
-        let t = std::time::Instant::now();
-        let (d, _) = crate::toml_document::TomlDocument::parse("x", text);
-        let c = t.elapsed();
-        let t = std::time::Instant::now();
-        crate::shape::check_shape(&d, &s);
-        let d2 = t.elapsed();
-        let m = m.unwrap();
-        let p = Profile { hash: hash_of(&files), files: files.clone(), manifest: m };
-        let t = std::time::Instant::now();
-        p.check_templates(&mut Vec::new());
-        let e = t.elapsed();
-        let t = std::time::Instant::now();
-        let st = p.manifest.standards.as_ref().unwrap();
-        st.check(&below(&p.files, &st.root));
-        let f = t.elapsed();
-        let t = std::time::Instant::now();
-        hash_of(&files);
-        println!(
-            "manifest {a:?} schema {b:?} parse {c:?} shape {d2:?} templates {e:?} standards {f:?} hash {:?}",
-            t.elapsed()
-        );
-    }
-}

@@ -241,3 +241,9 @@ fn generated_files_go_where_the_profile_says() {
         ]
     );
 }
+
+#[test]
+fn the_published_schema_is_as_it_was() {
+    let schema = serde_json::to_string_pretty(&aiwf_profile::manifest_schema()).unwrap();
+    insta::assert_snapshot!("manifest_schema", schema);
+}
