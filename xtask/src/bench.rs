@@ -11,6 +11,7 @@ mod lab;
 mod measure;
 mod peers;
 mod session;
+mod sessions;
 mod startup;
 mod table;
 
@@ -34,6 +35,10 @@ const BENCHES: &[Bench] = &[
     Bench { name: "change-tokens", run: change::change_tokens },
     Bench { name: "render", run: examples::render },
     Bench { name: "fit", run: examples::fit },
+    Bench { name: "status", run: sessions::status },
+    Bench { name: "list", run: sessions::list },
+    Bench { name: "approve", run: sessions::approve },
+    Bench { name: "whole-session", run: sessions::whole },
 ];
 
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {

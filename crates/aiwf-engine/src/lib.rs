@@ -28,6 +28,9 @@ pub use aiwf_prompt as prompt;
 pub use aiwf_provider as provider;
 pub use aiwf_reply as reply;
 pub use aiwf_session as machine;
+
+/// An event of a session with its place in the journal.
+pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
 pub use aiwf_store::{Durability, StoreError, create_dir, write_atomic};
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{

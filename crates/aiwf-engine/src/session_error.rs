@@ -2,7 +2,7 @@
 
 use aiwf_config::ConfigError;
 use aiwf_profile::{ParamProblem, ProfileError, StandardsError};
-use aiwf_prompt::{PromptError, nearest};
+use aiwf_prompt::{PromptError, Tokens, nearest};
 use aiwf_provider::AskError;
 use aiwf_session::Refusal;
 use aiwf_store::{JournalError, LockError, StoreError};
@@ -109,6 +109,14 @@ pub enum SessionError {
     NoReplyYet {
         /// Where it is expected.
         path: String,
+    },
+    /// The prompt is larger than it may be.
+    #[error("the prompt has {needed} tokens but the budget is {budget}")]
+    OverBudget {
+        /// Its size.
+        needed: Tokens,
+        /// What it may have.
+        budget: Tokens,
     },
     /// A prompt that somebody edited would be lost.
     #[error("`{path}` was edited, so it cannot be built anew")]
@@ -261,6 +269,10 @@ impl SessionError {
             Self::NoReplyYet { .. } => {
                 Some("save the reply there, or put it in place with `aiwf respond --file FILE`".to_owned())
             }
+            Self::OverBudget { .. } => Some(
+                "shorten the prompt file, or raise `budget_tokens` in `[session]` of `.aiwf/config.toml`"
+                    .to_owned(),
+            ),
             Self::EditedPrompt { .. } => {
                 Some("edit the last section yourself, or `aiwf reject` it for a new one".to_owned())
             }

@@ -3,6 +3,7 @@
 //! In: SQL of any common dialect, also a whole dump. Out: the tables, and a problem with its line for each part
 //! that could not be read. Other statements are passed over. Never panics, whatever the text.
 
+mod dialects;
 mod from_ast;
 mod report_text;
 mod rough;

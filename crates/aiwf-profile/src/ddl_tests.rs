@@ -213,3 +213,50 @@ fn a_report_is_json_too() {
     }
     "#);
 }
+
+#[test]
+fn partitions_copies_and_heirs_have_the_columns_of_their_parents() {
+    insta::assert_snapshot!(
+        check(
+            "CREATE TABLE a (id INT PRIMARY KEY, tenant_id INT NOT NULL) PARTITION BY RANGE (id);\n\
+             CREATE TABLE a_1 PARTITION OF a FOR VALUES FROM (1) TO (2);\n\
+             CREATE TABLE b (LIKE a INCLUDING ALL);\nCREATE TABLE c (x INT) INHERITS (a);\nCREATE TABLE d LIKE missing;\n\
+             CREATE TABLE e AS SELECT 1;\nALTER TABLE a ATTACH PARTITION a_1 FOR VALUES IN (1);"
+        ),
+        @r"
+        a (line 1): tenant-scoped by tenant_id
+          column     type  null  default  key
+          id         INT   no             PK
+          tenant_id  INT   no
+
+        a_1 (line 2): tenant-scoped by tenant_id
+          column     type  null  default  key
+          id         INT   no             PK
+          tenant_id  INT   no
+          note: it has the columns of `a`
+
+        b (line 3): tenant-scoped by tenant_id
+          column     type  null  default  key
+          id         INT   no
+          tenant_id  INT   no
+          note: it has the columns of `a`
+          note: it has no primary key
+
+        c (line 4): tenant-scoped by tenant_id
+          column     type  null  default  key
+          id         INT   no
+          tenant_id  INT   no
+          x          INT   yes
+          note: it has the columns of `a`
+          note: it has no primary key
+
+        d (line 5): global
+          column  type  null  default  key
+          note: it has the columns of `missing`, which is not in the schema
+
+        e (line 6): global
+          column  type  null  default  key
+          note: its columns are those of a query
+        "
+    );
+}

@@ -186,6 +186,11 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         &self.lines
     }
 
+    /// How many bytes the whole lines take.
+    pub fn n_bytes(&self) -> u64 {
+        self.n_whole_bytes
+    }
+
     /// A last line that was never finished.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()

@@ -11,6 +11,9 @@ use crate::output::{self, Output};
 /// Prints where a session stands after a decision, and what was done on the way on the standard error.
 pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
     performed(&decided.performed);
+    if let Some(diff) = &decided.accepted {
+        output::note(diff);
+    }
     report(&decided.report, output, exit)
 }
 
@@ -76,6 +79,9 @@ fn shown(report: &SessionReport) -> String {
                 stale.approved.get(..12).unwrap_or_default()
             ),
         );
+    }
+    for path in &report.unknown {
+        line("unknown", path);
     }
     for problem in &report.problems {
         line("problem", problem);

@@ -7,10 +7,11 @@ use aiwf_provider::Cassette;
 use aiwf_session::{Command, FileHash, Stage, Step};
 use aiwf_store::{Durability, write_atomic};
 
+use super::apply::unified;
 use super::directory;
 use super::perform::{Performed, StepOutcome};
 use super::report::SessionReport;
-use super::verify::stale;
+use super::verify::{Difference, stale};
 use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
@@ -32,6 +33,8 @@ pub struct Decided {
     pub performed: Vec<Performed>,
     /// Where the session stands now.
     pub report: SessionReport,
+    /// The edits that were accepted, as a diff.
+    pub accepted: Option<String>,
 }
 
 impl Engine {
@@ -40,7 +43,7 @@ impl Engine {
     }
 
     fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
-        Decided { performed, report: SessionReport::of(&work.directory, &work.state) }
+        Decided { performed, report: SessionReport::of(&work.directory, &work.state), accepted: None }
     }
 
     /// Does the next thing that needs no decision.
@@ -185,9 +188,13 @@ impl Engine {
             .iter()
             .map(|difference| work.keep(&difference.path))
             .collect::<Result<Vec<FileHash>, _>>()?;
+        let accepted = changed
+            .iter()
+            .map(|difference| work.edits(difference))
+            .collect::<Result<String, SessionError>>()?;
         work.commit(Command::Rebind { by, files })?;
         let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
+        Ok(Decided { accepted: Some(accepted), ..Self::decided(&work, performed) })
     }
 
     /// Brings the approved bytes of a file back.
@@ -216,6 +223,12 @@ impl Engine {
 }
 
 impl Work<'_> {
+    /// What somebody changed in an approved file.
+    fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
+        let approved = self.directory.objects().get(&difference.approved).ok().flatten();
+        Ok(unified(&difference.path, approved.as_deref(), &self.read(&difference.path)?))
+    }
+
     /// Writes the waiting prompt anew for another kind of receiver.
     fn rewrite_prompt(&mut self, ability: FsAbility) -> Result<(), SessionError> {
         let edited = self.edited_prompt_files()?;

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
-use aiwf_session::{Event, State};
+use aiwf_session::Event;
 use aiwf_store::{Journal, Objects, sha256_hex};
 
+use super::snapshot::summary;
 use crate::clock;
 use crate::error::EngineError;
 use crate::session_error::SessionError;
@@ -15,21 +16,6 @@ use crate::session_error::SessionError;
 pub(crate) struct SessionDirectory {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
-}
-
-/// What a list shows of a session.
-#[derive(Clone, Debug)]
-pub struct SessionSummary {
-    /// The session.
-    pub id: String,
-    /// Where it stands; nothing when its journal cannot be read.
-    pub state: Option<State>,
-    /// When it was created.
-    pub created_at: String,
-    /// When something last happened.
-    pub updated_at: String,
-    /// Why its journal cannot be read.
-    pub fault: Option<String>,
 }
 
 impl SessionDirectory {
@@ -149,31 +135,7 @@ pub(crate) fn find(settings: &Settings, given: Option<&str>) -> Result<SessionDi
 
 fn is_open(settings: &Settings, id: &str) -> bool {
     let summary = summary(&SessionDirectory::new(settings, id));
-    summary.state.is_none_or(|state| !state.phase.is_final())
-}
-
-/// What a list shows; a session that cannot be read is shown with the reason.
-pub(crate) fn summary(directory: &SessionDirectory) -> SessionSummary {
-    match directory.journal() {
-        Ok(journal) => {
-            let at =
-                |line: Option<&aiwf_store::Line<Event>>| line.map(|line| line.at.clone()).unwrap_or_default();
-            SessionSummary {
-                id: directory.id.clone(),
-                created_at: at(journal.lines().first()),
-                updated_at: at(journal.lines().last()),
-                state: Some(State::fold(journal.lines().iter().map(|line| &line.event))),
-                fault: None,
-            }
-        }
-        Err(error) => SessionSummary {
-            id: directory.id.clone(),
-            state: None,
-            created_at: String::new(),
-            updated_at: String::new(),
-            fault: Some(error.to_string()),
-        },
-    }
+    !matches!(summary.status.as_str(), "complete" | "cancelled")
 }
 
 /// Whether a path names a file of the engine that a crash may have left half done.

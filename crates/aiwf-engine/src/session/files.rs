@@ -1,6 +1,7 @@
 //! What a session holds, for commands that only look.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use aiwf_session::State;
 use serde_json::{Map, Value};
@@ -50,7 +51,7 @@ impl Engine {
         Ok(SessionValues { context: setup.context, inputs, code })
     }
 
-    /// A file of a session by what it is (plan, standards, prompt, response, review) or by its path.
+    /// A file of a session by what it is (plan, standards, prompt, response, review, code) or by its path.
     pub fn session_file(
         &self,
         given: Option<&str>,
@@ -67,6 +68,17 @@ impl Engine {
             "review" => newest_review(&state).unwrap_or_default(),
             path => path.strip_prefix(&directory.shown("")).unwrap_or(path).to_owned(),
         };
+        if artifact == "code" {
+            let prefix = newest_code(&state);
+            let mut text = String::new();
+            for path in state.bound.keys().filter(|path| path.starts_with(&prefix)) {
+                let content = read_text(&directory.file(path))?;
+                let _ = writeln!(text, "<<<FILE: {}>>>\n{content}", path.trim_start_matches(&prefix));
+            }
+            if !text.is_empty() {
+                return Ok((directory.shown(&prefix), text));
+            }
+        }
         let missing = || SessionError::NoArtifact { artifact: artifact.to_owned(), id: directory.id.clone() };
         if relative.is_empty() {
             return Err(missing());

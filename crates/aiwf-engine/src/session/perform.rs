@@ -112,6 +112,7 @@ impl Work<'_> {
         self.refuse_stale()?;
         let provider = providers::open(name, self.config())?;
         let payload = self.payload()?;
+        self.refuse_over_budget(&payload)?;
         self.commit(Command::RecordSent {
             provider: name.to_owned(),
             payload_sha256: payload.sha256(),

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use aiwf_prompt::{Format, FsAbility, Message, Prompt, Role};
+use aiwf_prompt::{CountTokens as _, Format, FsAbility, Message, Prompt, Role, Tokenizer, Tokens};
 use aiwf_provider::{Payload, SectionHash};
 use aiwf_session::{Command, FileHash, Phase};
 
@@ -50,6 +50,7 @@ impl Work<'_> {
         let options = BuildOptions {
             format: Some(Format::Text),
             fs_ability: capability.fs_ability,
+            budget: self.budget(),
             ..BuildOptions::default()
         };
         let built =
@@ -74,6 +75,26 @@ impl Work<'_> {
             .transpose()?;
         let user = self.write(&path(phase.prompt_path(iteration))?, prompt.user_prompt().as_bytes())?;
         self.commit(Command::RecordPrompt { prompt: user, system_prompt: system })
+    }
+
+    /// How many tokens a prompt may have, when the configuration says so.
+    fn budget(&self) -> Option<Tokens> {
+        let budget = self.config().session.budget_tokens.as_ref()?;
+        Some(Tokens(u64::from(budget.value.get())))
+    }
+
+    /// An edit may have made a prompt larger than it may be; then it is not sent.
+    pub(crate) fn refuse_over_budget(&self, payload: &Payload) -> Result<(), SessionError> {
+        let Some(budget) = self.budget() else { return Ok(()) };
+        let texts: Vec<Vec<&str>> = payload
+            .messages
+            .iter()
+            .map(|message| message.content.as_str())
+            .chain(payload.system.as_deref())
+            .map(|text| vec![text])
+            .collect();
+        let needed: Tokens = Tokenizer::Estimate.count(&texts).into_iter().sum();
+        if needed <= budget { Ok(()) } else { Err(SessionError::OverBudget { needed, budget }) }
     }
 
     /// What will be sent: the bytes on disk, edited or not.

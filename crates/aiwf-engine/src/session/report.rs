@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::directory::{self, SessionDirectory};
+use super::snapshot::{self, SessionSummary};
 use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::session_error::SessionError;
@@ -45,6 +46,9 @@ pub struct SessionReport {
     pub awaiting: Vec<String>,
     /// Approved files that are not what they were.
     pub stale: Vec<StaleReport>,
+    /// Files of the session that the engine knows nothing of; they are left alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
     /// What is wrong with the reply at the gate, or with the last call.
     pub problems: Vec<String>,
     /// What to type next.
@@ -82,12 +86,13 @@ impl Engine {
     }
 
     /// Every session, the one that changed last first.
-    pub fn list_sessions(&self) -> Result<Vec<directory::SessionSummary>, SessionError> {
+    pub fn list_sessions(&self) -> Result<Vec<SessionSummary>, SessionError> {
         let mut summaries: Vec<_> = directory::all_ids(self.settings())?
             .iter()
-            .map(|id| directory::summary(&SessionDirectory::new(self.settings(), id)))
+            .map(|id| snapshot::summary(&SessionDirectory::new(self.settings(), id)))
             .collect();
-        summaries.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.id.cmp(&a.id)));
+        summaries
+            .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.session_id.cmp(&a.session_id)));
         Ok(summaries)
     }
 
@@ -124,6 +129,7 @@ impl SessionReport {
                 .map(|file| directory.shown(&file.path)),
             response_path,
             awaiting,
+            unknown: unknown_files(directory, state),
             problems: problems(state),
             next: next(&directory.id, state, !differences.is_empty()),
             stale: differences
@@ -136,6 +142,33 @@ impl SessionReport {
                 .collect(),
         }
     }
+}
+
+/// Names of files that the engine writes by itself.
+fn is_ours(path: &str, state: &State) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    ["journal.jsonl", "session.json", ".lock"].contains(&path)
+        || path.starts_with("objects/")
+        || name.starts_with(".tmp-")
+        || name.starts_with("journal.torn-")
+        || name.contains(".rejected-")
+        || state.bound.contains_key(path)
+        || state.written.iter().chain(&state.intended).any(|file| file.path == path)
+        || state.phase.prompt_path(state.iteration).as_deref() == Some(path)
+        || state.phase.response_path(state.iteration).as_deref() == Some(path)
+}
+
+fn unknown_files(directory: &SessionDirectory, state: &State) -> Vec<String> {
+    let walk = ignore::WalkBuilder::new(&directory.path).standard_filters(false).build();
+    let mut unknown: Vec<String> = walk
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
+        .filter_map(|entry| Some(entry.path().strip_prefix(&directory.path).ok()?.display().to_string()))
+        .filter(|path| !is_ours(path, state))
+        .map(|path| directory.shown(&path))
+        .collect();
+    unknown.sort();
+    unknown
 }
 
 fn gate(state: &State) -> Option<GateReport> {
@@ -187,45 +220,5 @@ fn next(id: &str, state: &State, is_stale: bool) -> String {
             format!("aiwf approve {id} --accept, or aiwf approve {id} --max-iterations N")
         }
         Step::Ended => format!("aiwf verify {id}"),
-    }
-}
-
-/// What `session.json` holds: derived from the journal, for quick reading.
-#[derive(Debug, Serialize)]
-pub(crate) struct Snapshot<'a> {
-    version: u32,
-    session_id: &'a str,
-    profile: &'a str,
-    context: Map<String, Value>,
-    phase: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stage: Option<&'static str>,
-    status: &'static str,
-    iteration: u32,
-    created_at: &'a str,
-    updated_at: &'a str,
-    n_events: usize,
-    journal_sha256: &'a str,
-}
-
-pub(crate) fn snapshot<'a>(
-    directory: &'a SessionDirectory,
-    state: &'a State,
-    lines: &'a [Line<Event>],
-) -> Snapshot<'a> {
-    let setup = state.setup.as_ref();
-    Snapshot {
-        version: 1,
-        session_id: &directory.id,
-        profile: setup.map_or("", |setup| &setup.profile),
-        context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
-        phase: state.phase.as_str(),
-        stage: state.stage.map(aiwf_session::Stage::as_str),
-        status: state.status().as_str(),
-        iteration: state.iteration,
-        created_at: lines.first().map_or("", |line| &line.at),
-        updated_at: lines.last().map_or("", |line| &line.at),
-        n_events: lines.len(),
-        journal_sha256: lines.last().map_or("", |line| &line.sha256),
     }
 }

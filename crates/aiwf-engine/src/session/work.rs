@@ -6,6 +6,7 @@ use aiwf_session::{Actor, Command, FileHash, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex, write_atomic};
 
 use super::directory::{SessionDirectory, is_temporary};
+use super::snapshot::Snapshot;
 use crate::clock;
 use crate::providers::load_config;
 use crate::read::read_bytes;
@@ -58,9 +59,9 @@ impl<'e> Work<'e> {
 
     /// Writes `session.json`; it is derived and can be made again at any time.
     fn write_snapshot(&self) -> Result<(), SessionError> {
-        let report = super::report::snapshot(&self.directory, &self.state, self.journal.lines());
+        let snapshot = Snapshot::of(&self.directory, &self.state, &self.journal);
         write_atomic(&self.directory.snapshot_path(), Durability::Process, |out| {
-            serde_json::to_writer_pretty(&mut *out, &report)?;
+            serde_json::to_writer_pretty(&mut *out, &snapshot)?;
             out.write_all(b"\n")
         })?;
         Ok(())

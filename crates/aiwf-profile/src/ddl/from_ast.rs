@@ -150,8 +150,10 @@ fn foreign_key(key: &ForeignKeyConstraint) -> ForeignKey {
 }
 
 /// The type without the brackets that SQL Server's scripts put around names; those of arrays stay.
+///
+/// A dialect that does not know `VARCHAR2(80 CHAR)` takes it for two arguments.
 fn type_text(data_type: &DataType) -> String {
-    let text = data_type.to_string();
+    let text = data_type.to_string().replace(", CHAR)", " CHAR)").replace(", BYTE)", " BYTE)");
     match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((name, rest)) => format!("{name}{rest}"),
         None => text,

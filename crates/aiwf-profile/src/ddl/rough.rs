@@ -14,8 +14,20 @@ pub(super) fn rough_name(head: &[Piece<'_>]) -> (Option<String>, String) {
 }
 
 /// What an `ALTER TABLE` may start with that changes no column and no key.
-const HARMLESS: [&str; 10] =
-    ["CHECK", "NOCHECK", "ENABLE", "DISABLE", "SET", "OWNER", "CLUSTER", "REPLICA", "NOLOGGING", "LOGGING"];
+const HARMLESS: [&str; 12] = [
+    "ATTACH",
+    "DETACH",
+    "CHECK",
+    "NOCHECK",
+    "ENABLE",
+    "DISABLE",
+    "SET",
+    "OWNER",
+    "CLUSTER",
+    "REPLICA",
+    "NOLOGGING",
+    "LOGGING",
+];
 
 /// What an `ALTER TABLE` does that the SQL parser does not know.
 pub(super) enum RoughAlter<'p, 'a> {

@@ -1,14 +1,9 @@
 //! Reads statement after statement into tables.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use sqlparser::ast;
-use sqlparser::dialect::{
-    Dialect, GenericDialect, MsSqlDialect, MySqlDialect, OracleDialect, PostgreSqlDialect, SQLiteDialect,
-};
-use sqlparser::parser::Parser;
-use sqlparser::tokenizer::Token;
+use sqlparser::dialect::Dialect;
 
+use super::dialects::{dialects, parse_with};
 use super::from_ast::{
     add_column, add_constraint, alter_column, drop_column, idents, index_columns, rename_column, table_name,
 };
@@ -20,8 +15,6 @@ use crate::problem::excerpt;
 
 /// Room for the deepest tree that is let through, also in a build without optimisations.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
-/// How deep the parser may call itself.
-const MAX_RECURSION: usize = 50;
 
 /// Reads all tables on a thread with a stack that deep trees fit on.
 pub(super) fn read_schema(sql: &str, tenant_columns: &[String]) -> DdlReport {
@@ -113,9 +106,7 @@ impl<'a> Schema<'a> {
                 for constraint in &create.constraints {
                     add_constraint(&mut table, constraint);
                 }
-                if create.columns.is_empty() && (create.query.is_some() || create.like.is_some()) {
-                    table.notes.push("its columns come from another table or a query".to_owned());
-                }
+                self.inherit(&mut table, &create);
                 self.add_table(table, at);
             }
             ast::Statement::AlterTable(alter) => self.alter(&alter, at),
@@ -132,6 +123,43 @@ impl<'a> Schema<'a> {
                 self.comment(object_type, object_name, comment);
             }
             _ => {}
+        }
+    }
+
+    /// Adds the columns of another table that was read before, and gives it back.
+    fn copy_columns(&self, table: &mut Table, schema: Option<&str>, name: &str) -> Option<&Table> {
+        let parent = self.tables.iter().find(|parent| is_same(parent, schema, name));
+        let shown = excerpt(name);
+        match parent {
+            Some(parent) => {
+                // Columns of its own stand after those it takes over.
+                table.columns = parent.columns.iter().cloned().chain(table.columns.drain(..)).collect();
+                table.notes.push(format!("it has the columns of `{shown}`"));
+            }
+            None => table.notes.push(format!("it has the columns of `{shown}`, which is not in the schema")),
+        }
+        parent
+    }
+
+    /// Adds the columns of the tables that a table is a part, a copy or an heir of.
+    fn inherit(&self, table: &mut Table, create: &ast::CreateTable) {
+        let like = create.like.as_ref().map(|like| match like {
+            ast::CreateTableLikeKind::Parenthesized(like) | ast::CreateTableLikeKind::Plain(like) => {
+                &like.name
+            }
+        });
+        let parents = create.inherits.iter().flatten().chain(&create.partition_of).chain(like);
+        for name in parents {
+            let (schema, name) = table_name(name);
+            let parent = self.copy_columns(table, schema.as_deref(), &name);
+            if let Some(parent) = parent.filter(|_| create.partition_of.is_some()) {
+                table.primary_key.clone_from(&parent.primary_key);
+                table.unique_keys.clone_from(&parent.unique_keys);
+                table.foreign_keys.clone_from(&parent.foreign_keys);
+            }
+        }
+        if create.query.is_some() {
+            table.notes.push("its columns are those of a query".to_owned());
         }
     }
 
@@ -196,6 +224,14 @@ impl<'a> Schema<'a> {
         let (schema, name) = rough_name(body.head);
         let mut table = Table { schema, name, line: self.line(at), ..Table::default() };
         for item in body.items {
+            if let [like, rest @ ..] = item
+                && like.is_word("LIKE")
+            {
+                let end = if rest.get(1).is_some_and(|piece| piece.text == ".") { 3 } else { 1 };
+                let (schema, name) = rough_name(rest.get(..end).unwrap_or_default());
+                self.copy_columns(&mut table, schema.as_deref(), &name);
+                continue;
+            }
             let text = format!("CREATE TABLE t (\n{}\n)", joined(item, self.sql));
             match self.parse(&text) {
                 Ok(ast::Statement::CreateTable(one)) => {
@@ -333,57 +369,4 @@ fn is_same(table: &Table, schema: Option<&str>, name: &str) -> bool {
         _ => true,
     };
     is_same_schema && table.name.eq_ignore_ascii_case(name)
-}
-
-/// All dialects, the likeliest first.
-fn dialects(sql: &str) -> Vec<Box<dyn Dialect>> {
-    let upper = sql.to_ascii_uppercase();
-    let mut dialects: Vec<Box<dyn Dialect>> = vec![
-        Box::new(GenericDialect {}),
-        Box::new(PostgreSqlDialect {}),
-        Box::new(MySqlDialect {}),
-        Box::new(MsSqlDialect {}),
-        Box::new(OracleDialect {}),
-        Box::new(SQLiteDialect {}),
-    ];
-    let signs: [(usize, &[&str]); 4] = [
-        (2, &["`", "ENGINE=", "AUTO_INCREMENT"]),
-        (3, &["NVARCHAR", "IDENTITY(", "[DBO]"]),
-        (4, &["VARCHAR2"]),
-        (1, &["CHARACTER VARYING", "TIMESTAMPTZ", "JSONB"]),
-    ];
-    let is_likely = |(_, signs): &&(usize, &[&str])| signs.iter().any(|sign| upper.contains(sign));
-    let likely = signs.iter().find(is_likely).map_or(0, |(idx, _)| *idx);
-    if let Some(started) = dialects.get_mut(..=likely) {
-        started.rotate_right(1);
-    }
-    dialects
-}
-
-/// Parses one statement; the error is a short reason.
-fn parse_with(dialect: &dyn Dialect, text: &str) -> Result<ast::Statement, String> {
-    let parsed = catch_unwind(AssertUnwindSafe(|| {
-        let mut parser = Parser::new(dialect)
-            .with_recursion_limit(MAX_RECURSION)
-            .try_with_sql(text)
-            .map_err(|error| error.to_string())?;
-        let statement = parser.parse_statement().map_err(|error| error.to_string())?;
-        let next = parser.peek_token().token;
-        if matches!(next, Token::EOF | Token::SemiColon) {
-            Ok(statement)
-        } else {
-            Err(format!("unexpected `{}`", excerpt(&next.to_string())))
-        }
-    }));
-    let result = parsed.unwrap_or_else(|_| Err("the SQL parser gave up".to_owned()));
-    result.map_err(|reason| short_reason(&reason))
-}
-
-/// The parser's message without its kind and its place, which counts from the start of the statement.
-fn short_reason(reason: &str) -> String {
-    let reason = reason.strip_prefix("sql parser error: ").unwrap_or(reason);
-    let reason = reason.split(" at Line: ").next().unwrap_or(reason);
-    let mut letters = reason.chars();
-    let first = letters.next().map(|first| first.to_ascii_lowercase());
-    excerpt(&first.into_iter().chain(letters).collect::<String>())
 }

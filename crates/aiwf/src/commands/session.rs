@@ -4,9 +4,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use aiwf_engine::machine::Status;
 use aiwf_engine::prompt::FsAbility;
-use aiwf_engine::{ApplyChange, ApplyOptions, ApproveOptions, Engine, SessionSummary, read_stdin, read_text};
+use aiwf_engine::{ApplyChange, ApplyOptions, ApproveOptions, Engine, read_stdin, read_text};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -74,7 +73,7 @@ pub(crate) enum SessionCommand {
     Status(SessionId),
     /// List the sessions, the one that changed last first.
     List(ListArgs),
-    /// Print a file of a session: plan, standards, prompt, response, review, or a path.
+    /// Print something of a session: plan, standards, prompt, response, review, code, or a path.
     Show {
         /// The session.
         #[arg(value_name = "ID")]
@@ -86,7 +85,13 @@ pub(crate) enum SessionCommand {
     /// Print the next prompt exactly as it will be sent.
     Preview(SessionId),
     /// Print the events of a session.
-    Events(SessionId),
+    Events {
+        #[command(flatten)]
+        session: SessionId,
+        /// Go on printing as they happen, until the session has ended.
+        #[arg(long)]
+        follow: bool,
+    },
     /// Copy the approved code into the project: differences shown, conflicts refused, all or nothing.
     Apply(ApplyArgs),
     /// Show what changed in the code from one iteration to another.
@@ -174,7 +179,7 @@ impl SessionCommand {
             Self::List(_) => "list",
             Self::Show { .. } => "show",
             Self::Preview(_) => "preview",
-            Self::Events(_) => "events",
+            Self::Events { .. } => "events",
             Self::Apply(_) => "apply",
             Self::Diff { .. } => "diff",
             Self::Verify(_) => "verify",
@@ -209,7 +214,9 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
                     engine.approve(given, &ApproveOptions { fs_ability: args.fs_ability, hash_prompts })?
                 }
             };
-            session_output::decided(&decided, output, Exit::Done)
+            // The last iteration failed its review: a person has to decide more than the gate asked for.
+            let exit = if decided.report.status == "paused" { Exit::Waiting } else { Exit::Done };
+            session_output::decided(&decided, output, exit)
         }
         SessionCommand::Reject { session, feedback } => {
             session_output::decided(&engine.reject(session.given(), feedback)?, output, Exit::Done)
@@ -242,7 +249,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
         SessionCommand::List(args) => list(args, engine, output),
         SessionCommand::Show { id, artifact } => show(id, artifact, engine, output),
         SessionCommand::Preview(session) => preview(session, engine, output),
-        SessionCommand::Events(session) => events(session, engine, output),
+        SessionCommand::Events { session, follow } => events(session, *follow, engine, output),
         SessionCommand::Apply(args) => apply(args, engine, output),
         SessionCommand::Diff { session, iteration } => {
             let diff = engine.diff_session(session.given(), *iteration)?;
@@ -265,55 +272,26 @@ fn waiting_exit(decided: &aiwf_engine::Decided) -> Exit {
 }
 
 fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let status = |summary: &SessionSummary| {
-        summary.state.as_ref().map_or("unreadable", |state| Status::as_str(state.status()))
-    };
-    let profile = |summary: &SessionSummary| {
-        let setup = summary.state.as_ref().and_then(|state| state.setup.as_ref());
-        setup.map(|setup| setup.profile.clone()).unwrap_or_default()
-    };
     let mut sessions = engine.list_sessions()?;
-    sessions.retain(|summary| args.profile.as_ref().is_none_or(|wanted| *wanted == profile(summary)));
-    sessions.retain(|summary| args.status == "all" || args.status == status(summary));
+    sessions.retain(|session| args.profile.as_ref().is_none_or(|profile| *profile == session.profile));
+    sessions.retain(|session| args.status == "all" || args.status == session.status);
     let total = sessions.len();
     sessions.truncate(args.limit);
     if output.is_json() {
-        let list: Vec<Value> = sessions
-            .iter()
-            .map(|summary| {
-                json!({
-                    "session_id": summary.id,
-                    "profile": profile(summary),
-                    "context": summary.state.as_ref().and_then(|state| state.setup.as_ref()).map(|setup| setup.context.clone()),
-                    "phase": summary.state.as_ref().map(|state| state.phase.as_str()),
-                    "status": status(summary),
-                    "iteration": summary.state.as_ref().map(|state| state.iteration),
-                    "created_at": summary.created_at,
-                    "updated_at": summary.updated_at,
-                    "error": summary.fault,
-                })
-            })
-            .map(without_nulls)
-            .collect();
-        return output.json(json!({ "sessions": list, "total": total }), Exit::Done);
+        return output.json(json!({ "sessions": sessions, "total": total }), Exit::Done);
     }
     output::print(|out| {
         if sessions.is_empty() {
             return writeln!(out, "no sessions");
         }
-        for summary in &sessions {
-            let phase = summary.state.as_ref().map_or("?", |state| state.phase.as_str());
+        for session in &sessions {
             writeln!(
                 out,
                 "{}  {:16} {:12} {:12} {}",
-                summary.id,
-                profile(summary),
-                phase,
-                status(summary),
-                summary.updated_at
+                session.session_id, session.profile, session.phase, session.status, session.updated_at
             )?;
-            if let Some(fault) = &summary.fault {
-                writeln!(out, "  {}", fault.replace('\n', "\n  "))?;
+            if let Some(error) = &session.error {
+                writeln!(out, "  {}", error.replace('\n', "\n  "))?;
             }
         }
         Ok(())
@@ -359,22 +337,39 @@ fn preview(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<
     Ok(Exit::Done)
 }
 
-fn events(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let lines = engine.session_events(session.given())?;
-    if output.is_json() {
-        let events: Vec<Value> = lines
-            .iter()
-            .map(|line| json!({ "seq": line.seq, "at": line.at, "sha256": line.sha256, "event": line.event }))
-            .collect();
+/// How often a followed journal is looked at.
+const FOLLOW_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
+
+fn events(
+    session: &SessionId,
+    is_followed: bool,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let as_json = |line: &aiwf_engine::JournalLine| json!({ "seq": line.seq, "at": line.at, "sha256": line.sha256, "event": line.event });
+    if output.is_json() && !is_followed {
+        let events: Vec<Value> = engine.session_events(session.given())?.iter().map(as_json).collect();
         return output.json(json!({ "events": events }), Exit::Done);
     }
-    output::print(|out| {
-        for line in &lines {
-            writeln!(out, "{:>4}  {}  {}", line.seq, line.at, line.event.name())?;
+    let mut n_printed = 0;
+    loop {
+        let lines = engine.session_events(session.given())?;
+        output::print(|out| {
+            for line in lines.iter().skip(n_printed) {
+                if output.is_json() {
+                    writeln!(out, "{}", as_json(line))?;
+                } else {
+                    writeln!(out, "{:>4}  {}  {}", line.seq, line.at, line.event.name())?;
+                }
+            }
+            Ok(())
+        })?;
+        n_printed = lines.len();
+        if !is_followed || engine.session_report(session.given())?.stage.is_none() {
+            return Ok(Exit::Done);
         }
-        Ok(())
-    })?;
-    Ok(Exit::Done)
+        std::thread::sleep(FOLLOW_EVERY);
+    }
 }
 
 fn apply(args: &ApplyArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {

@@ -279,13 +279,17 @@ fn the_cap_pauses_and_a_person_goes_on_or_accepts() {
     let session = Session { project, id };
     session.answer(PLAN);
     session.answer(CODE);
-    let paused = session.answer(&review("FAIL", 1));
-    assert_eq!(paused["status"], "paused");
+    session.done("approve");
+    session.respond(&review("FAIL", 1));
+    let paused = session.run("approve --json");
+    assert_eq!((paused.exit_code(), json(&paused)["status"].as_str()), (3, Some("paused")));
     assert_eq!(session.run("run").exit_code(), 3);
     assert!(session.refused("approve --max-iterations 1").contains("the cap must be more than 1"));
     assert_eq!(at(&session.done("approve --max-iterations 2")), ("revising", "prompt", 2));
     session.answer(REVISED);
-    session.answer(&review("FAIL", 1));
+    session.done("approve");
+    session.respond(&review("FAIL", 1));
+    assert_eq!(session.run("approve").exit_code(), 3);
     assert_eq!(session.done("approve --accept")["phase"], "complete");
     assert!(session.events().contains(&"accepted".to_owned()));
 }
@@ -414,4 +418,36 @@ fn the_schema_of_a_session_can_be_looked_at() {
     assert_eq!(report["tables"][0]["name"], "customer");
     assert!(session.run("jpa-mt scopes").stdout_text().contains("domain"));
     assert!(session.refused("react-component preview").contains("is of profile `jpa-mt`"));
+}
+
+#[test]
+fn a_prompt_over_the_budget_is_not_sent() {
+    let project =
+        project().file("schema.sql", SCHEMA).file(".aiwf/config.toml", "[session]\nbudget_tokens = 20000\n");
+    let id = json(&project.run(&format!("{INIT} --json")))["session_id"].as_str().unwrap().to_owned();
+    let session = Session { project, id };
+    session.project.write(&session.path("iteration-1/planning-prompt.md"), "word ".repeat(20_000));
+    let refusal = session.refused("approve");
+    assert!(refusal.contains("the prompt has 25,000 tokens but the budget is 20,000"), "{refusal}");
+    assert!(!session.events().contains(&"prompt-sent".to_owned()));
+}
+
+#[test]
+fn files_that_nobody_knows_are_named_and_left_alone() {
+    let session = Session::new("");
+    session.project.write(&session.path("notes.txt"), "mine");
+    assert_eq!(session.done("status")["unknown"][0], session.path("notes.txt"));
+    session.answer(PLAN);
+    assert_eq!(session.text("notes.txt"), "mine");
+}
+
+#[test]
+fn what_a_session_made_can_be_shown() {
+    let session = Session::new("");
+    assert!(session.refused("show latest code").contains("has no `code` yet"));
+    session.answer(PLAN);
+    session.answer(CODE);
+    assert_eq!(session.done("show latest plan")["content"], PLAN);
+    assert!(session.run("show latest code").stdout_text().starts_with("<<<FILE: Customer.java>>>"));
+    assert!(session.refused("show latest ../../../schema.sql").contains("leaves"));
 }
