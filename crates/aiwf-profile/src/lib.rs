@@ -30,7 +30,6 @@ mod standards;
 mod apply_target;
 mod lint;
 mod profile;
-mod template_guard;
 
 mod component_preview;
 mod ddl;

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use aiwf_prompt::{Sha256Hex, TemplateError, TemplateSource, check_template, render_template};
+use aiwf_prompt::{
+    Sha256Hex, TemplateError, TemplateSource, check_template, render_template, template_fault,
+};
 use serde_json::{Map, Value};
 
 use crate::apply_target::{ApplyProblem, ApplyTarget};
@@ -20,7 +22,6 @@ use crate::problem::{ProfileError, ProfileProblem, StandardsError, excerpt, know
 use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
 use crate::standards::{RuleFiles, StandardsConfig};
-use crate::template_guard::template_fault;
 
 /// The files of a profile, or of a project's standards, by their path with `/` below its directory.
 pub type Files = BTreeMap<String, Vec<u8>>;

@@ -71,6 +71,7 @@ mod section;
 
 mod budget;
 mod template;
+mod template_guard;
 mod template_set;
 mod tokens;
 
@@ -103,6 +104,7 @@ pub use section::{
 };
 pub use session::{Artifact, CodeFile, PromptAssembler, SessionPhase, SessionRequest};
 pub use template::{TemplateError, TemplatePlace, TemplateSource, check_template, render_template};
+pub use template_guard::template_fault;
 pub use template_set::{
     TEMPLATE_VARIABLES, TemplateName, TemplateNotFound, built_in_template, built_in_templates,
 };

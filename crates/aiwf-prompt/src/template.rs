@@ -12,6 +12,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Template, UndefinedBehavior, Value};
 
 use crate::nearest::nearest;
+use crate::template_guard::template_fault;
 
 /// A template and the name errors call it by.
 #[derive(Clone, Debug)]
@@ -139,6 +140,7 @@ pub fn render_template(
     template: &TemplateSource,
     variables: &BTreeMap<String, serde_json::Value>,
 ) -> Result<String, TemplateError> {
+    refuse_too_deep(template)?;
     let environment = environment();
     let fault =
         |error: &Error, undeclared: &[String]| describe(error, template, variables.keys(), undeclared);
@@ -160,6 +162,7 @@ pub fn render_template(
 
 /// Compiles a template without rendering it and names the variables it uses that are not in `defined`.
 pub fn check_template(template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
+    refuse_too_deep(template).map_err(|error| vec![error])?;
     let environment = environment();
     let known = || defined.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let compiled = environment
@@ -249,6 +252,13 @@ fn undefined_variable(error: &Error, expression: &str, undeclared: &[String]) ->
     let called = || undeclared.iter().find(|name| find_word(expression, name).is_some()).cloned();
     let other = || (error.kind() == ErrorKind::UndefinedError).then(|| expression.trim().to_owned());
     named.or_else(called).or_else(other)
+}
+
+/// A template that would take the engine deeper than its stack goes is not handed to it.
+fn refuse_too_deep(template: &TemplateSource) -> Result<(), TemplateError> {
+    let Some((line, message)) = template_fault(&template.text) else { return Ok(()) };
+    let place = Box::new(place_at(template, line_start(&template.text, line), 0));
+    Err(TemplateError::Invalid { message, place })
 }
 
 fn line_start(text: &str, line: usize) -> usize {

@@ -147,3 +147,12 @@ fn a_check_points_into_a_tag_and_not_into_prose_comments_attributes_or_literals(
     let names: Vec<String> = errors.iter().map(undefined_at).collect();
     assert_eq!(names, [format!("title 1:{}", text.rfind("title").unwrap() + 1)]);
 }
+
+#[test]
+fn a_chain_that_would_overflow_the_stack_is_refused() {
+    let deep =
+        TemplateSource { name: "deep.md".to_owned(), text: format!("{{{{ 1{} }}}}", " + 1".repeat(100_000)) };
+    let error = render_template(&deep, &BTreeMap::new()).unwrap_err();
+    assert!(error.to_string().starts_with("template cannot be used: a tag has "), "{error}");
+    assert!(check_template(&deep, &[]).is_err());
+}

@@ -1,5 +1,5 @@
 use super::*;
-use aiwf_prompt::{TemplateSource, check_template};
+use crate::template::{TemplateSource, check_template};
 
 /// A tag of about `n_bytes` in the middle of other text.
 fn tag(open: &str, unit: &str, close: &str, n_bytes: usize) -> String {

@@ -10,7 +10,7 @@ const MAX_TAG_BYTES: usize = 1_000;
 const MAX_ELIFS: usize = 100;
 
 /// Why a template is not handed to the engine, and on which line; `None` when it can be.
-pub(crate) fn template_fault(text: &str) -> Option<(usize, String)> {
+pub fn template_fault(text: &str) -> Option<(usize, String)> {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut n_elifs = 0;
