@@ -165,7 +165,7 @@ impl Work<'_> {
             let before = file.before.as_deref().map(|bytes| objects.keep(bytes)).transpose()?;
             objects.keep(&file.content)?;
             files.push(AppliedFile {
-                target: file.path.to_string_lossy().into_owned(),
+                target: file.report.target.clone(),
                 before,
                 after: sha256_hex(&file.content),
             });
@@ -184,9 +184,12 @@ impl Work<'_> {
     /// Copying is all or nothing: what is not whole is taken back.
     pub(super) fn settle_apply(&mut self) -> Result<(), SessionError> {
         let files = self.state.applying.clone().unwrap_or_default();
-        let found = |file: &AppliedFile| std::fs::read(&file.target).ok().map(|bytes| sha256_hex(&bytes));
+        // A target is relative to the project, unless it lies elsewhere.
+        let root = self.engine.settings().project_root.clone();
+        let found =
+            |file: &AppliedFile| std::fs::read(root.join(&file.target)).ok().map(|bytes| sha256_hex(&bytes));
         for file in &files {
-            remove_leftovers(Path::new(&file.target))?;
+            remove_leftovers(&root.join(&file.target))?;
         }
         if files.iter().all(|file| found(file).as_deref() == Some(file.after.as_str())) {
             return self.commit(Command::RecordApplied);
@@ -196,7 +199,7 @@ impl Work<'_> {
             if found(file).as_deref() != Some(file.after.as_str()) {
                 continue;
             }
-            let path = Path::new(&file.target);
+            let path = &root.join(&file.target);
             match &file.before {
                 None => aiwf_store::remove(path)?,
                 Some(before) => {

@@ -4,3 +4,4 @@
 
 mod build;
 mod count_once;
+mod histories;

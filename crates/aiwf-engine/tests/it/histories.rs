@@ -1,0 +1,32 @@
+//! Journals of every released format: each must still fold to where its session stood. Old ones are never edited.
+
+use std::path::Path;
+
+use aiwf_session::{Event, State};
+use aiwf_store::Journal;
+
+fn check(name: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories").join(name);
+    let journal = Journal::<Event>::open(&path).unwrap();
+    assert!(journal.torn().is_none());
+    let state = State::fold(journal.lines().iter().map(|line| &line.event));
+    let bound: Vec<String> = state
+        .bound
+        .iter()
+        .map(|(path, bound)| format!("{} {path}", bound.sha256.get(..8).unwrap_or_default()))
+        .collect();
+    let reached = format!(
+        "{} events, {} in iteration {}, applied {}\n{}",
+        journal.lines().len(),
+        state.phase.as_str(),
+        state.iteration,
+        state.is_applied,
+        bound.join("\n")
+    );
+    assert_eq!(reached, expected);
+}
+
+#[test]
+fn format_1_folds_a_session_that_failed_and_then_passed() {
+    check("v1-fail-then-pass.jsonl", include_str!("../histories/v1-fail-then-pass.txt").trim_end());
+}
