@@ -1,8 +1,11 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use aiwf_engine::Engine;
+use aiwf_engine::config::{Environment, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::config::ConfigCommand;
@@ -37,6 +40,24 @@ pub(crate) fn command() -> clap::Command {
     })
 }
 
+/// Where to begin.
+const START: &str = "Start with: aiwf demo";
+
+/// The same command line, with the profiles there are as a group of their own in its help.
+pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
+    let profiles = Environment::read().ok().and_then(|environment| Settings::resolve(None, environment).ok());
+    let Some(engine) = profiles.map(Engine::new) else { return command };
+    let mut group = "Profiles (`aiwf PROFILE --help` shows what each can do):".to_owned();
+    for found in engine.profiles() {
+        let about = match &found.profile {
+            Ok(profile) => profile.description().to_owned(),
+            Err(_) => format!("broken: `aiwf profiles {}` says why", found.name),
+        };
+        let _ = write!(group, "\n  {:15}  {about}", found.name);
+    }
+    command.after_help(format!("{group}\n\n{START}"))
+}
+
 /// An AI workflow engine: builds every prompt from named parts and shows exactly what will be sent.
 #[derive(Debug, Parser)]
 #[command(
@@ -44,7 +65,7 @@ pub(crate) fn command() -> clap::Command {
     version,
     max_term_width = 100,
     arg_required_else_help = true,
-    after_help = "Start with: aiwf prompt preview change --phase plan --instructions 'Add login'"
+    after_help = START
 )]
 pub(crate) struct Cli {
     /// Print one line of JSON instead of text.

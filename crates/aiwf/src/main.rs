@@ -25,6 +25,9 @@ fn main() -> ExitCode {
 
 fn run() -> Exit {
     let mut command = cli::command();
+    if is_root_help_asked_for() {
+        command = cli::with_profiles(command);
+    }
     let parsed = command.try_get_matches_from_mut(std::env::args_os());
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
@@ -35,8 +38,29 @@ fn run() -> Exit {
     }
 }
 
+/// Whether the help of the program itself is asked for: only then are profiles looked at.
+fn is_root_help_asked_for() -> bool {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let is_command = |word: &&std::ffi::OsString| !word.to_string_lossy().starts_with('-');
+    match words.iter().find(is_command) {
+        None => true,
+        Some(word) => word == "help" && words.len() == 1,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn no_profile_can_be_named_like_a_command() {
+        for command in super::cli::command().get_subcommands() {
+            let name = command.get_name();
+            assert!(
+                aiwf_engine::profile::RESERVED_PROFILE_NAMES.contains(&name),
+                "reserve the name `{name}` in aiwf-profile"
+            );
+        }
+    }
+
     #[test]
     fn the_command_line_is_well_formed() {
         super::cli::command().debug_assert();
