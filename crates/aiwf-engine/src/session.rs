@@ -9,6 +9,7 @@ mod decisions;
 mod diff;
 mod directory;
 mod files;
+mod ownership;
 mod perform;
 mod preview;
 mod prompt_files;

@@ -96,7 +96,7 @@ pub use digest::Sha256Hex;
 pub use error::PromptError;
 pub use language::language_of;
 pub use nearest::nearest;
-pub use prompt::{Message, Metadata, Options, PartReport, Preview, Prompt, SectionReport};
+pub use prompt::{Message, Metadata, Options, OwnedText, PartReport, Preview, Prompt, SectionReport};
 pub use recipe::{Recipe, Request};
 pub use reply::{ComponentSetting, ReplyMode, ReplyRequest, ToolSchema};
 pub use section::{

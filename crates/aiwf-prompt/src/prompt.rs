@@ -49,6 +49,19 @@ pub struct Message {
     pub content: String,
 }
 
+/// A stretch of a message and the section it belongs to, separators included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedText {
+    /// The section.
+    pub section: String,
+    /// Where the section comes from.
+    pub source: String,
+    /// Who speaks it.
+    pub role: Role,
+    /// The text.
+    pub text: String,
+}
+
 /// What is known about a section of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionReport {
@@ -222,6 +235,30 @@ impl Prompt {
         }
         let mut pieces = messages.iter().flat_map(|message| &message.stretches).flat_map(Stretch::printed);
         pieces.try_for_each(|piece| out.write_all(piece.as_bytes()))
+    }
+
+    /// Who owns which stretch of the messages, in the order they stand.
+    pub fn owned(&self) -> Vec<OwnedText> {
+        let mut owned: Vec<OwnedText> = Vec::new();
+        for message in self.layout() {
+            for stretch in &message.stretches {
+                let Some(section) = self.sections.get(stretch.owner.section) else { continue };
+                let text: String = stretch.pieces().collect();
+                match owned.last_mut() {
+                    // The files of a section stand next to each other and belong to it together.
+                    Some(last) if last.section == section.id.as_str() && last.role == message.role => {
+                        last.text.push_str(&text);
+                    }
+                    _ => owned.push(OwnedText {
+                        section: section.id.to_string(),
+                        source: section.source.to_string(),
+                        role: message.role,
+                        text,
+                    }),
+                }
+            }
+        }
+        owned
     }
 
     /// The payload as messages, whatever the format.

@@ -9,6 +9,12 @@ use serde_json::json;
 pub struct SectionHash {
     /// The section.
     pub id: String,
+    /// Where it comes from.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// How many bytes it contributes.
+    #[serde(default)]
+    pub bytes: usize,
     /// SHA-256 of what it contributes.
     pub sha256: String,
 }

@@ -127,12 +127,17 @@ impl Ask for Replay {
 }
 
 fn n_alike(recording: &Recording, payload: &Payload) -> usize {
-    payload.sections.iter().filter(|section| recording.sections.contains(section)).count()
+    payload.sections.iter().filter(|section| has(&recording.sections, section)).count()
+}
+
+/// Where a section comes from may differ from session to session; what it says decides.
+fn has(sections: &[SectionHash], wanted: &SectionHash) -> bool {
+    sections.iter().any(|section| section.id == wanted.id && section.sha256 == wanted.sha256)
 }
 
 fn first_difference(recording: &Recording, payload: &Payload) -> Option<String> {
-    let differs = payload.sections.iter().find(|section| !recording.sections.contains(section));
-    let missing = || recording.sections.iter().find(|section| !payload.sections.contains(section));
+    let differs = payload.sections.iter().find(|section| !has(&recording.sections, section));
+    let missing = || recording.sections.iter().find(|section| !has(&payload.sections, section));
     differs.or_else(missing).map(|section| section.id.clone())
 }
 
@@ -142,6 +147,10 @@ mod tests {
 
     use super::*;
 
+    fn section(id: &str, sha256: &str) -> SectionHash {
+        SectionHash { id: id.to_owned(), source: String::new(), bytes: 0, sha256: sha256.to_owned() }
+    }
+
     fn payload(session: &str, text: &str) -> Payload {
         Payload {
             system: None,
@@ -149,10 +158,7 @@ mod tests {
                 role: Role::User,
                 content: format!("save to .aiwf/sessions/{session}/x: {text}"),
             }],
-            sections: vec![
-                SectionHash { id: "standards".to_owned(), sha256: "same".to_owned() },
-                SectionHash { id: "task".to_owned(), sha256: text.to_owned() },
-            ],
+            sections: vec![section("standards", "same"), section("task", text)],
             session_id: Some(session.to_owned()),
         }
     }

@@ -4,10 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use aiwf_prompt::{CountTokens as _, Format, FsAbility, Message, Prompt, Role, Tokenizer, Tokens};
-use aiwf_provider::{Payload, SectionHash};
+use aiwf_prompt::{CountTokens as _, Format, FsAbility, Message, OwnedText, Prompt, Role, Tokenizer, Tokens};
+use aiwf_provider::Payload;
 use aiwf_session::{Command, FileHash, Phase};
 
+use super::ownership::attribute;
 use super::work::Work;
 use crate::build::BuildOptions;
 use crate::document::{Document, SessionDocument};
@@ -97,17 +98,21 @@ impl Work<'_> {
         if needed <= budget { Ok(()) } else { Err(SessionError::OverBudget { needed, budget }) }
     }
 
-    /// What will be sent: the bytes on disk, edited or not.
-    pub(crate) fn payload(&self) -> Result<Payload, SessionError> {
+    /// What will be sent: the bytes on disk, edited or not, each with its owner.
+    pub(crate) fn payload(&mut self) -> Result<Payload, SessionError> {
+        let (phase, iteration) = (self.state.phase, self.state.iteration);
+        let built = self.build_prompt(phase, iteration, None)?.owned();
         let mut system = None;
         let mut messages = Vec::new();
         let mut sections = Vec::new();
         for file in &self.state.written {
             let bytes = self.read(&file.path)?;
             let text = crate::read::into_text(bytes, &self.directory.file(&file.path))?;
-            sections
-                .push(SectionHash { id: file.path.clone(), sha256: aiwf_store::sha256_hex(text.as_bytes()) });
-            if file.path.ends_with("-system-prompt.md") {
+            let is_system = file.path.ends_with("-system-prompt.md");
+            let role = if is_system { Role::System } else { Role::User };
+            let of_role: Vec<&OwnedText> = built.iter().filter(|owned| owned.role == role).collect();
+            sections.extend(attribute(&of_role, &text, &self.directory.shown(&file.path)));
+            if is_system {
                 system = Some(text);
             } else {
                 messages.push(Message { role: Role::User, content: text });

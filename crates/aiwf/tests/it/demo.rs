@@ -38,4 +38,8 @@ fn a_request_that_was_not_recorded_is_said_to_be_so() {
     let outcome = project.command(init).in_dir("d").run();
     assert_eq!(outcome.exit_code(), 4, "{outcome}");
     assert!(outcome.stderr_text().contains("no recording answers this request"), "{outcome}");
+    assert!(
+        outcome.stderr_text().contains("the first section that differs is `profile-prompt`"),
+        "{outcome}"
+    );
 }

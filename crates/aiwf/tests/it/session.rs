@@ -451,3 +451,21 @@ fn what_a_session_made_can_be_shown() {
     assert!(session.run("show latest code").stdout_text().starts_with("<<<FILE: Customer.java>>>"));
     assert!(session.refused("show latest ../../../schema.sql").contains("leaves"));
 }
+
+#[test]
+fn a_preview_names_the_owner_of_every_byte_after_an_edit_too() {
+    let session = Session::new("");
+    let ids = |session: &Session| {
+        let preview = session.done("preview");
+        let sections = preview["sections"].as_array().unwrap().clone();
+        let n_bytes: u64 = sections.iter().map(|section| section["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(n_bytes, preview["prompt"].as_str().unwrap().len() as u64);
+        sections.iter().map(|section| section["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&session), ["standards-bundle", "profile-prompt", "output-instructions"]);
+    let prompt = session.text("iteration-1/planning-prompt.md");
+    session
+        .project
+        .write(&session.path("iteration-1/planning-prompt.md"), format!("Read this first.\n\n{prompt}"));
+    assert_eq!(ids(&session), ["edited", "standards-bundle", "profile-prompt", "output-instructions"]);
+}

@@ -1,0 +1,75 @@
+//! Who owns which part of a prompt file, after a person may have edited it.
+//!
+//! In: the stretches as they were built, and the text as it is. Out: the same stretches where they still stand, in
+//! order; everything between them belongs to a section `edited`, whose source is the file.
+
+use aiwf_prompt::OwnedText;
+use aiwf_provider::SectionHash;
+use aiwf_store::sha256_hex;
+
+/// Attributes every byte of `text`.
+pub(super) fn attribute(built: &[&OwnedText], text: &str, file: &str) -> Vec<SectionHash> {
+    let mut sections = Vec::new();
+    let mut rest = text;
+    for stretch in built {
+        let Some((before, after)) = rest.split_once(stretch.text.as_str()) else { continue };
+        push_edited(&mut sections, before, file);
+        sections.push(section(&stretch.section, &stretch.source, &stretch.text));
+        rest = after;
+    }
+    push_edited(&mut sections, rest, file);
+    sections
+}
+
+fn push_edited(sections: &mut Vec<SectionHash>, text: &str, file: &str) {
+    if !text.is_empty() {
+        sections.push(section("edited", &format!("file:{file}"), text));
+    }
+}
+
+fn section(id: &str, source: &str, text: &str) -> SectionHash {
+    SectionHash {
+        id: id.to_owned(),
+        source: source.to_owned(),
+        bytes: text.len(),
+        sha256: sha256_hex(text.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aiwf_prompt::Role;
+
+    use super::*;
+
+    fn check(text: &str, expected: &[(&str, usize)]) {
+        let owned = |section: &str, text: &str| OwnedText {
+            section: section.to_owned(),
+            source: "file:x".to_owned(),
+            role: Role::User,
+            text: text.to_owned(),
+        };
+        let built =
+            [owned("plan", "the plan\n\n"), owned("task", "the task\n\n"), owned("output", "save it")];
+        let sections = attribute(&built.iter().collect::<Vec<_>>(), text, "prompt.md");
+        let found: Vec<(&str, usize)> =
+            sections.iter().map(|section| (section.id.as_str(), section.bytes)).collect();
+        assert_eq!(found, expected);
+        assert_eq!(sections.iter().map(|section| section.bytes).sum::<usize>(), text.len());
+    }
+
+    #[test]
+    fn an_unedited_prompt_belongs_to_its_sections() {
+        check("the plan\n\nthe task\n\nsave it", &[("plan", 10), ("task", 10), ("output", 7)]);
+    }
+
+    #[test]
+    fn what_was_changed_belongs_to_the_edit_and_the_rest_keeps_its_owner() {
+        check("the plan\n\nanother task\n\nsave it", &[("plan", 10), ("edited", 14), ("output", 7)]);
+        check("all new", &[("edited", 7)]);
+        check(
+            "note\nthe plan\n\nthe task\n\nsave it!",
+            &[("edited", 5), ("plan", 10), ("task", 10), ("output", 7), ("edited", 1)],
+        );
+    }
+}
