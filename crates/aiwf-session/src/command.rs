@@ -179,7 +179,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::ApprovePrompt { by, files, is_checked }, Step::PromptReady) => {
             approve_prompt(state, by, files, is_checked)
         }
-        (Command::RejectPrompt { by, feedback, kept }, Step::PromptReady) => {
+        (Command::RejectPrompt { by, feedback, kept }, Step::PromptReady | Step::AskWanted) => {
             if has_used_up(state, &by) {
                 return one(left_to_person(&by, feedback));
             }

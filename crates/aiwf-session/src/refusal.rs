@@ -99,7 +99,8 @@ pub(crate) fn situation(state: &State) -> String {
 pub(crate) fn possible(state: &State) -> Vec<&'static str> {
     match &state.step {
         Step::Unborn | Step::Ended => Vec::new(),
-        Step::PromptWanted { .. } | Step::AskWanted => vec!["step", "run", "cancel"],
+        Step::PromptWanted { .. } => vec!["step", "run", "cancel"],
+        Step::AskWanted => vec!["step", "run", "reject", "cancel"],
         Step::PromptReady => vec!["approve", "reject", "cancel"],
         Step::Asked { is_free: true } => vec!["respond", "cancel"],
         Step::Asked { is_free: false } | Step::AskFailed { .. } => vec!["retry", "respond", "cancel"],

@@ -320,7 +320,14 @@ impl State {
     }
 
     fn reject(&mut self, by: &Actor, feedback: &str, reply: Option<FileHash>) {
-        self.feedback = Some(Feedback { by: by.clone(), text: feedback.to_owned(), rejected_reply: reply });
+        // What was said before still holds: nobody has approved a reply since.
+        let earlier = self.feedback.take();
+        let text = match &earlier {
+            Some(earlier) => format!("{}\n\n{feedback}", earlier.text),
+            None => feedback.to_owned(),
+        };
+        let rejected_reply = reply.or_else(|| earlier.and_then(|earlier| earlier.rejected_reply));
+        self.feedback = Some(Feedback { by: by.clone(), text, rejected_reply });
         self.n_rejected += 1;
         if matches!(by, Actor::Provider(_)) {
             self.n_rejected_by_provider += 1;
@@ -388,13 +395,18 @@ impl State {
     fn rebind(&mut self, files: &[FileHash]) {
         let first = files.iter().filter_map(|file| self.bound.get(&file.path)).map(|bound| bound.rank).min();
         for file in files {
-            let is_checked = self.bound.get(&file.path).is_none_or(|bound| bound.is_checked);
+            let bound = self.bound.get(&file.path);
+            let (is_checked, rank) =
+                bound.map_or((true, self.n_events), |bound| (bound.is_checked, bound.rank));
             self.bind(file, is_checked);
+            // It keeps its place, so that what it was made from does not count as made from it.
+            if let Some(bound) = self.bound.get_mut(&file.path) {
+                bound.rank = rank;
+            }
         }
         let Some(first) = first else { return };
         let derived = |(path, bound): (&String, &Bound)| {
-            (bound.rank > first && bound.rank < self.n_events && !files.iter().any(|file| file.path == *path))
-                .then(|| path.clone())
+            (bound.rank > first && !files.iter().any(|file| file.path == *path)).then(|| path.clone())
         };
         let derived: Vec<String> = self.bound.iter().filter_map(derived).collect();
         self.outdated.extend(derived);

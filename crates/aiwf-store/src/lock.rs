@@ -38,6 +38,14 @@ impl LockError {
 }
 
 impl Lock {
+    /// Takes the lock, after whoever has it.
+    pub fn wait(path: &Path) -> Result<Self, LockError> {
+        let unusable = |source| LockError::Unusable { path: path.to_owned(), source };
+        let file = File::options().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
+        file.lock().map_err(unusable)?;
+        Ok(Self { _file: file })
+    }
+
     /// Takes the lock, or says at once that somebody has it.
     pub fn take(path: &Path) -> Result<Self, LockError> {
         let unusable = |source| LockError::Unusable { path: path.to_owned(), source };

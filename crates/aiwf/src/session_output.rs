@@ -24,6 +24,7 @@ pub(crate) fn performed(performed: &[Performed]) {
             Performed::PromptWritten { phase, path } => format!("{phase}: wrote the prompt {path}"),
             Performed::GatePassed { phase, stage } => format!("{phase}: the {stage} gate is open"),
             Performed::Asked { provider } => format!("handed the prompt to {provider}"),
+            Performed::Kept { path } => format!("kept what was edited as {path}"),
             Performed::ReplyReceived { path } => format!("took the reply {path}"),
         };
         output::note(&format!("{line}\n"));
@@ -79,6 +80,9 @@ fn shown(report: &SessionReport) -> String {
                 stale.approved.get(..12).unwrap_or_default()
             ),
         );
+    }
+    for path in &report.outdated {
+        line("outdated", path);
     }
     for path in &report.unknown {
         line("unknown", path);

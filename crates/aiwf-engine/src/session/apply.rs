@@ -5,11 +5,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use aiwf_session::{AppliedFile, Command};
+use aiwf_session::{AppliedFile, Command, decide};
 use aiwf_store::{Durability, sha256_hex, write_atomic};
 use serde::Serialize;
 
-use super::directory::{self, is_temporary};
+use super::directory;
 use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
@@ -67,7 +67,10 @@ impl Engine {
     /// Copies the approved code of a complete session into the project.
     pub fn apply(&self, given: Option<&str>, options: &ApplyOptions) -> Result<ApplyReport, SessionError> {
         let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
-        work.run_until_waiting()?;
+        if work.state.applying.is_some() {
+            work.settle_apply()?;
+        }
+        decide(&work.state, Command::IntendApply { files: Vec::new() })?;
         work.refuse_stale()?;
         let planned = work.plan_apply(options)?;
         let conflicts: Vec<String> = planned
@@ -204,9 +207,9 @@ impl Work<'_> {
                 None => aiwf_store::remove(path)?,
                 Some(before) => {
                     let kept = self.directory.objects().get(before).ok().flatten();
-                    if let Some(bytes) = kept {
-                        write_atomic(path, Durability::PowerLoss, |out| out.write_all(&bytes))?;
-                    }
+                    let bytes =
+                        kept.ok_or_else(|| SessionError::NothingApproved { path: file.target.clone() })?;
+                    write_atomic(path, Durability::PowerLoss, |out| out.write_all(&bytes))?;
                 }
             }
         }
@@ -214,13 +217,17 @@ impl Work<'_> {
     }
 }
 
+/// Backups of one file; nobody replaces it as often.
+const MAX_BACKUPS: u32 = 1_000;
+
 /// Removes what a killed write left beside a target.
 fn remove_leftovers(target: &Path) -> Result<(), SessionError> {
     let Some(entries) = target.parent().and_then(|parent| std::fs::read_dir(parent).ok()) else {
         return Ok(());
     };
     for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-        if is_temporary(&path) && path.is_file() {
+        let is_ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp-aiwf-"));
+        if is_ours && path.is_file() {
             aiwf_store::remove(&path)?;
         }
     }
@@ -233,7 +240,14 @@ fn write_one(file: &Planned) -> Result<(), SessionError> {
     }
     if let Some(before) = &file.before {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let backup = file.path.with_file_name(format!("{name}.orig"));
+        let numbered = |number: u32| match number {
+            1 => file.path.with_file_name(format!("{name}.orig")),
+            _ => file.path.with_file_name(format!("{name}.orig-{number}")),
+        };
+        let backup = (1..=MAX_BACKUPS)
+            .map(numbered)
+            .find(|path| !path.exists())
+            .unwrap_or_else(|| numbered(MAX_BACKUPS));
         write_atomic(&backup, Durability::PowerLoss, |out| out.write_all(before))?;
     }
     write_atomic(&file.path, Durability::PowerLoss, |out| out.write_all(&file.content))?;

@@ -1,8 +1,9 @@
 //! A new session: parameters settled, standards and inputs kept, the first event written, the first prompt ready.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use aiwf_config::Settings;
+use aiwf_config::Flags;
 use aiwf_session::{Command, FileHash, GateSetting, Role, Setup};
 use aiwf_store::{Durability, Lock, Objects, create_dir, sha256_hex, write_atomic};
 use serde_json::{Map, Value};
@@ -12,7 +13,7 @@ use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
 use crate::session_error::SessionError;
-use crate::{Engine, profiles};
+use crate::{Engine, profiles, providers};
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +45,10 @@ impl Engine {
     /// Creates a session and writes its first prompt; when that fails, nothing is left behind.
     pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
         let profile = profiles::find(self.settings(), &new.profile)?;
+        let config = providers::load_config(self.settings(), &Flags::default())?;
+        for name in new.roles.values() {
+            providers::open(name, &config)?;
+        }
         let root = &self.settings().project_root;
         let files = profile
             .wanted_files(&new.given)
@@ -65,7 +70,11 @@ impl Engine {
             .map_err(|problems| SessionError::Params { profile: new.profile.clone(), problems })?;
         let standards = profile.standards(&settled.context, None)?.unwrap_or_default();
 
-        remove_unfinished(self.settings());
+        // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
+        let root = sessions_root(self.settings());
+        create_dir(&root)?;
+        let lock = Lock::wait(&root.join(".lock"))?;
+        remove_unfinished(&root);
         let directory = SessionDirectory::new(self.settings(), &new_id(self.settings()));
         let unfinished = directory.unfinished();
         let outcome = fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
@@ -90,8 +99,14 @@ impl Engine {
             drop(aiwf_store::remove(&unfinished.path));
             return Err(error);
         }
+        drop(lock);
         let mut work = Work::open(self, directory.clone())?;
-        let performed = work.run_until_waiting()?;
+        let performed = work.run_until_waiting().inspect_err(|_| {
+            // A session whose first prompt cannot be built has not begun.
+            if work.state.n_events == 1 {
+                drop(aiwf_store::remove(&directory.path));
+            }
+        })?;
         Ok(Created { id: directory.id, performed })
     }
 }
@@ -112,13 +127,11 @@ fn fill(
     Ok((bundle, inputs))
 }
 
-/// Removes what a killed `init` left; one that is still at work holds its lock.
-fn remove_unfinished(settings: &Settings) {
-    let Ok(entries) = std::fs::read_dir(sessions_root(settings)) else { return };
+/// Removes what a killed `init` left.
+fn remove_unfinished(root: &Path) {
+    let Ok(entries) = std::fs::read_dir(root) else { return };
     for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_temporary(path)) {
-        if Lock::take(&path.join(".lock")).is_ok() {
-            drop(aiwf_store::remove(&path));
-        }
+        drop(aiwf_store::remove(&path));
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use aiwf_prompt::FsAbility;
 use aiwf_provider::Cassette;
-use aiwf_session::{Command, FileHash, Stage, Step};
+use aiwf_session::{Command, FileHash, Step, decide};
 use aiwf_store::{Durability, write_atomic};
 
 use super::apply::unified;
@@ -16,6 +16,9 @@ use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
 use crate::session_error::SessionError;
+
+/// Rejected copies of one file; nobody turns a prompt down as often.
+const MAX_REJECTED: u32 = 10_000;
 
 /// What an approval says beside yes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,15 +100,24 @@ impl Engine {
         if matches!(work.state.step, Step::Asked { .. }) {
             work.pick_up_reply()?;
         }
-        let command = if work.state.stage == Some(Stage::Response) {
-            let kept = work.keep_rejected(&[work.written_paths(), vec![work.response_path()?]].concat())?;
-            Command::RejectResponse { by, feedback, kept }
-        } else {
-            let edited: Vec<String> = work.edited_prompt_files()?;
-            let kept = work.keep_rejected(&edited)?;
-            Command::RejectPrompt { by, feedback, kept }
+        let is_reply = matches!(work.state.step, Step::ReplyReady { .. });
+        let command = |kept: Vec<FileHash>| {
+            let (by, feedback) = (by.clone(), feedback.clone());
+            if is_reply {
+                Command::RejectResponse { by, feedback, kept }
+            } else {
+                Command::RejectPrompt { by, feedback, kept }
+            }
         };
-        work.commit(command)?;
+        // Nothing is copied for a rejection that is refused.
+        decide(&work.state, command(Vec::new()))?;
+        let paths = if is_reply {
+            [work.written_paths(), vec![work.response_path()?]].concat()
+        } else {
+            work.edited_prompt_files()
+        };
+        let kept = work.keep_rejected(&paths)?;
+        work.commit(command(kept))?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
     }
@@ -114,15 +126,11 @@ impl Engine {
     pub fn retry(&self, given: Option<&str>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
+        decide(&work.state, Command::Retry { by: by.clone(), kept: Vec::new() })?;
         let response = work.response_path()?;
-        let kept = if work.directory.file(&response).is_file() {
-            let kept = work.keep_rejected(std::slice::from_ref(&response))?;
-            aiwf_store::remove(&work.directory.file(&response))?;
-            kept
-        } else {
-            Vec::new()
-        };
+        let kept = work.keep_rejected(std::slice::from_ref(&response))?;
         work.commit(Command::Retry { by, kept })?;
+        aiwf_store::remove(&work.directory.file(&response))?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
     }
@@ -135,6 +143,9 @@ impl Engine {
         record: Option<&Path>,
     ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
+        if work.state.phase.is_final() {
+            return Err(SessionError::NotAwaited { next: work.situation() });
+        }
         let path = work.response_path()?;
         if !matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. }) {
             return Err(SessionError::NotAwaited { next: work.situation() });
@@ -146,6 +157,10 @@ impl Engine {
             let cassette = Cassette::in_directory(self.settings().current_dir.join(directory));
             cassette.record(&name, &provider, &work.payload()?, reply)?;
         }
+        if work.is_unknown_reply(&path)? {
+            // Somebody saved a reply by hand; it is not written over without a copy.
+            work.keep_rejected(std::slice::from_ref(&path))?;
+        }
         let response = work.write(&path, reply.as_bytes())?;
         work.directory.objects().keep(reply.as_bytes())?;
         work.commit(Command::RecordReply { response, usage: None })?;
@@ -156,6 +171,7 @@ impl Engine {
     pub fn accept(&self, given: Option<&str>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
+        work.refuse_stale()?;
         work.commit(Command::Accept { by })?;
         Ok(Self::decided(&work, Vec::new()))
     }
@@ -163,6 +179,7 @@ impl Engine {
     /// Allows more iterations, and goes on.
     pub fn raise_cap(&self, given: Option<&str>, max_iterations: u32) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
+        work.refuse_stale()?;
         work.commit(Command::RaiseCap { max_iterations })?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
@@ -192,8 +209,14 @@ impl Engine {
             .iter()
             .map(|difference| work.edits(difference))
             .collect::<Result<String, SessionError>>()?;
+        // A waiting prompt is built again; words that a person put into it are kept.
+        let edited =
+            if work.state.step == Step::PromptReady { work.edited_prompt_files() } else { Vec::new() };
+        let kept = work.keep_rejected(&edited)?;
         work.commit(Command::Rebind { by, files })?;
-        let performed = work.run_until_waiting()?;
+        let mut performed: Vec<Performed> =
+            kept.into_iter().map(|file| Performed::Kept { path: file.path }).collect();
+        performed.extend(work.run_until_waiting()?);
         Ok(Decided { accepted: Some(accepted), ..Self::decided(&work, performed) })
     }
 
@@ -231,7 +254,7 @@ impl Work<'_> {
 
     /// Writes the waiting prompt anew for another kind of receiver.
     fn rewrite_prompt(&mut self, ability: FsAbility) -> Result<(), SessionError> {
-        let edited = self.edited_prompt_files()?;
+        let edited = self.edited_prompt_files();
         if let Some(path) = edited.first() {
             return Err(SessionError::EditedPrompt { path: self.directory.shown(path) });
         }
@@ -246,27 +269,35 @@ impl Work<'_> {
         self.state.written.iter().map(|file| file.path.clone()).collect()
     }
 
-    fn edited_prompt_files(&self) -> Result<Vec<String>, SessionError> {
-        let mut edited = Vec::new();
-        for file in &self.state.written {
-            if aiwf_store::sha256_hex(&self.read(&file.path)?) != file.sha256 {
-                edited.push(file.path.clone());
-            }
-        }
-        Ok(edited)
+    /// The prompt files that are not what the engine wrote; one that is gone has nothing to lose.
+    fn edited_prompt_files(&self) -> Vec<String> {
+        let is_edited = |file: &&FileHash| {
+            self.read(&file.path).is_ok_and(|bytes| aiwf_store::sha256_hex(&bytes) != file.sha256)
+        };
+        self.state.written.iter().filter(is_edited).map(|file| file.path.clone()).collect()
     }
 
-    /// Copies files to `….rejected-K.md`, so that nothing that was written is lost.
+    /// Whether a reply lies there that the journal does not know.
+    fn is_unknown_reply(&self, path: &str) -> Result<bool, SessionError> {
+        if !self.directory.file(path).is_file() {
+            return Ok(false);
+        }
+        let sha256 = aiwf_store::sha256_hex(&self.read(path)?);
+        Ok(self.state.response.as_ref().is_none_or(|known| known.sha256 != sha256))
+    }
+
+    /// Copies files to `….rejected-K.md`, so that nothing that was written is lost; K is the first that is free.
     fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
-        let number = self.state.n_rejected + 1;
+        let name = |path: &String, number: u32| {
+            format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
+        };
+        let is_free =
+            |number: &u32| paths.iter().all(|path| !self.directory.file(&name(path, *number)).exists());
+        let number = (1..=MAX_REJECTED).find(is_free).unwrap_or(MAX_REJECTED);
         paths
             .iter()
             .filter(|path| self.directory.file(path).is_file())
-            .map(|path| {
-                let bytes = self.read(path)?;
-                let stem = path.strip_suffix(".md").unwrap_or(path);
-                self.write(&format!("{stem}.rejected-{number}.md"), &bytes)
-            })
+            .map(|path| self.write(&name(path, number), &self.read(path)?))
             .collect()
     }
 }

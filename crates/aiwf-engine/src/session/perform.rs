@@ -1,7 +1,7 @@
 //! Performs effects: each does its work on disk first and is in the journal when it returns.
 
 use aiwf_provider::Answer;
-use aiwf_session::{Actor, Command, Effect, Stage, next_effect};
+use aiwf_session::{Actor, Command, Effect, Stage, Step, next_effect};
 
 use super::work::Work;
 use crate::providers;
@@ -28,6 +28,11 @@ pub enum Performed {
     Asked {
         /// The provider.
         provider: String,
+    },
+    /// A person's words were kept under another name.
+    Kept {
+        /// The file, relative to the session.
+        path: String,
     },
     /// A reply is there.
     ReplyReceived {
@@ -104,6 +109,12 @@ impl Work<'_> {
         self.refuse_stale()?;
         let paths = self.state.files_at_gate();
         let files = paths.iter().map(|path| self.keep(path)).collect::<Result<Vec<_>, _>>()?;
+        // What cannot be sent is not approved: the prompt can still be edited or turned down.
+        if self.state.step == Step::PromptReady {
+            let payload = self.payload()?;
+            self.refuse_over_budget(&payload)?;
+            providers::open(self.setup()?.provider(self.state.phase), self.config())?;
+        }
         self.commit(Command::ApprovePrompt { by, files, is_checked })
     }
 
@@ -140,6 +151,7 @@ impl Work<'_> {
         if self.pick_up_reply()? {
             return Ok(StepOutcome::Done(Performed::ReplyReceived { path: self.response_path()? }));
         }
+        self.refuse_stale()?;
         let provider = providers::open(name, self.config())?;
         match provider.ask(&self.payload()?) {
             Ok(Answer::AwaitsPerson) => Ok(StepOutcome::Waiting),

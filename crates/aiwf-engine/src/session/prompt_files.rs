@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use aiwf_prompt::{CountTokens as _, Format, FsAbility, Message, OwnedText, Prompt, Role, Tokenizer, Tokens};
 use aiwf_provider::Payload;
-use aiwf_session::{Command, FileHash, Phase};
+use aiwf_session::{Command, FileHash, Phase, Stage};
 
 use super::ownership::attribute;
 use super::work::Work;
@@ -106,7 +106,7 @@ impl Work<'_> {
         let mut messages = Vec::new();
         let mut sections = Vec::new();
         for file in &self.state.written {
-            let bytes = self.read(&file.path)?;
+            let bytes = self.approved_or_disk(&file.path)?;
             let text = crate::read::into_text(bytes, &self.directory.file(&file.path))?;
             let is_system = file.path.ends_with("-system-prompt.md");
             let role = if is_system { Role::System } else { Role::User };
@@ -119,6 +119,15 @@ impl Work<'_> {
             }
         }
         Ok(Payload { system, messages, sections, session_id: Some(self.directory.id.clone()) })
+    }
+
+    /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.
+    fn approved_or_disk(&self, path: &str) -> Result<Vec<u8>, SessionError> {
+        let bound = self.state.bound.get(path).filter(|_| self.state.stage == Some(Stage::Response));
+        match bound.and_then(|bound| self.directory.objects().get(&bound.sha256).ok().flatten()) {
+            Some(bytes) => Ok(bytes),
+            None => self.read(path),
+        }
     }
 
     /// The texts that files gave when the session began.

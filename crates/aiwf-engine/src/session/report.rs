@@ -1,6 +1,6 @@
 //! Where a session stands, for people and programs.
 
-use aiwf_session::{Approver, Event, GateState, Pause, State, Step};
+use aiwf_session::{Approver, Event, GateState, Pause, Phase, State, Step};
 use aiwf_store::Line;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -46,6 +46,9 @@ pub struct SessionReport {
     pub awaiting: Vec<String>,
     /// Approved files that are not what they were.
     pub stale: Vec<StaleReport>,
+    /// Approved files that were derived from a file that changed later.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<String>,
     /// Files of the session that the engine knows nothing of; they are left alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
@@ -129,6 +132,7 @@ impl SessionReport {
                 .map(|file| directory.shown(&file.path)),
             response_path,
             awaiting,
+            outdated: state.outdated.iter().map(|path| directory.shown(path)).collect(),
             unknown: unknown_files(directory, state),
             problems: problems(state),
             next: next(&directory.id, state, !differences.is_empty()),
@@ -203,7 +207,7 @@ fn problems(state: &State) -> Vec<String> {
 
 /// What to type next.
 fn next(id: &str, state: &State, is_stale: bool) -> String {
-    if is_stale && !state.phase.is_final() {
+    if is_stale && state.phase != Phase::Cancelled {
         return format!("aiwf restore {id} FILE, or aiwf approve {id} --rebind");
     }
     match &state.step {
@@ -219,6 +223,7 @@ fn next(id: &str, state: &State, is_stale: bool) -> String {
         Step::Paused(Pause::IterationCap) => {
             format!("aiwf approve {id} --accept, or aiwf approve {id} --max-iterations N")
         }
+        Step::Ended if state.phase == Phase::Complete && !state.is_applied => format!("aiwf apply {id}"),
         Step::Ended => format!("aiwf verify {id}"),
     }
 }

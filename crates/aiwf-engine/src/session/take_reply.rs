@@ -16,8 +16,11 @@ impl Work<'_> {
     pub(crate) fn take_reply(&mut self, by: Actor) -> Result<(), SessionError> {
         self.refuse_stale()?;
         let path = self.response_path()?;
-        let response = self.keep(&path)?;
-        let text = into_text(self.read(&path)?, &self.directory.file(&path));
+        // Read once: what is hashed is what is parsed.
+        let bytes = self.read(&path)?;
+        let sha256 = self.directory.objects().keep(&bytes)?;
+        let response = FileHash { path: path.clone(), sha256 };
+        let text = into_text(bytes, &self.directory.file(&path));
         let (value, mut problems) = match text {
             Err(error) => (None, vec![error.to_string()]),
             Ok(text) => {
@@ -99,6 +102,7 @@ impl Work<'_> {
     fn write_code(&mut self, plan: &WritePlan) -> Result<Outcome, SessionError> {
         let iteration = format!("iteration-{}", self.state.iteration);
         let target = self.directory.file(&format!("{iteration}/code"));
+        self.refuse_links(&format!("{iteration}/code"))?;
         self.refuse_strangers(&iteration)?;
         let files: Vec<FileHash> = plan
             .hashes()

@@ -69,7 +69,12 @@ impl<'e> Work<'e> {
 
     /// The bytes of a file of the session.
     pub(crate) fn read(&self, relative: &str) -> Result<Vec<u8>, SessionError> {
-        Ok(read_bytes(&self.directory.file(relative))?)
+        self.refuse_links(relative)?;
+        let path = self.directory.file(relative);
+        if !path.exists() {
+            return Err(SessionError::Missing { path: self.directory.shown(relative) });
+        }
+        Ok(read_bytes(&path)?)
     }
 
     /// A file as it is now, its bytes kept so that an approval can always be shown.
@@ -81,12 +86,25 @@ impl<'e> Work<'e> {
 
     /// Writes a file of the session, durably.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<FileHash, SessionError> {
+        self.refuse_links(relative)?;
         let path = self.directory.file(relative);
         if let Some(parent) = path.parent() {
             aiwf_store::create_dir(parent)?;
         }
         write_atomic(&path, Durability::PowerLoss, |out| out.write_all(bytes))?;
         Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(bytes) })
+    }
+
+    /// A link inside a session could lead anywhere; nothing is read or written through one.
+    pub(crate) fn refuse_links(&self, relative: &str) -> Result<(), SessionError> {
+        let mut path = self.directory.path.clone();
+        for part in relative.split('/') {
+            path.push(part);
+            if crate::read::is_link(&path) {
+                return Err(SessionError::LinkInTheWay { path: self.directory.shown(relative) });
+            }
+        }
+        Ok(())
     }
 
     /// Approved files that are not what they were; commands that would build on them refuse.

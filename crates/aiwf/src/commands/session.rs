@@ -415,6 +415,7 @@ fn verify(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<E
                 "events": verified.n_events,
                 "files": verified.n_files,
                 "differences": differences,
+                "torn_bytes": verified.torn_bytes,
             }),
             exit,
         );

@@ -151,7 +151,8 @@ fn any_workflow() -> impl Strategy<Value = (&'static str, Value)> {
     (mode, any_text(), any_text(), any::<bool>(), prop::option::of(any_text())).prop_map(
         |(mode, system_prompt, id, is_completed, input)| {
             let document = json!({
-                "mode": mode, "workflowId": id, "graphRelPath": "graph.json",
+                // A blank id counts as missing, which is another test's business.
+                "mode": mode, "workflowId": format!("w{id}"), "graphRelPath": "graph.json",
                 "agentDefinition": { "id": "a", "systemPrompt": format!("You are {system_prompt}") },
                 "nodeBrief": {
                     "nodeId": "n", "nodeType": "step", "stepFilePathInPkg": "s.md",

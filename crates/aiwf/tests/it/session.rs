@@ -1,5 +1,7 @@
 //! Sessions as a person drives them: every decision is a command, every promise is looked at on disk.
 
+#![expect(clippy::disallowed_methods, reason = "tests move and remove files as a person would")]
+
 use aiwf_testkit::{Outcome, TestProject};
 use serde_json::Value;
 
@@ -468,4 +470,110 @@ fn a_preview_names_the_owner_of_every_byte_after_an_edit_too() {
         .project
         .write(&session.path("iteration-1/planning-prompt.md"), format!("Read this first.\n\n{prompt}"));
     assert_eq!(ids(&session), ["edited", "standards-bundle", "profile-prompt", "output-instructions"]);
+}
+
+#[test]
+fn a_refused_retry_or_rejection_changes_no_file() {
+    let session = Session::new("");
+    session.done("approve");
+    session.project.write(&session.path("iteration-1/planning-response.md"), PLAN);
+    let before = session.project.names_in(&session.path("iteration-1"));
+    assert!(session.refused("retry").contains("cannot retry now"));
+    assert_eq!(session.project.names_in(&session.path("iteration-1")), before);
+    assert_eq!(session.run("reject --feedback ''").exit_code(), 1);
+    assert_eq!(session.project.names_in(&session.path("iteration-1")), before);
+}
+
+#[test]
+fn every_rejected_reply_has_a_copy_of_its_own() {
+    let session = Session::new("");
+    session.done("approve");
+    for (number, reply) in [(1, "one\n"), (2, "two\n")] {
+        session.respond(reply);
+        session.done("retry");
+        assert_eq!(session.text(&format!("iteration-1/planning-response.rejected-{number}.md")), reply);
+    }
+}
+
+#[test]
+fn feedback_adds_up_until_a_reply_is_approved() {
+    let session = Session::new("");
+    session.done("approve");
+    session.respond("# A plan nobody wants\n");
+    session.done("reject --feedback 'name the table'");
+    session.done("reject --feedback 'and be brief'");
+    let prompt = session.text("iteration-1/planning-prompt.md");
+    assert!(prompt.contains("name the table\n\nand be brief"), "{prompt}");
+    assert!(prompt.contains("A plan nobody wants"), "{prompt}");
+}
+
+#[test]
+fn a_person_does_not_lose_an_edited_prompt_when_other_edits_are_accepted() {
+    let session = Session::new("");
+    session.answer(PLAN);
+    session.project.write(&session.path("iteration-1/generation-prompt.md"), "my own words\n");
+    session.project.write(&session.path("plan.md"), "# Another plan\n");
+    session.done("approve --rebind");
+    assert_eq!(session.text("iteration-1/generation-prompt.rejected-1.md"), "my own words\n");
+}
+
+#[test]
+fn nothing_is_written_through_a_link_inside_a_session() {
+    let session = Session::new("");
+    session.answer(PLAN);
+    session.done("approve");
+    session.respond(CODE);
+    let inside = session.project.path(session.path("iteration-1"));
+    let outside = session.project.home().join("elsewhere");
+    std::fs::rename(&inside, &outside).unwrap();
+    std::os::unix::fs::symlink(&outside, &inside).unwrap();
+    assert_eq!(session.run("approve").exit_code(), 1);
+    assert!(!outside.join("code").exists());
+}
+
+#[test]
+fn a_prompt_that_is_gone_can_be_built_again() {
+    let session = Session::new("");
+    std::fs::remove_file(session.project.path(session.path("iteration-1/planning-prompt.md"))).unwrap();
+    assert!(session.refused("approve").contains("planning-prompt.md` is gone"));
+    session.done("reject --feedback 'write it again'");
+    assert!(session.text("iteration-1/planning-prompt.md").contains("write it again"));
+}
+
+#[test]
+fn what_was_derived_from_an_accepted_edit_is_marked() {
+    let session = Session::new("");
+    session.answer(PLAN);
+    session.answer(CODE);
+    session.project.write(&session.path("plan.md"), "# Another plan\n");
+    let status = session.done("approve --rebind");
+    let outdated = status["outdated"].as_array().unwrap();
+    assert!(outdated.contains(&session.path("iteration-1/code/Customer.java").into()), "{status:#}");
+}
+
+#[test]
+fn many_sessions_can_begin_at_the_same_time() {
+    let project = project().file("schema.sql", SCHEMA);
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..8).map(|_| scope.spawn(|| project.run(INIT).exit_code())).collect();
+        assert!(runs.into_iter().all(|run| run.join().unwrap() == 0));
+    });
+    assert_eq!(json(&project.run("list --json"))["total"], 8);
+}
+
+#[test]
+fn a_session_whose_first_prompt_cannot_be_built_has_not_begun() {
+    let project =
+        project().file("schema.sql", SCHEMA).file(".aiwf/config.toml", "[session]\nbudget_tokens = 10\n");
+    assert_eq!(project.run(INIT).exit_code(), 1);
+    assert_eq!(json(&project.run("list --json"))["total"], 0);
+}
+
+#[test]
+fn a_provider_that_is_not_there_is_found_at_the_beginning() {
+    let project = project().file("schema.sql", SCHEMA);
+    let outcome = project.run(&format!("{INIT} --planner nope"));
+    assert_eq!(outcome.exit_code(), 1, "{outcome}");
+    assert!(outcome.stderr_text().contains("`nope`"), "{outcome}");
+    assert_eq!(json(&project.run("list --json"))["total"], 0);
 }
