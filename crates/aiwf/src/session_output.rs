@@ -24,6 +24,9 @@ pub(crate) fn performed(performed: &[Performed]) {
             Performed::PromptWritten { phase, path } => format!("{phase}: wrote the prompt {path}"),
             Performed::GatePassed { phase, stage } => format!("{phase}: the {stage} gate is open"),
             Performed::Asked { provider } => format!("handed the prompt to {provider}"),
+            Performed::ProfileChanged { name } => {
+                format!("warning: profile `{name}` changed since the session began")
+            }
             Performed::Kept { path } => format!("kept what was edited as {path}"),
             Performed::ReplyReceived { path } => format!("took the reply {path}"),
         };

@@ -29,6 +29,11 @@ pub enum Performed {
         /// The provider.
         provider: String,
     },
+    /// The profile is not what it was when the session began; its prompts and parsers may differ.
+    ProfileChanged {
+        /// The profile.
+        name: String,
+    },
     /// A person's words were kept under another name.
     Kept {
         /// The file, relative to the session.
@@ -70,6 +75,9 @@ impl Work<'_> {
                 StepOutcome::Done(done) => performed.push(done),
                 StepOutcome::Waiting => break,
             }
+        }
+        if self.is_profile_changed {
+            performed.push(Performed::ProfileChanged { name: self.setup()?.profile.clone() });
         }
         Ok(performed)
     }

@@ -19,6 +19,8 @@ pub(crate) struct Work<'e> {
     pub(crate) state: State,
     journal: Journal<aiwf_session::Event>,
     profile: Option<Profile>,
+    /// Whether the profile is not the one the session began with.
+    pub(crate) is_profile_changed: bool,
     config: Config,
     _lock: Lock,
 }
@@ -31,7 +33,16 @@ impl<'e> Work<'e> {
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         remove_leftovers(&directory);
         let config = load_config(engine.settings(), &Flags::default())?;
-        Ok(Self { engine, directory, state, journal, profile: None, config, _lock: lock })
+        Ok(Self {
+            engine,
+            directory,
+            state,
+            journal,
+            profile: None,
+            is_profile_changed: false,
+            config,
+            _lock: lock,
+        })
     }
 
     /// What the session was set up with.
@@ -43,7 +54,9 @@ impl<'e> Work<'e> {
     pub(crate) fn profile(&mut self) -> Result<&Profile, SessionError> {
         if self.profile.is_none() {
             let name = self.setup()?.profile.clone();
-            self.profile = Some(crate::profiles::find(self.engine.settings(), &name)?);
+            let profile = crate::profiles::find(self.engine.settings(), &name)?;
+            self.is_profile_changed = profile.hash().to_string() != self.setup()?.profile_sha256;
+            self.profile = Some(profile);
         }
         self.profile.as_ref().ok_or(SessionError::NoOpenSession)
     }

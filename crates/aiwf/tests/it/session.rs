@@ -577,3 +577,18 @@ fn a_provider_that_is_not_there_is_found_at_the_beginning() {
     assert!(outcome.stderr_text().contains("`nope`"), "{outcome}");
     assert_eq!(json(&project.run("list --json"))["total"], 0);
 }
+
+#[test]
+fn a_profile_that_changes_during_a_session_is_said_to_have_changed() {
+    let project = project();
+    assert_eq!(project.run("profile new notes --project").exit_code(), 0);
+    let id = json(&project.run("notes init --topic cats --json"))["session_id"].as_str().unwrap().to_owned();
+    let session = Session { project, id };
+    let template = ".aiwf/profiles/notes/templates/generate.md";
+    let text = String::from_utf8(session.project.read(template)).unwrap();
+    session.project.write(template, format!("{text}\nOne more rule.\n"));
+    session.done("approve");
+    session.respond(PLAN);
+    let outcome = session.run("approve");
+    assert!(outcome.stderr_text().contains("profile `notes` changed since the session began"), "{outcome}");
+}
