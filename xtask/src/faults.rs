@@ -54,13 +54,16 @@ enum Act {
     Init,
     Approve,
     Respond(&'static str),
+    /// Somebody changes the approved plan.
+    EditPlan,
 }
 
-use Act::{Approve, Init, Respond};
+use Act::{Approve, EditPlan, Init, Respond};
 
 const TO_REPLY: &[Act] = &[Init, Approve];
 const TO_PLAN: &[Act] = &[Init, Approve, Respond("# Plan\n")];
 const TO_CODE: &[Act] = &[Init, Approve, Respond("# Plan\n"), Approve, Approve, Respond(CODE)];
+const TO_EDIT: &[Act] = &[Init, Approve, Respond("# Plan\n"), Approve, EditPlan];
 const TO_END: &[Act] = &[
     Init,
     Approve,
@@ -81,6 +84,9 @@ const CASES: &[Case] = &[
     Case { name: "approve a plan", before: TO_PLAN, words: &["approve"], stdin: "" },
     Case { name: "approve code", before: TO_CODE, words: &["approve"], stdin: "" },
     Case { name: "reject", before: TO_PLAN, words: &["reject", "--feedback", "shorter"], stdin: "" },
+    Case { name: "retry", before: TO_PLAN, words: &["retry"], stdin: "" },
+    Case { name: "restore", before: TO_EDIT, words: &["restore", "latest", "plan.md"], stdin: "" },
+    Case { name: "rebind", before: TO_EDIT, words: &["approve", "--rebind"], stdin: "" },
     Case { name: "cancel", before: &[Init], words: &["cancel"], stdin: "" },
     Case { name: "apply", before: TO_END, words: &["apply", "latest"], stdin: "" },
 ];
@@ -138,6 +144,12 @@ impl World {
                 Init => world.aiwf(INIT, ""),
                 Approve => world.aiwf(&["approve"], ""),
                 Respond(reply) => world.aiwf(&["respond"], reply),
+                EditPlan => {
+                    let plan = world.newest_session()?.join("plan.md");
+                    fs::write(&plan, "# Another plan\n")
+                        .map_err(|error| Failure::io("edit a plan", &error))?;
+                    continue;
+                }
             }?;
             expect_success(&output, "a step before the case")?;
         }
@@ -146,6 +158,15 @@ impl World {
 
     fn project(&self) -> PathBuf {
         self.directory.path().join("project")
+    }
+
+    fn newest_session(&self) -> Result<PathBuf, Failure> {
+        let entries = fs::read_dir(self.project().join(".aiwf/sessions"))
+            .map_err(|error| Failure::io("list the sessions", &error))?;
+        let mut paths: Vec<PathBuf> =
+            entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        paths.sort();
+        paths.pop().ok_or_else(|| Failure::new("there is no session"))
     }
 
     fn aiwf(&self, words: &[&str], stdin: &str) -> Result<Output, Failure> {
@@ -245,7 +266,11 @@ fn survive(program: &Path, case: &Case, call: &str, fault: &str, expected: &str)
     let told = |failure: Failure| failure.detail(format!("case `{}`, {inject}", case.name));
     let has_session = case.name != "init" || world.aiwf(&["status", "latest"], "")?.status.success();
     if has_session {
-        expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` after a fault").map_err(told)?;
+        let is_edited = case.before.iter().any(|act| matches!(act, EditPlan));
+        if !is_edited {
+            expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` after a fault")
+                .map_err(told)?;
+        }
         // Whatever needs no decision is finished first; then the command is needed only if it had not happened.
         world.aiwf(&["run", "latest"], "")?;
         if world.standing().map_err(told)? == expected {

@@ -13,7 +13,8 @@ pub(crate) fn run(shell: Shell, engine: &Engine) -> Result<Exit, Failure> {
     let mut command = crate::cli::command();
     for found in engine.profiles() {
         if let Ok(profile) = &found.profile {
-            command = command.subcommand(super::profile::command(profile));
+            command =
+                command.subcommand(super::profile::with_choices(super::profile::command(profile), profile));
         }
     }
     let mut script = Vec::new();

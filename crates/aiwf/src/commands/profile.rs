@@ -83,6 +83,18 @@ pub(super) fn command(profile: &Profile) -> Command {
     command
 }
 
+/// The same command line with the names of every choice, for completion.
+///
+/// A run does not use it: there, all that is wrong with the parameters is told at once by the profile.
+pub(super) fn with_choices(command: Command, profile: &Profile) -> Command {
+    command.mut_subcommand("init", |init| {
+        profile.params().iter().filter(|param| !param.choices().is_empty()).fold(init, |init, param| {
+            let names: Vec<String> = param.choices().iter().map(|choice| choice.name.clone()).collect();
+            init.mut_arg(param.name.clone(), |arg| arg.value_parser(names))
+        })
+    })
+}
+
 /// The flags of a parameter.
 fn flags(param: &Param) -> Vec<Arg> {
     let arg = Arg::new(param.name.clone()).long(param.name.clone()).help(help(param));

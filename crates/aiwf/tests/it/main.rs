@@ -13,6 +13,7 @@ mod demo;
 mod errors;
 mod help;
 mod printing;
+mod profiles;
 mod prompt_build;
 mod prompt_build_budget;
 mod prompt_build_change;

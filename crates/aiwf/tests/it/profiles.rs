@@ -1,0 +1,87 @@
+//! Profiles, providers, configuration and completion, as a person meets them.
+
+use crate::{json, project};
+
+const PROFILE: &str = ".aiwf/profiles/notes";
+
+#[test]
+fn a_new_profile_works_and_passes_every_check() {
+    let project = project();
+    assert_eq!(project.run("profile new notes --project").exit_code(), 0);
+    let validated = json(&project.run("validate --json"));
+    assert_eq!(validated["all_passed"], true, "{validated:#}");
+    let listed = json(&project.run("profiles --json"));
+    let origins: Vec<&str> = listed["profiles"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|found| found["origin"].as_str().unwrap())
+        .collect();
+    assert_eq!(origins, ["built-in", "project", "built-in"]);
+    let again = project.run("profile new notes --project");
+    assert_eq!(again.exit_code(), 1);
+    assert!(again.stderr_text().contains("a profile `notes` exists (project)"), "{again}");
+    for name in ["status", "Bad Name", "../up"] {
+        assert_ne!(project.run_args(["profile", "new", name]).exit_code(), 0, "{name}");
+    }
+}
+
+#[test]
+fn an_added_profile_wins_is_pinned_and_not_used_when_it_changes() {
+    let project = project();
+    project.run("profile new notes --project");
+    let added = project.run(&format!("profile add {PROFILE}"));
+    assert_eq!(added.exit_code(), 0, "{added}");
+    let shown = project.run("profiles notes").stdout_text();
+    assert!(shown.contains("installed") && shown.contains("wins over the project profile"), "{shown}");
+    let template = project.home().join(".aiwf/installed/notes/templates/plan.md");
+    let text = std::fs::read_to_string(&template).unwrap();
+    let path = template.to_string_lossy().into_owned();
+    project.write(&path, format!("{text}\nDo something else.\n"));
+    let outcome = project.run("notes init --topic cats");
+    assert_eq!(outcome.exit_code(), 1, "{outcome}");
+    assert!(outcome.stderr_text().contains("it changed since it was added"), "{outcome}");
+    assert!(project.run("profiles").stdout_text().contains("broken"));
+}
+
+#[test]
+fn a_broken_profile_takes_nothing_else_down() {
+    let project = project().file(".aiwf/profiles/bad/profile.toml", "name = 3\nnonsense = true\n");
+    assert!(project.run("profiles").stdout_text().contains("bad"));
+    assert_eq!(project.run("validate profiles").exit_code(), 1);
+    assert!(project.run("--help").stdout_text().contains("broken: `aiwf profiles bad` says why"));
+    assert_eq!(project.run("jpa-mt scopes").exit_code(), 0);
+    let outcome = project.run("bad init");
+    assert_eq!(outcome.exit_code(), 1);
+    assert!(outcome.stderr_text().contains("profile.toml:"), "{outcome}");
+}
+
+#[test]
+fn the_configuration_says_where_each_value_comes_from() {
+    let project = project().file(".aiwf/config.toml", "[session]\nmax_iterations = 7\n");
+    let shown = project.run("config show --origin").stdout_text();
+    let line = shown.lines().find(|line| line.starts_with("session.max_iterations")).unwrap();
+    assert!(line.contains("= 7") && line.contains(".aiwf/config.toml:2"), "{shown}");
+    project.write(".aiwf/config.toml", "[sesion]\nmax_iterations = 7\n");
+    let outcome = project.run("config show");
+    assert_eq!(outcome.exit_code(), 1);
+    assert!(outcome.stderr_text().contains("did you mean `session`"), "{outcome}");
+}
+
+#[test]
+fn providers_are_listed_and_a_typing_error_finds_its_name() {
+    let project = project();
+    let listed = json(&project.run("providers --json"));
+    let names: Vec<&str> =
+        listed["providers"].as_array().unwrap().iter().map(|found| found["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"manual") && names.contains(&"replay"), "{names:?}");
+    assert!(project.run("providers opnai").stderr_text().contains("did you mean `openai`"));
+}
+
+#[test]
+fn completion_knows_the_flags_and_choices_of_profiles() {
+    let script = project().run("completions bash").stdout_text();
+    for word in ["jpa-mt", "--bounded-context", "primary secondary ghost link"] {
+        assert!(script.contains(word), "{word} is missing");
+    }
+}
