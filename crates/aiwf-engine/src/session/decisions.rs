@@ -286,18 +286,25 @@ impl Work<'_> {
         Ok(self.state.response.as_ref().is_none_or(|known| known.sha256 != sha256))
     }
 
-    /// Copies files to `….rejected-K.md`, so that nothing that was written is lost; K is the first that is free.
+    /// Copies files to `….rejected-K.md`, so that nothing that was written is lost.
+    ///
+    /// K is the first number whose names are free, or hold these very bytes: then a command that was cut short is
+    /// being run again.
     fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
-        let name = |path: &String, number: u32| {
+        let name = |path: &str, number: u32| {
             format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
         };
-        let is_free =
-            |number: &u32| paths.iter().all(|path| !self.directory.file(&name(path, *number)).exists());
+        let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
+        for path in paths.iter().filter(|path| self.directory.file(path).is_file()) {
+            files.push((path, self.read(path)?));
+        }
+        let is_free = |number: &u32| {
+            files.iter().all(|(path, bytes)| {
+                let copy = name(path, *number);
+                !self.directory.file(&copy).exists() || self.read(&copy).is_ok_and(|kept| kept == *bytes)
+            })
+        };
         let number = (1..=MAX_REJECTED).find(is_free).unwrap_or(MAX_REJECTED);
-        paths
-            .iter()
-            .filter(|path| self.directory.file(path).is_file())
-            .map(|path| self.write(&name(path, number), &self.read(path)?))
-            .collect()
+        files.iter().map(|(path, bytes)| self.write(&name(path, number), bytes)).collect()
     }
 }
