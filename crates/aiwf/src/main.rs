@@ -40,12 +40,10 @@ fn run() -> Exit {
 
 /// Whether the help of the program itself is asked for: only then are profiles looked at.
 fn is_root_help_asked_for() -> bool {
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
-    let is_command = |word: &&std::ffi::OsString| !word.to_string_lossy().starts_with('-');
-    match words.iter().find(is_command) {
-        None => true,
-        Some(word) => word == "help" && words.len() == 1,
-    }
+    let words: Vec<_> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_help = |word: &String| matches!(word.as_str(), "-h" | "--help" | "help");
+    let has_command = words.iter().any(|word| !word.starts_with('-') && word != "help");
+    !has_command && (words.is_empty() || words.iter().any(is_help))
 }
 
 #[cfg(test)]

@@ -46,7 +46,10 @@ pub(super) fn list(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     workspace::run(&mut aiwf(lab, &root, INIT)?)?;
     let sessions = root.join(".aiwf/sessions");
     let failed = |error: &std::io::Error| Failure::io("copy a session", error);
-    let mut entries = fs::read_dir(&sessions).map_err(|error| failed(&error))?.filter_map(Result::ok);
+    let mut entries = fs::read_dir(&sessions)
+        .map_err(|error| failed(&error))?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().is_dir());
     let first = entries.next().ok_or_else(|| Failure::new("`init` made no session"))?;
     let id = first.file_name().to_string_lossy().into_owned();
     let read = |name: &str| fs::read_to_string(first.path().join(name)).map_err(|error| failed(&error));

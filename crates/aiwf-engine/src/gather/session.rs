@@ -15,7 +15,7 @@ use super::{
 };
 use crate::document::SessionDocument;
 use crate::error::{EngineError, shortened};
-use crate::read::{Root, read_bytes, read_text_below, resolve_below};
+use crate::read::{Root, read_many, read_text_below, resolve_below};
 
 pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<Gathered, EngineError> {
     let known = SessionPhase::ALL.map(SessionPhase::as_str);
@@ -154,9 +154,10 @@ impl SessionDirectory {
         }
         let mut n_bytes = 0u64;
         let mut code = Vec::with_capacity(files.len());
-        for (name, path) in files {
-            let shown = self.shown(&format!("{relative}/{name}"));
-            let bytes = read_bytes(&path).map_err(|error| error.about(&shown))?;
+        let paths: Vec<&Path> = files.iter().map(|(_, path)| path.as_path()).collect();
+        for (bytes, (name, _)) in read_many(&paths).into_iter().zip(&files) {
+            let (name, shown) = (name.clone(), self.shown(&format!("{relative}/{name}")));
+            let bytes = bytes.map_err(|error| error.about(&shown))?;
             n_bytes += bytes.len() as u64;
             if n_bytes > MAX_TOTAL_BYTES {
                 return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
