@@ -61,13 +61,16 @@ pub fn write_atomic(
 
 /// Removes a file or a directory of the engine's own; a link is removed, not followed, and nothing is fine too.
 pub fn remove(path: &Path) -> Result<(), StoreError> {
-    let removed = match fs::symlink_metadata(path) {
+    remove_any(path).map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
+pub(crate) fn remove_any(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
-    };
-    removed.map_err(|source| StoreError { path: path.to_owned(), source })
+    }
 }
 
 /// Gives a directory its final name, durably; what is there already stays.

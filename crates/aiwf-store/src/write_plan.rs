@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::atomic::StoreError;
+use crate::atomic::{StoreError, remove_any};
 use crate::objects::sha256_hex;
 
 /// What is wrong with one name of a plan.
@@ -92,14 +92,14 @@ impl WritePlan {
     /// replaced: the caller has made sure that it holds nothing of a person.
     pub fn write(&self, temporary: &Path, target: &Path) -> Result<(), StoreError> {
         let failed = |source: io::Error| StoreError { path: target.to_owned(), source };
-        self.write_new(temporary).inspect_err(|_| drop(remove(temporary))).map_err(failed)?;
+        self.write_new(temporary).inspect_err(|_| drop(remove_any(temporary))).map_err(failed)?;
         let moved =
-            remove(target).and_then(|()| fs::rename(temporary, target)).and_then(|()| sync_above(target));
+            remove_any(target).and_then(|()| fs::rename(temporary, target)).and_then(|()| sync_above(target));
         moved.map_err(failed)
     }
 
     fn write_new(&self, directory: &Path) -> io::Result<()> {
-        remove(directory)?;
+        remove_any(directory)?;
         fs::create_dir_all(directory)?;
         for (name, content) in &self.files {
             let path = directory.join(name);
@@ -111,16 +111,6 @@ impl WritePlan {
             file.sync_all()?;
         }
         File::open(directory)?.sync_all()
-    }
-}
-
-/// Removes a directory; a link is removed, not followed.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
     }
 }
 
