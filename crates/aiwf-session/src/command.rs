@@ -1,6 +1,7 @@
 //! What somebody wants, and whether it may happen.
 
-use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Usage};
+use crate::call::Call;
+use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
 use crate::phase::Phase;
 use crate::refusal::Refusal;
 use crate::setup::{Approver, Setup};
@@ -49,14 +50,23 @@ pub enum Command {
     RecordReply {
         /// The reply.
         response: FileHash,
-        /// What it cost.
-        usage: Option<Usage>,
+        /// How the call went; nothing when a person gave the reply.
+        call: Option<Box<Call>>,
     },
     /// The provider did not answer.
     RecordFailure {
         /// What it said.
         message: String,
+        /// How the call went.
+        call: Option<Box<Call>>,
     },
+    /// The next call might cost more than may be spent.
+    PauseForBudget {
+        /// What is spent, what the call might cost, and the limit.
+        message: String,
+    },
+    /// More may be spent.
+    RaiseBudget,
     /// The reply cannot be used as it is.
     RefuseReply {
         /// The reply.
@@ -86,6 +96,22 @@ pub enum Command {
         feedback: String,
         /// The prompt and the reply, under the names they are kept.
         kept: Vec<FileHash>,
+    },
+    /// A provider is being asked to judge.
+    RecordGateAsked {
+        /// Who is asked.
+        provider: String,
+        /// SHA-256 of what is sent.
+        payload_sha256: String,
+        /// Whether asking costs nothing.
+        is_free: bool,
+    },
+    /// A provider judged.
+    RecordGateAnswer {
+        /// What it said.
+        reply: FileHash,
+        /// How the call went.
+        call: Option<Box<Call>>,
     },
     /// A provider could not judge.
     LeaveToPerson {
@@ -147,7 +173,11 @@ impl Command {
             Self::RecordFailure { .. } => "record a failure",
             Self::RefuseReply { .. } => "read the reply",
             Self::IntendOutputs { .. } => "write the outputs",
+            Self::RecordGateAsked { .. } => "ask at the gate",
+            Self::RecordGateAnswer { .. } => "take the gate's answer",
             Self::LeaveToPerson { .. } => "leave the gate to a person",
+            Self::PauseForBudget { .. } => "pause for the budget",
+            Self::RaiseBudget => "raise the budget",
             Self::Retry { .. } => "retry",
             Self::RaiseCap { .. } => "raise the cap",
             Self::Accept { .. } => "accept",
@@ -179,7 +209,10 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::ApprovePrompt { by, files, is_checked }, Step::PromptReady) => {
             approve_prompt(state, by, files, is_checked)
         }
-        (Command::RejectPrompt { by, feedback, kept }, Step::PromptReady | Step::AskWanted) => {
+        (
+            Command::RejectPrompt { by, feedback, kept },
+            Step::PromptReady | Step::AskWanted | Step::Paused(Pause::Budget),
+        ) => {
             if has_used_up(state, &by) {
                 return one(left_to_person(&by, feedback));
             }
@@ -190,13 +223,17 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             Step::AskWanted | Step::Asked { is_free: true },
         ) => one(Event::PromptSent { provider, payload_sha256, n_earlier: state.n_sent, is_free }),
         (
-            Command::RecordReply { response, usage },
+            Command::RecordReply { response, call },
             Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. },
         ) => {
             at_gate(state, &response)?;
-            one(Event::ReplyReceived { response, usage })
+            one(Event::ReplyReceived { response, call })
         }
-        (Command::RecordFailure { message }, Step::Asked { .. }) => one(Event::AskFailed { message }),
+        (Command::RecordFailure { message, call }, Step::Asked { .. }) => {
+            one(Event::AskFailed { message, call })
+        }
+        (Command::PauseForBudget { message }, Step::AskWanted) => one(Event::BudgetReached { message }),
+        (Command::RaiseBudget, Step::Paused(Pause::Budget)) => one(Event::BudgetRaised),
         (Command::RefuseReply { response, problems }, Step::ReplyReady { .. }) => {
             at_gate(state, &response)?;
             one(Event::ReplyRefused { response, problems })
@@ -212,6 +249,15 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
                 return one(left_to_person(&by, feedback));
             }
             one(Event::ResponseRejected { by, feedback: said(feedback)?, kept })
+        }
+        (
+            Command::RecordGateAsked { provider, payload_sha256, is_free },
+            Step::PromptReady | Step::ReplyReady { .. },
+        ) if !state.is_judged => one(Event::GateAsked { provider, payload_sha256, is_free }),
+        (Command::RecordGateAnswer { reply, call }, Step::PromptReady | Step::ReplyReady { .. })
+            if state.is_judged =>
+        {
+            one(Event::GateAnswered { reply, call })
         }
         (Command::LeaveToPerson { provider, message }, Step::PromptReady | Step::ReplyReady { .. }) => {
             one(Event::GateUndecided { provider, message })
@@ -257,7 +303,11 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             | Command::IntendOutputs { .. }
             | Command::ApproveResponse { .. }
             | Command::RejectResponse { .. }
+            | Command::RecordGateAsked { .. }
+            | Command::RecordGateAnswer { .. }
             | Command::LeaveToPerson { .. }
+            | Command::PauseForBudget { .. }
+            | Command::RaiseBudget
             | Command::Retry { .. }
             | Command::RaiseCap { .. }
             | Command::Accept { .. }

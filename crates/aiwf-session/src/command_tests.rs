@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::call::{TouchedFile, Usage};
 use crate::effect::{Effect, next_effect};
 use crate::phase::Stage;
 use crate::setup::GateSetting;
@@ -78,7 +79,7 @@ impl Driven {
         };
         self.run(sent).unwrap();
         let response = self.response();
-        self.run(Command::RecordReply { response, usage: None }).unwrap();
+        self.run(Command::RecordReply { response, call: None }).unwrap();
     }
 
     fn approve_response(&mut self, outcome: Outcome) {
@@ -215,6 +216,74 @@ fn a_provider_at_a_gate_gives_up_after_its_retries_and_a_person_decides() {
 }
 
 #[test]
+fn an_agent_that_touched_the_project_is_looked_at_by_a_person_whatever_the_gate() {
+    let mut session = Driven::new(setup(&[("planning.response", GateSetting::SKIP)], 5));
+    session.write_prompt();
+    session.approve_prompt();
+    session.run(sent(false)).unwrap();
+    let touched = vec![TouchedFile { path: "src/a.rs".to_owned(), before: None, after: None }];
+    let call = Some(Box::new(Call { touched, millis: 5, ..Call::default() }));
+    let response = session.response();
+    session.run(Command::RecordReply { response, call }).unwrap();
+    assert_eq!(next_effect(&session.state), None);
+    assert!(matches!(&session.state.step, Step::ReplyReady { problems } if problems.len() == 1));
+}
+
+#[test]
+fn a_call_that_may_cost_too_much_waits_until_more_may_be_spent() {
+    let mut session = Driven::new(setup(&[], 5));
+    session.write_prompt();
+    session.approve_prompt();
+    session.run(Command::PauseForBudget { message: "40 of 40 calls".to_owned() }).unwrap();
+    assert_eq!(session.state.status(), Status::Paused);
+    assert_eq!(next_effect(&session.state), None);
+    assert_eq!(session.state.remark.as_deref(), Some("40 of 40 calls"));
+    session.run(Command::RaiseBudget).unwrap();
+    assert_eq!(next_effect(&session.state), Some(Effect::Ask { provider: "manual".to_owned() }));
+}
+
+#[test]
+fn calls_that_may_cost_are_counted_whether_they_answer_or_not() {
+    let usage = Usage { input_tokens: Some(7), output_tokens: Some(3), ..Usage::default() };
+    let mut session = Driven::new(setup(&[], 5));
+    session.write_prompt();
+    session.approve_prompt();
+    session.run(sent(false)).unwrap();
+    let call = Some(Box::new(Call { usage: Some(usage), ..Call::default() }));
+    session.run(Command::RecordFailure { message: "cut".to_owned(), call }).unwrap();
+    session.run(Command::Retry { by: person(), kept: Vec::new() }).unwrap();
+    session.run(sent(false)).unwrap();
+    let total = session.state.total();
+    assert_eq!((total.calls, total.input_tokens, total.calls_without_tokens), (2, 7, 1));
+    // A call that costs nothing is none.
+    session.run(Command::Retry { by: person(), kept: Vec::new() }).unwrap();
+    session.run(sent(true)).unwrap();
+    assert_eq!(session.state.total().calls, 2);
+}
+
+#[test]
+fn a_judge_is_asked_once_and_counted() {
+    let judge = GateSetting { approver: Approver::Ai("judge".to_owned()), ..GateSetting::MANUAL };
+    let mut session = Driven::new(setup(&[("planning.prompt", judge)], 5));
+    session.write_prompt();
+    let asked = || Command::RecordGateAsked {
+        provider: "judge".to_owned(),
+        payload_sha256: "h".to_owned(),
+        is_free: false,
+    };
+    let answer = || Command::RecordGateAnswer { reply: file("iteration-1/gate.md", "no"), call: None };
+    assert!(session.run(answer()).is_err());
+    session.run(asked()).unwrap();
+    assert!(session.run(asked()).is_err());
+    session.run(answer()).unwrap();
+    assert_eq!(session.state.total().calls, 1);
+}
+
+fn sent(is_free: bool) -> Command {
+    Command::RecordSent { provider: "agent".to_owned(), payload_sha256: "h".to_owned(), is_free }
+}
+
+#[test]
 fn a_skip_gate_is_passed_by_the_engine() {
     let mut session = Driven::new(setup(&[("planning.prompt", GateSetting::SKIP)], 5));
     session.write_prompt();
@@ -276,7 +345,7 @@ fn random_command(pick: u8, state: &State) -> Command {
     let judge = Actor::Provider("judge".to_owned());
     let phase_file = |path: Option<String>| file(&path.unwrap_or_else(|| "none.md".to_owned()), "x");
     let response = phase_file(state.phase.response_path(state.iteration));
-    match pick % 20 {
+    match pick % 24 {
         0 => Command::Create(Box::new(setup(&[], 2))),
         1 | 2 => Command::RecordPrompt {
             prompt: phase_file(state.phase.prompt_path(state.iteration)),
@@ -286,8 +355,8 @@ fn random_command(pick: u8, state: &State) -> Command {
         5 => Command::RejectPrompt { by, feedback: "no".to_owned(), kept: Vec::new() },
         6 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: true },
         7 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: false },
-        8 | 9 => Command::RecordReply { response, usage: None },
-        10 => Command::RecordFailure { message: "m".to_owned() },
+        8 | 9 => Command::RecordReply { response, call: None },
+        10 => Command::RecordFailure { message: "m".to_owned(), call: None },
         11 => Command::RefuseReply { response, problems: vec!["p".to_owned()] },
         12 => Command::ApproveResponse { by, response, outcome: plan() },
         13 => Command::ApproveResponse { by, response, outcome: code(state.iteration) },
@@ -296,6 +365,14 @@ fn random_command(pick: u8, state: &State) -> Command {
         16 => Command::RejectResponse { by: judge, feedback: "no".to_owned(), kept: Vec::new() },
         17 => Command::Retry { by, kept: Vec::new() },
         18 => Command::RaiseCap { max_iterations: state.iteration + 1 },
+        19 => Command::PauseForBudget { message: "m".to_owned() },
+        20 => Command::RaiseBudget,
+        21 => Command::RecordGateAsked {
+            provider: "judge".to_owned(),
+            payload_sha256: "h".to_owned(),
+            is_free: false,
+        },
+        22 => Command::RecordGateAnswer { reply: file("iteration-1/gate.md", "g"), call: None },
         _ => Command::Rebind { by, files: state.bound.keys().take(1).map(|path| file(path, "y")).collect() },
     }
 }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::Call;
 use crate::phase::Phase;
 use crate::setup::Setup;
 
@@ -47,17 +48,6 @@ pub enum Outcome {
     Pass,
     /// The code needs another round.
     Fail,
-}
-
-/// What an answer cost, as the provider reports it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input_tokens: Option<u64>,
-    /// Tokens received.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
 }
 
 /// Something that happened.
@@ -118,15 +108,25 @@ pub enum Event {
     ReplyReceived {
         /// The reply.
         response: FileHash,
-        /// What it cost.
+        /// How the call went; nothing when a person gave the reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        usage: Option<Usage>,
+        call: Option<Box<Call>>,
     },
     /// The provider did not answer.
     AskFailed {
         /// What it said.
         message: String,
+        /// How the call went, and what arrived all the same.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<Call>>,
     },
+    /// The next call might cost more than may be spent.
+    BudgetReached {
+        /// What is spent, what the call might cost, and the limit.
+        message: String,
+    },
+    /// More may be spent.
+    BudgetRaised,
     /// The reply cannot be used as it is.
     ReplyRefused {
         /// The reply.
@@ -156,6 +156,23 @@ pub enum Event {
         feedback: String,
         /// The prompt and the reply, under the names they are kept.
         kept: Vec<FileHash>,
+    },
+    /// A provider was asked to judge what lies at the gate.
+    GateAsked {
+        /// Who was asked.
+        provider: String,
+        /// SHA-256 of what was sent.
+        payload_sha256: String,
+        /// Whether asking costs nothing.
+        is_free: bool,
+    },
+    /// A provider judged; what follows from it is an event of its own.
+    GateAnswered {
+        /// What it said.
+        reply: FileHash,
+        /// How the call went.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call: Option<Box<Call>>,
     },
     /// A provider could not judge; a person decides.
     GateUndecided {
@@ -241,7 +258,11 @@ impl Event {
             Self::OutputsIntended { .. } => "outputs-intended",
             Self::ResponseApproved { .. } => "response-approved",
             Self::ResponseRejected { .. } => "response-rejected",
+            Self::GateAsked { .. } => "gate-asked",
+            Self::GateAnswered { .. } => "gate-answered",
             Self::GateUndecided { .. } => "gate-undecided",
+            Self::BudgetReached { .. } => "budget-reached",
+            Self::BudgetRaised => "budget-raised",
             Self::Retried { .. } => "retried",
             Self::CapRaised { .. } => "cap-raised",
             Self::Accepted { .. } => "accepted",

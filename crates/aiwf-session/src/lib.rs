@@ -8,6 +8,7 @@
 mod phase;
 mod setup;
 
+mod call;
 mod event;
 mod state;
 
@@ -17,9 +18,10 @@ mod refusal;
 
 mod transitions;
 
+pub use call::{Call, Dollars, Spent, Total, TouchedFile, Usage};
 pub use command::{Command, decide};
 pub use effect::{Effect, next_effect};
-pub use event::{Actor, AppliedFile, Event, FileHash, Outcome, Usage};
+pub use event::{Actor, AppliedFile, Event, FileHash, Outcome};
 pub use phase::{Phase, Stage};
 pub use refusal::Refusal;
 pub use setup::{Approver, GateSetting, Role, Setup};

@@ -91,6 +91,7 @@ pub(crate) fn situation(state: &State) -> String {
         }
         Step::ReplyReady { .. } => format!("the {phase} reply has problems"),
         Step::Paused(Pause::IterationCap) => "the last allowed iteration failed its review".to_owned(),
+        Step::Paused(Pause::Budget) => format!("the {phase} prompt may cost more than may be spent"),
         Step::Ended => format!("the session is {phase}"),
     }
 }
@@ -105,6 +106,7 @@ pub(crate) fn possible(state: &State) -> Vec<&'static str> {
         Step::Asked { is_free: true } => vec!["respond", "cancel"],
         Step::Asked { is_free: false } | Step::AskFailed { .. } => vec!["retry", "respond", "cancel"],
         Step::ReplyReady { .. } => vec!["approve", "reject", "retry", "cancel"],
+        Step::Paused(Pause::Budget) => vec!["run", "reject", "cancel"],
         Step::Paused(Pause::IterationCap) => vec!["approve --accept", "approve --max-iterations N", "cancel"],
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::call::{Call, Spent, Total};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
 use crate::phase::{Phase, Stage};
 use crate::setup::{Approver, Setup};
@@ -48,6 +49,8 @@ pub enum Step {
 pub enum Pause {
     /// The last iteration failed its review.
     IterationCap,
+    /// The next call might cost more than may be spent.
+    Budget,
 }
 
 /// How the gate of the current stage stands.
@@ -146,6 +149,12 @@ pub struct State {
     pub n_sent: u32,
     /// Whether a provider gave the gate up, so that a person decides.
     pub needs_person: bool,
+    /// Whether a provider was asked to judge and has not answered.
+    pub is_judged: bool,
+    /// Why a person is needed, or why the session is paused, when somebody said.
+    pub remark: Option<String>,
+    /// The calls that may have cost something.
+    pub spent: Vec<Spent>,
     /// Files that are about to be copied into the project.
     pub applying: Option<Vec<AppliedFile>>,
     /// Whether the code was copied into the project.
@@ -173,6 +182,9 @@ impl Default for State {
             n_rejected_by_provider: 0,
             n_sent: 0,
             needs_person: false,
+            is_judged: false,
+            remark: None,
+            spent: Vec::new(),
             applying: None,
             is_applied: false,
             n_events: 0,
@@ -211,7 +223,7 @@ impl State {
                 self.written = std::iter::once(prompt).chain(system_prompt).cloned().collect();
                 self.response = None;
                 self.n_sent = 0;
-                self.needs_person = false;
+                self.reopen_gate();
             }
             Event::PromptApproved { files, is_checked, .. } => {
                 for file in files {
@@ -220,19 +232,35 @@ impl State {
                 self.stage = Some(Stage::Response);
                 self.step = Step::AskWanted;
                 self.gate = GateState::Pending;
-                self.needs_person = false;
+                self.reopen_gate();
             }
             Event::PromptRejected { by, feedback, .. } => self.reject(by, feedback, None),
-            Event::PromptSent { is_free, .. } => {
+            Event::PromptSent { provider, is_free, .. } => {
                 self.step = Step::Asked { is_free: *is_free };
                 self.n_sent += 1;
+                self.spend(provider, *is_free, false);
             }
-            Event::ReplyReceived { response, .. } => {
+            Event::ReplyReceived { response, call } => {
                 self.response = Some(response.clone());
-                self.step = Step::ReplyReady { problems: Vec::new() };
-                self.needs_person = false;
+                self.reopen_gate();
+                self.settle(call.as_deref());
+                let problems = call.as_deref().map(touched_problems).unwrap_or_default();
+                // Whoever changed what it should not have is looked at by a person, whatever the gate.
+                self.needs_person = !problems.is_empty();
+                self.step = Step::ReplyReady { problems };
             }
-            Event::AskFailed { message } => self.step = Step::AskFailed { message: message.clone() },
+            Event::AskFailed { message, call } => {
+                self.settle(call.as_deref());
+                self.step = Step::AskFailed { message: message.clone() };
+            }
+            Event::BudgetReached { message } => {
+                self.remark = Some(message.clone());
+                self.step = Step::Paused(Pause::Budget);
+            }
+            Event::BudgetRaised => {
+                self.remark = None;
+                self.step = Step::AskWanted;
+            }
             Event::ReplyRefused { response, problems } => {
                 self.response = Some(response.clone());
                 self.step = Step::ReplyReady { problems: problems.clone() };
@@ -247,9 +275,21 @@ impl State {
             Event::Retried { .. } => {
                 self.step = Step::AskWanted;
                 self.response = None;
-                self.needs_person = false;
+                self.reopen_gate();
             }
-            Event::GateUndecided { .. } => self.needs_person = true,
+            Event::GateAsked { provider, is_free, .. } => {
+                self.is_judged = true;
+                self.spend(provider, *is_free, true);
+            }
+            Event::GateAnswered { call, .. } => {
+                self.is_judged = false;
+                self.settle(call.as_deref());
+            }
+            Event::GateUndecided { provider, message } => {
+                self.needs_person = true;
+                self.is_judged = false;
+                self.remark = Some(format!("{provider}: {message}"));
+            }
             Event::CapRaised { max_iterations } => {
                 if let Some(setup) = &mut self.setup {
                     setup.max_iterations = *max_iterations;
@@ -341,7 +381,44 @@ impl State {
         self.gate = GateState::Rejected;
         self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
         self.response = None;
+        self.reopen_gate();
+    }
+
+    /// Something new lies at the gate: nobody has judged it yet.
+    fn reopen_gate(&mut self) {
         self.needs_person = false;
+        self.is_judged = false;
+        self.remark = None;
+    }
+
+    fn spend(&mut self, provider: &str, is_free: bool, is_gate: bool) {
+        if !is_free {
+            self.spent.push(Spent {
+                phase: self.phase,
+                iteration: self.iteration,
+                provider: provider.to_owned(),
+                is_gate,
+                model: None,
+                usage: None,
+                millis: None,
+            });
+        }
+    }
+
+    /// What the call that was under way cost.
+    fn settle(&mut self, call: Option<&Call>) {
+        let (Some(call), Some(last)) = (call, self.spent.last_mut().filter(|last| last.millis.is_none()))
+        else {
+            return;
+        };
+        last.usage = call.usage;
+        last.model.clone_from(&call.model);
+        last.millis = Some(call.millis);
+    }
+
+    /// What was spent on the whole.
+    pub fn total(&self) -> Total {
+        Total::of(&self.spent)
     }
 
     fn take_over(&mut self, response: &FileHash, outcome: &Outcome) {
@@ -351,7 +428,7 @@ impl State {
         self.n_rejected = 0;
         self.n_rejected_by_provider = 0;
         self.intended = Vec::new();
-        self.needs_person = false;
+        self.reopen_gate();
         match outcome {
             Outcome::Plan { plan } => {
                 self.bind(plan, true);
@@ -415,4 +492,11 @@ impl State {
             self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
         }
     }
+}
+
+fn touched_problems(call: &Call) -> Vec<String> {
+    call.touched
+        .iter()
+        .map(|file| format!("the agent changed `{}`, which it was not to touch", file.path))
+        .collect()
 }
