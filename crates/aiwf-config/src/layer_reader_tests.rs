@@ -89,7 +89,7 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[gates]\n\"planing.prompt\" = \"skip\"\n"), @"
     error: unknown key `planing.prompt` in `[gates]`
      --> .aiwf/config.toml:2:1
-    hint: did you mean `planning.prompt`? known: `default`, `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`
+    hint: did you mean `planning.prompt`? known: `default`, `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`, `plan.prompt`, `plan.response`, `challenge.prompt`, `challenge.response`, `implement.prompt`, `implement.response`, `review.prompt`, `review.response`, `archive.prompt`, `archive.response`
     ");
     assert_snapshot!(check("[providers.x]\nsupports_system_promt = true\n"), @"
     error: unknown key `supports_system_promt` in `[providers.x]`
@@ -376,4 +376,77 @@ proptest! {
             prop_assert_eq!(problem.origin, Origin::File { file: ConfigFile::User, line: 3 });
         }
     }
+}
+
+#[test]
+fn providers_budget_prices_and_changes_are_read() {
+    assert_snapshot!(check(
+        r#"
+[providers.local-model]
+type = "openai"
+base_url = "http://127.0.0.1:11434/v1/"
+model = "some model"
+api_key_env = "OPENAI_API_KEY"
+timeout = "10m"
+connect_timeout = "500ms"
+first_byte_timeout = "2 h"
+max_output_tokens = 4_096
+context_window = 128_000
+max_reply_bytes = 1_000_000
+env = { HTTP_PROXY = "" }
+[providers.my-agent]
+type = "command"
+argv = ["my-agent", "--print"]
+reply = "json:/result/text"
+program = "tools/agent"
+[budget]
+max_calls = 40
+max_tokens = 2_000_000
+max_cost = 5
+[prices."model-name"]
+input = 3.0
+output = 15
+cached_input = 0.3
+[change]
+agents = { plan = "manual", implement = "my-agent" }
+files = ["src/**"]
+max_rounds = 2
+write = true
+"#
+    ), @"");
+}
+
+#[test]
+fn values_of_provider_settings_are_checked() {
+    assert_snapshot!(check(
+        r#"
+[providers.p]
+type = "openai"
+base_url = "ftp://x"
+api_key = "sk-1"
+api_key_env = "not a name"
+api_key_command = ["pass", "openai"]
+timeout = "ten minutes"
+argv = []
+reply = "json:pointer"
+env = { "1A" = "x", B = 1 }
+max_output_tokens = 0
+[budget]
+max_cost = -1
+[prices."m"]
+input = 1.0
+[change]
+agents = { planning = "manual" }
+"#
+    ), @"");
+}
+
+#[test]
+fn a_key_command_counts_in_the_users_file() {
+    let text = "[providers.p]\ntype = \"openai\"\napi_key_command = [\"pass\", \"x\"]\nbase_url = \"https://a.example/v1\"";
+    let (layer, problems) = read(ConfigFile::User, Path::new("/home"), text);
+    assert!(problems.is_empty());
+    let provider = &layer.providers["p"];
+    assert!(provider.api_key_command.is_some());
+    assert_eq!(provider.users_base_url.as_deref(), Some("https://a.example/v1"));
 }
