@@ -27,7 +27,7 @@ mod vocabulary;
 pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig};
 pub use config_layer::{ConfigLayer, Price, ProviderConfig};
 pub use entry::Entry;
-pub use environment::Environment;
+pub use environment::{Environment, variable};
 pub use error::ConfigError;
 pub use flags::{Flags, GateFlagError, parse_gate_flag};
 pub use gate::{Approver, Gate, GateName};

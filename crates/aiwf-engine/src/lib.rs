@@ -8,7 +8,9 @@ mod read;
 mod document;
 mod gather;
 
+mod budget;
 mod build;
+mod call;
 mod clock;
 mod count_cache;
 mod profile_store;
@@ -18,6 +20,7 @@ mod session;
 mod structured;
 mod system_templates;
 mod validate;
+mod watch;
 
 mod error;
 mod session_error;
@@ -50,3 +53,4 @@ pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
 pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 pub use validate::{Finding, Validation};
+pub use watch::CallEvent;

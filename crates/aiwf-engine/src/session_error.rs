@@ -177,21 +177,21 @@ pub enum SessionError {
         /// The profiles there are.
         known: Vec<String>,
     },
-    /// A provider lacks a setting.
-    #[error("provider `{provider}` has no `{setting}`")]
-    ProviderSetting {
+    /// A provider that is held to reading is to write.
+    #[error("`{asked}` is more than provider `{provider}` is let do here: it is held to reading")]
+    HeldToReading {
         /// The provider.
         provider: String,
-        /// The setting.
-        setting: &'static str,
+        /// What was asked for.
+        asked: &'static str,
     },
-    /// A provider that cannot be asked by this version.
-    #[error("provider `{provider}` of type `{kind}` cannot be asked by this version")]
-    ProviderCannotAsk {
+    /// A limit in money, and a model without a price.
+    #[error("`max_cost` is set, but {} has no known price", priced(provider, model.as_deref()))]
+    NoPrice {
         /// The provider.
         provider: String,
-        /// Its type.
-        kind: String,
+        /// The model, when one is set.
+        model: Option<String>,
     },
     /// The provider gave no answer.
     #[error(transparent)]
@@ -217,6 +217,13 @@ pub enum SessionError {
     /// The prompt could not be built, or a file not be read or written.
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+fn priced(provider: &str, model: Option<&str>) -> String {
+    match model {
+        Some(model) => format!("model `{model}` of provider `{provider}`"),
+        None => format!("provider `{provider}`, which names no model,"),
+    }
 }
 
 fn lines(items: &[String]) -> String {
@@ -295,10 +302,13 @@ impl SessionError {
                     None => "`aiwf profiles` lists all".to_owned(),
                 })
             }
-            Self::ProviderSetting { provider, setting } => {
-                Some(format!("set `{setting}` in `[providers.{provider}]` of `.aiwf/config.toml`"))
-            }
-            Self::ProviderCannotAsk { .. } => Some("use `manual` or a provider of type `replay`".to_owned()),
+            Self::HeldToReading { .. } => Some("leave the flag out: the reply comes as text".to_owned()),
+            Self::NoPrice { provider, model: None } => Some(format!(
+                "set `model` in `[providers.{provider}]`, and its price in `[prices.\"MODEL\"]`"
+            )),
+            Self::NoPrice { model: Some(model), .. } => Some(format!(
+                "set `input` and `output` in `[prices.\"{model}\"]`, in dollars per million tokens"
+            )),
             Self::Ask(error) => Some(error.hint()),
             Self::Refused(error) => Some(error.hint()),
             Self::Journal(error) => Some(error.hint()),

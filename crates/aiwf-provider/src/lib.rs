@@ -5,6 +5,7 @@
 
 mod built_in;
 mod fs_ability;
+mod prices;
 mod provider_setting;
 
 mod ask;
@@ -26,6 +27,7 @@ pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, 
 pub use fs_ability::{FsAbilitySettings, resolve_fs_ability};
 pub use manual::Manual;
 pub use open::open;
+pub use prices::{ListPrice, list_price};
 pub use payload::{Payload, SectionHash, ToolSpec, Turn};
 pub use provider_setting::{
     BaseUrl, KeySource, MAX_REPLY_BYTES, ProviderSetting, ReplySource, Secret, Timeouts,

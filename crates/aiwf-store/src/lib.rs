@@ -10,7 +10,7 @@ mod lock;
 mod objects;
 mod write_plan;
 
-pub use atomic::{Durability, StoreError, create_dir, move_dir, remove, write_atomic};
+pub use atomic::{Durability, StoreError, create_dir, create_file, move_to, remove, write_atomic};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use lock::{Lock, LockError};
 pub use objects::{Objects, sha256_hex};

@@ -92,7 +92,7 @@ impl Engine {
             };
             Work::open(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
             // From here on there is a session; before, there was nothing.
-            Ok(aiwf_store::move_dir(&unfinished.path, &directory.path)?)
+            Ok(aiwf_store::move_to(&unfinished.path, &directory.path)?)
         });
         if let Err(error) = outcome {
             // The error is what matters; what is left is removed by the next `init`.
