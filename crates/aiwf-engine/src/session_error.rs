@@ -8,7 +8,7 @@ use aiwf_session::Refusal;
 use aiwf_store::{JournalError, LockError, StoreError};
 
 use crate::error::EngineError;
-use crate::session::Difference;
+use crate::session::{ApplyReport, Difference};
 
 /// Why something could not be done with a session.
 #[derive(Debug, thiserror::Error)]
@@ -61,10 +61,10 @@ pub enum SessionError {
         artifact: String,
     },
     /// Files of the project are not what the code would replace.
-    #[error("files of the project are in the way{}", lines(files))]
+    #[error("files of the project are in the way{}", lines(&report.conflicts().map(|file| file.target.clone()).collect::<Vec<_>>()))]
     Conflicts {
-        /// The files.
-        files: Vec<String>,
+        /// What would be copied, with the differences; nothing was written.
+        report: Box<ApplyReport>,
     },
     /// Generated files have no place in the project.
     #[error("generated files have no place in the project{}", lines(problems))]
@@ -250,7 +250,7 @@ impl SessionError {
                 Some("plan, standards, prompt, response and review can be shown once they exist".to_owned())
             }
             Self::Conflicts { .. } => Some(
-                "`aiwf apply --dry-run` shows the differences; `--force` replaces them and keeps backups"
+                "`--force` replaces them and keeps each as FILE.orig; `--to DIR` puts the code elsewhere"
                     .to_owned(),
             ),
             Self::NoPlace { .. } => Some("name a directory with `--to DIR`".to_owned()),

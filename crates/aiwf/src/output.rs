@@ -38,6 +38,8 @@ struct FailureJson<'a> {
     error: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
+    #[serde(flatten)]
+    fields: &'a serde_json::Map<String, serde_json::Value>,
 }
 
 impl<'a> Output<'a> {
@@ -101,6 +103,7 @@ fn print_failure_json(command: &str, failure: &Failure) {
             success: command.ends_with("preview").then_some(false),
             error,
             hint: failure.hint.as_deref(),
+            fields: &failure.fields,
         },
     };
     let printed = print(|out| {
@@ -137,11 +140,15 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// Prints what a person should know about the sources of a prompt.
 pub(crate) fn problems(problems: &[Problem]) {
-    let warning = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
     for problem in problems {
-        let about = printable(&format!("{}: {}", problem.source, problem.message));
-        note(&format!("{warning}warning:{warning:#} {about}\n"));
+        warn(&printable(&format!("{}: {}", problem.source, problem.message)));
     }
+}
+
+/// Prints what a person should know although it stops nothing.
+pub(crate) fn warn(text: &str) {
+    let warning = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
+    note(&format!("{warning}warning:{warning:#} {text}\n"));
 }
 
 /// Says that the program waits, when it waits for a person.

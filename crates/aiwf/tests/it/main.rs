@@ -28,6 +28,7 @@ mod prompt_schema;
 mod properties;
 mod reply_parse;
 mod session;
+mod session_apply;
 mod template;
 
 use aiwf_testkit::{Outcome, TestProject};
