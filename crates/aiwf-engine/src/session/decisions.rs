@@ -4,7 +4,7 @@ use std::path::Path;
 
 use aiwf_prompt::FsAbility;
 use aiwf_provider::Cassette;
-use aiwf_session::{Command, FileHash, Step, decide};
+use aiwf_session::{Command, FileHash, Pause, Step, decide};
 use aiwf_store::{Durability, write_atomic};
 
 use super::apply::unified;
@@ -52,6 +52,7 @@ impl Engine {
     /// Does the next thing that needs no decision.
     pub fn step_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
+        work.take_raised_cap()?;
         let performed = match work.step()? {
             StepOutcome::Done(done) => vec![done],
             StepOutcome::Waiting => Vec::new(),
@@ -62,7 +63,7 @@ impl Engine {
     /// Goes on until a person is needed or nothing is left to do.
     pub fn run_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
-        let performed = work.run_until_waiting()?;
+        let performed = work.run_until_decision()?;
         Ok(Self::decided(&work, performed))
     }
 
@@ -70,6 +71,11 @@ impl Engine {
     pub fn approve(&self, given: Option<&str>, options: &ApproveOptions) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
+        if work.take_raised_cap()? {
+            // The next prompt is written and nobody has seen it: it is not approved by this.
+            let performed = work.run_until_decision()?;
+            return Ok(Self::decided(&work, performed));
+        }
         if matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. }) && !work.pick_up_reply()? {
             if work.state.step == (Step::Asked { is_free: true }) {
                 let path = work.directory.shown(&work.response_path()?);
@@ -77,7 +83,7 @@ impl Engine {
             }
             // A call that was interrupted or failed is made again; the journal says so.
             work.commit(Command::Retry { by: by.clone(), kept: Vec::new() })?;
-            let performed = work.run_until_waiting()?;
+            let performed = work.run_until_decision()?;
             return Ok(Self::decided(&work, performed));
         }
         if matches!(work.state.step, Step::ReplyReady { .. }) {
@@ -88,7 +94,7 @@ impl Engine {
             }
             work.approve_prompt(by, options.hash_prompts)?;
         }
-        let performed = work.run_until_waiting()?;
+        let performed = work.run_until_decision()?;
         Ok(Self::decided(&work, performed))
     }
 
@@ -246,6 +252,30 @@ impl Engine {
 }
 
 impl Work<'_> {
+    /// Wakes a session that waits at its cap when the configuration allows more by now; says whether it did.
+    fn take_raised_cap(&mut self) -> Result<bool, SessionError> {
+        let max_iterations = self.config().session.max_iterations.value.get();
+        if self.state.step != Step::Paused(Pause::IterationCap)
+            || max_iterations <= self.state.iteration.max(self.setup()?.max_iterations)
+        {
+            return Ok(false);
+        }
+        self.refuse_stale()?;
+        self.commit(Command::RaiseCap { max_iterations })?;
+        Ok(true)
+    }
+
+    /// Goes on until a person or a reply is needed; a cap that was raised in the configuration needs nobody.
+    fn run_until_decision(&mut self) -> Result<Vec<Performed>, SessionError> {
+        let mut performed = self.run_until_waiting()?;
+        if self.take_raised_cap()? {
+            // That a profile changed is said once, in the end.
+            performed.retain(|done| !matches!(done, Performed::ProfileChanged { .. }));
+            performed.extend(self.run_until_waiting()?);
+        }
+        Ok(performed)
+    }
+
     /// What somebody changed in an approved file.
     fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
         let approved = self.directory.objects().get(&difference.approved).ok().flatten();
