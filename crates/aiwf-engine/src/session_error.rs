@@ -60,6 +60,12 @@ pub enum SessionError {
         /// What was asked for.
         artifact: String,
     },
+    /// Something that does not belong to the session.
+    #[error("an artifact must be a path inside the session, not `{path}`")]
+    OutsideSession {
+        /// What was asked for.
+        path: String,
+    },
     /// Files of the project are not what the code would replace.
     #[error("files of the project are in the way{}", lines(&report.conflicts().map(|file| file.target.clone()).collect::<Vec<_>>()))]
     Conflicts {
@@ -177,6 +183,16 @@ pub enum SessionError {
         /// The profiles there are.
         known: Vec<String>,
     },
+    /// No provider has that name.
+    #[error("unknown provider `{name}` for {place}")]
+    UnknownProvider {
+        /// What was asked for.
+        name: String,
+        /// The role or gate it was named for.
+        place: String,
+        /// The providers there are.
+        known: Vec<String>,
+    },
     /// A provider lacks a setting.
     #[error("provider `{provider}` has no `{setting}`")]
     ProviderSetting {
@@ -249,6 +265,10 @@ impl SessionError {
             Self::NoArtifact { .. } => {
                 Some("plan, standards, prompt, response and review can be shown once they exist".to_owned())
             }
+            Self::OutsideSession { .. } => Some(
+                "name plan, standards, prompt, response, review or code, or a file that `aiwf status` names"
+                    .to_owned(),
+            ),
             Self::Conflicts { .. } => Some(
                 "`--force` replaces them and keeps each as FILE.orig; `--to DIR` puts the code elsewhere"
                     .to_owned(),
@@ -293,6 +313,13 @@ impl SessionError {
                 Some(match nearest(name, known.iter().map(String::as_str)) {
                     Some(close) => format!("did you mean `{close}`? `aiwf profiles` lists all"),
                     None => "`aiwf profiles` lists all".to_owned(),
+                })
+            }
+            Self::UnknownProvider { name, known, .. } => {
+                let advice = "`aiwf providers` lists all; a table `[providers.NAME]` adds one";
+                Some(match nearest(name, known.iter().map(String::as_str)) {
+                    Some(close) => format!("did you mean `{close}`? {advice}"),
+                    None => advice.to_owned(),
                 })
             }
             Self::ProviderSetting { provider, setting } => {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use aiwf_config::Flags;
-use aiwf_session::{Command, FileHash, GateSetting, Role, Setup};
+use aiwf_config::{Config, Flags};
+use aiwf_session::{Approver, Command, FileHash, GateSetting, Role, Setup};
 use aiwf_store::{Durability, Lock, Objects, create_dir, sha256_hex, write_atomic};
 use serde_json::{Map, Value};
 
@@ -46,8 +46,14 @@ impl Engine {
     pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
         let profile = profiles::find(self.settings(), &new.profile)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        for name in new.roles.values() {
+        for (role, name) in &new.roles {
+            refuse_unknown(name, &config, || format!("role `{}`", role.as_str()))?;
             providers::open(name, &config)?;
+        }
+        for (gate, setting) in &new.gates {
+            if let Approver::Ai(name) = &setting.approver {
+                refuse_unknown(name, &config, || format!("gate `{gate}`"))?;
+            }
         }
         let root = &self.settings().project_root;
         let files = profile
@@ -109,6 +115,16 @@ impl Engine {
         })?;
         Ok(Created { id: directory.id, performed })
     }
+}
+
+/// A provider that does not exist is found before anything is written.
+fn refuse_unknown(name: &str, config: &Config, place: impl FnOnce() -> String) -> Result<(), SessionError> {
+    let mut known: Vec<String> = providers::known_names().into_iter().map(str::to_owned).collect();
+    known.extend(config.providers.keys().cloned());
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(SessionError::UnknownProvider { name: name.to_owned(), place: place(), known })
 }
 
 /// Writes what a session keeps from its beginning: the standards and the inputs.

@@ -29,6 +29,7 @@ mod properties;
 mod reply_parse;
 mod session;
 mod session_apply;
+mod session_limits;
 mod template;
 
 use aiwf_testkit::{Outcome, TestProject};
