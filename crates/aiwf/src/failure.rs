@@ -1,11 +1,12 @@
 //! What a command could not do, in the words a person reads.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 
 use aiwf_engine::config::ConfigError;
 use aiwf_engine::{EngineError, SessionError};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
@@ -18,7 +19,7 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) is_about: About,
     /// What a program wants to know beside the message, as fields of the JSON.
-    pub(crate) fields: Map<String, Value>,
+    pub(crate) fields: BTreeMap<&'static str, Value>,
 }
 
 /// Where a failure can be told.
@@ -40,7 +41,14 @@ impl Failure {
             causes.push(plain(cause));
             source = cause.source();
         }
-        Self { message: error.to_string(), causes, hint, exit, is_about: About::Request, fields: Map::new() }
+        Self {
+            message: error.to_string(),
+            causes,
+            hint,
+            exit,
+            is_about: About::Request,
+            fields: BTreeMap::new(),
+        }
     }
 
     /// A command line that makes no sense, found after parsing.
@@ -51,7 +59,7 @@ impl Failure {
             hint: Some(hint.into()),
             exit: Exit::Usage,
             is_about: About::Request,
-            fields: Map::new(),
+            fields: BTreeMap::new(),
         }
     }
 
@@ -72,7 +80,7 @@ impl Failure {
             } else {
                 About::Printing
             },
-            fields: Map::new(),
+            fields: BTreeMap::new(),
         }
     }
 
@@ -84,7 +92,7 @@ impl Failure {
             hint: Some("change to a directory that exists".to_owned()),
             exit: Exit::Refused,
             is_about: About::Request,
-            fields: Map::new(),
+            fields: BTreeMap::new(),
         }
     }
 
@@ -96,7 +104,7 @@ impl Failure {
             hint: Some("this is a bug in aiwf: please report it with the command you ran".to_owned()),
             exit: Exit::Bug,
             is_about: About::Request,
-            fields: Map::new(),
+            fields: BTreeMap::new(),
         }
     }
 }
@@ -139,9 +147,9 @@ impl From<SessionError> for Failure {
         let mut failure = Self::from_error(&error, error.hint(), exit);
         if let SessionError::Conflicts { report } = &error {
             let conflicts: Vec<_> = report.conflicts().collect();
-            failure.fields.insert("conflicts".to_owned(), json!(conflicts));
+            failure.fields.insert("conflicts", json!(conflicts));
             if !report.outdated.is_empty() {
-                failure.fields.insert("outdated".to_owned(), json!(report.outdated));
+                failure.fields.insert("outdated", json!(report.outdated));
             }
         }
         failure

@@ -2,11 +2,13 @@
 //!
 //! `--json` prints one line with `schema_version`, `command` and `exit_code`, for failures too.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use aiwf_engine::prompt::Problem;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::failure::{About, Failure};
@@ -39,7 +41,7 @@ struct FailureJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
     #[serde(flatten)]
-    fields: &'a serde_json::Map<String, serde_json::Value>,
+    fields: &'a BTreeMap<&'static str, Value>,
 }
 
 impl<'a> Output<'a> {
