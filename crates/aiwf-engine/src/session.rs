@@ -19,6 +19,8 @@ mod take_reply;
 mod verify;
 mod work;
 
+pub(crate) use directory::{is_temporary, remove_temporary};
+
 pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
 pub use create::{Created, NewSession};
 pub use decisions::{ApproveOptions, Decided};

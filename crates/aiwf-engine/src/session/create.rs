@@ -1,14 +1,13 @@
 //! A new session: parameters settled, standards and inputs kept, the first event written, the first prompt ready.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use aiwf_config::{Config, Flags};
 use aiwf_session::{Approver, Command, FileHash, GateSetting, Role, Setup};
 use aiwf_store::{Durability, Lock, Objects, create_dir, sha256_hex, write_atomic};
 use serde_json::{Map, Value};
 
-use super::directory::{SessionDirectory, is_temporary, new_id, sessions_root};
+use super::directory::{SessionDirectory, new_id, remove_temporary, sessions_root};
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
@@ -80,7 +79,7 @@ impl Engine {
         let root = sessions_root(self.settings());
         create_dir(&root)?;
         let lock = Lock::wait(&root.join(".lock"))?;
-        remove_unfinished(&root);
+        remove_temporary(&root);
         let directory = SessionDirectory::new(self.settings(), &new_id(self.settings()));
         let unfinished = directory.unfinished();
         let outcome = fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
@@ -141,14 +140,6 @@ fn fill(
         .map(|(key, text)| keep(directory, &objects, &format!("inputs/{key}"), text))
         .collect::<Result<Vec<_>, _>>()?;
     Ok((bundle, inputs))
-}
-
-/// Removes what a killed `init` left.
-fn remove_unfinished(root: &Path) {
-    let Ok(entries) = std::fs::read_dir(root) else { return };
-    for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_temporary(path)) {
-        drop(aiwf_store::remove(&path));
-    }
 }
 
 fn keep(
