@@ -80,10 +80,9 @@ pub(crate) fn refuse(
     settings: &aiwf_config::Settings,
 ) -> Result<Option<String>, SessionError> {
     let budget = &config.budget;
-    if let Some(max) = budget.max_calls.as_ref().map(|max| max.value.get()) {
-        if spent.calls >= max {
-            return Ok(Some(format!("{} of {max} calls are used", spent.calls)));
-        }
+    let max_calls = budget.max_calls.as_ref().map(|max| max.value.get());
+    if let Some(max) = max_calls.filter(|max| spent.calls >= *max) {
+        return Ok(Some(format!("{} of {max} calls are used", spent.calls)));
     }
     if budget.max_tokens.is_none() && budget.max_cost.is_none() {
         return Ok(None);

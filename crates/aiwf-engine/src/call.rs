@@ -124,7 +124,8 @@ impl<'a> Order<'a> {
     fn record(&self, reply: &Reply, engine: &Engine) -> Result<(), AskError> {
         let Some(directory) = &engine.surroundings().record else { return Ok(()) };
         let agent_wrote = self.response_path.filter(|path| path.is_file());
-        let path = if is_empty(self.text_path) { agent_wrote.unwrap_or(self.text_path) } else { self.text_path };
+        let path =
+            if is_empty(self.text_path) { agent_wrote.unwrap_or(self.text_path) } else { self.text_path };
         let text = std::fs::read_to_string(path).map_err(AskError::Sink)?;
         let answered = Answered {
             name: &self.name,

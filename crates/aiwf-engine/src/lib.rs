@@ -13,9 +13,11 @@ mod build;
 mod call;
 mod clock;
 mod count_cache;
+mod payload;
 mod profile_store;
 mod profiles;
 mod providers;
+mod send;
 mod session;
 mod structured;
 mod system_templates;
@@ -44,10 +46,11 @@ pub use gather::{ChangeFlags, Progress};
 pub use profiles::{FoundProfile, ProfileOrigin};
 pub use providers::ProviderReport;
 pub use read::{MAX_BYTES, read_stdin, read_text};
+pub use send::Sent;
 pub use session::{
     ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, Created, Decided, Difference,
     NewSession, Performed, SessionPreview, SessionReport, SessionSummary, SessionValues, StepOutcome,
-    Verified,
+    UsageReport, Verified,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};

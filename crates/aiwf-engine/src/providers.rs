@@ -191,9 +191,8 @@ pub(crate) fn window(name: &str, config: &Config) -> Option<u64> {
 /// Whether a provider is a program that could touch the project.
 pub(crate) fn has_hands(name: &str, config: &Config) -> bool {
     let built_in = named(name, config).built_in;
-    built_in.is_some_and(|built_in| {
-        built_in.kind != Kind::Manual && built_in.confinement != Confinement::NoHands
-    })
+    built_in
+        .is_some_and(|built_in| built_in.kind != Kind::Manual && built_in.confinement != Confinement::NoHands)
 }
 
 /// The agent whose system templates a provider takes.
@@ -218,8 +217,23 @@ pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, 
     Ok(config)
 }
 
+/// A provider that does not exist is found before anything is written.
+pub(crate) fn refuse_unknown(
+    name: &str,
+    config: &Config,
+    place: impl FnOnce() -> String,
+) -> Result<(), SessionError> {
+    let mut known: Vec<String> = kind_names().into_iter().map(str::to_owned).collect();
+    known.extend(config.providers.keys().cloned());
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(SessionError::UnknownProvider { name: name.to_owned(), place: place(), known })
+}
+
 /// What is known about a provider.
 #[derive(Clone, Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the JSON")]
 pub struct ProviderReport {
     /// Its name.
     pub name: String,

@@ -20,6 +20,7 @@ mod agent;
 mod http;
 mod manual;
 mod replay;
+mod touched;
 
 pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};
 pub use ask_error::{AskError, Wait};
@@ -27,11 +28,12 @@ pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, 
 pub use fs_ability::{FsAbilitySettings, resolve_fs_ability};
 pub use manual::Manual;
 pub use open::open;
-pub use prices::{ListPrice, list_price};
 pub use payload::{Payload, SectionHash, ToolSpec, Turn};
+pub use prices::{ListPrice, list_price};
 pub use provider_setting::{
     BaseUrl, KeySource, MAX_REPLY_BYTES, ProviderSetting, ReplySource, Secret, Timeouts,
 };
 pub use replay::{Answered, Cassette, RecordedCapability, Recording, Replay};
 pub use sink::{Progress, Sink, TextSink};
 pub use stop::Stop;
+pub use touched::{Touched, TouchedFile};

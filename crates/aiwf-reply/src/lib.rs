@@ -48,6 +48,7 @@ pub use parser::Parser;
 pub use problem::{Parsed, Problem};
 pub use review_meta::{MetaVerdict, ReviewMeta, parse_review_meta};
 pub use task_status::{TaskOutcome, TaskStatus, parse_task_status};
+pub use thought::without_thoughts;
 pub use tool_calls::{ToolCall, ToolCalls, parse_tool_calls};
 pub use verdict::Verdict;
 pub use verdict_tag::parse_verdict_tag;

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use aiwf_provider::{Ask, Payload, Permission};
-use aiwf_session::{Call, Command, FileHash, Pause, Phase, Role, Step};
+use aiwf_session::{Call, Command, FileHash, Phase, Role, Step};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
@@ -203,20 +203,6 @@ impl Work<'_> {
             && self.ability()?.permission == Permission::ReadOnly
         {
             self.pick_up_reply()?;
-        }
-        Ok(())
-    }
-
-    /// More may be spent than when the session was paused: then it goes on.
-    pub(crate) fn wake_up(&mut self) -> Result<(), SessionError> {
-        if self.state.step != Step::Paused(Pause::Budget) {
-            return Ok(());
-        }
-        let name = self.setup()?.provider(self.state.phase).to_owned();
-        let payload = self.payload()?;
-        let (spent, settings) = (self.state.total(), self.engine.settings());
-        if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_none() {
-            self.commit(Command::RaiseBudget)?;
         }
         Ok(())
     }

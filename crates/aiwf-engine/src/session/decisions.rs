@@ -71,9 +71,9 @@ impl Engine {
     pub fn approve(&self, given: Option<&str>, options: &ApproveOptions) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
-        work.wake_up()?;
-        if matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
-            // It was approved before; what is left is to ask.
+        let is_awake = work.wake_up()?;
+        if is_awake || matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
+            // Nothing lies at a gate that somebody has seen: what follows is not approved by this.
             let performed = work.run_until_waiting()?;
             return Ok(Self::decided(&work, performed));
         }
@@ -278,12 +278,12 @@ impl Work<'_> {
         SessionReport::of(&self.directory, &self.state).next
     }
 
-    fn written_paths(&self) -> Vec<String> {
+    pub(crate) fn written_paths(&self) -> Vec<String> {
         self.state.written.iter().map(|file| file.path.clone()).collect()
     }
 
     /// The prompt files that are not what the engine wrote; one that is gone has nothing to lose.
-    fn edited_prompt_files(&self) -> Vec<String> {
+    pub(crate) fn edited_prompt_files(&self) -> Vec<String> {
         let is_edited = |file: &&FileHash| {
             self.read(&file.path).is_ok_and(|bytes| aiwf_store::sha256_hex(&bytes) != file.sha256)
         };
@@ -303,7 +303,7 @@ impl Work<'_> {
     ///
     /// K is the first number whose names are free, or hold these very bytes: then a command that was cut short is
     /// being run again.
-    fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
+    pub(crate) fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
         let name = |path: &str, number: u32| {
             format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
         };

@@ -1,8 +1,9 @@
 //! Performs effects: each does its work on disk first and is in the journal when it returns.
 
-use aiwf_session::{Actor, Command, Effect, Stage, Step, next_effect};
+use aiwf_session::{Actor, Command, Effect, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
+use crate::budget;
 use crate::session_error::SessionError;
 
 /// Something that was done.
@@ -82,6 +83,32 @@ impl Work<'_> {
             None => Ok(StepOutcome::Waiting),
             Some(effect) => self.perform(effect),
         }
+    }
+
+    /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
+    pub(crate) fn wake_up(&mut self) -> Result<bool, SessionError> {
+        let Step::Paused(pause) = self.state.step else { return Ok(false) };
+        let command = match pause {
+            Pause::IterationCap => {
+                let max_iterations = self.config().session.max_iterations.value.get();
+                if max_iterations <= self.state.iteration.max(self.setup()?.max_iterations) {
+                    return Ok(false);
+                }
+                Command::RaiseCap { max_iterations }
+            }
+            Pause::Budget => {
+                let name = self.setup()?.provider(self.state.phase).to_owned();
+                let payload = self.payload()?;
+                let (spent, settings) = (self.state.total(), self.engine.settings());
+                if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_some() {
+                    return Ok(false);
+                }
+                Command::RaiseBudget
+            }
+        };
+        self.refuse_stale()?;
+        self.commit(command)?;
+        Ok(true)
     }
 
     /// Goes on until a person or a reply is needed, or nothing is left to do.
