@@ -1,8 +1,9 @@
-//! The slow suite `faults`: every command that changes a session, disturbed at every call that changes the disk.
+//! The slow suite `faults`: every command that changes a session or a profile, disturbed at every call that changes
+//! the disk.
 //!
 //! For each such call once the process is killed there, and once the call fails. Afterwards the journal must be
-//! intact, `status` must work, and running the command again must lead where an undisturbed run leads. A second part
-//! lets two processes race for one session.
+//! intact, `status` must work, no profile may be broken, and running the command again must lead where an undisturbed
+//! run leads. A second part lets two processes race for one session.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +16,19 @@ use crate::failure::Failure;
 use crate::workspace::{self, Workspace, is_installed};
 
 /// The calls that change the disk.
-const CALLS: [&str; 9] =
-    ["write", "fsync", "fdatasync", "rename", "renameat2", "mkdir", "unlink", "ftruncate", "rmdir"];
+const CALLS: [&str; 11] = [
+    "write",
+    "fsync",
+    "fdatasync",
+    "rename",
+    "renameat2",
+    "linkat",
+    "mkdir",
+    "unlink",
+    "unlinkat",
+    "ftruncate",
+    "rmdir",
+];
 /// What each call fails with when it is made to fail.
 const FULL: &str = "ENOSPC";
 const BROKEN: &str = "EIO";
@@ -40,6 +52,13 @@ const CODE: &str = "<<<FILE: Customer.java>>>\npackage com.example.sales;\n\ncla
 const PASS: &str =
     "@@@REVIEW_META\nverdict: PASS\nissues_total: 0\nissues_critical: 0\nmissing_inputs: 0\n@@@\n";
 
+const FAIL: &str =
+    "@@@REVIEW_META\nverdict: FAIL\nissues_total: 1\nissues_critical: 1\nmissing_inputs: 0\n@@@\n";
+/// One iteration, so that the first failed review pauses the session.
+const ONE_ITERATION: &str = "[session]\nmax_iterations = 1\n";
+/// A profile of the project, to be added to the installed ones.
+const PROFILE: &str = ".aiwf/profiles/notes";
+
 /// A command to disturb, and how a project gets to where it makes sense.
 struct Case {
     name: &'static str,
@@ -56,9 +75,17 @@ enum Act {
     Respond(&'static str),
     /// Somebody changes the approved plan.
     EditPlan,
+    /// Somebody allows one iteration only.
+    AllowOne,
+    /// An approval that leaves the session paused.
+    Pause,
+    NewProfile,
+    AddProfile,
+    /// Somebody changes the project's profile.
+    EditProfile,
 }
 
-use Act::{Approve, EditPlan, Init, Respond};
+use Act::{AddProfile, AllowOne, Approve, EditPlan, EditProfile, Init, NewProfile, Pause, Respond};
 
 const TO_REPLY: &[Act] = &[Init, Approve];
 const TO_PLAN: &[Act] = &[Init, Approve, Respond("# Plan\n")];
@@ -77,6 +104,20 @@ const TO_END: &[Act] = &[
     Approve,
 ];
 
+const TO_PAUSE: &[Act] = &[
+    AllowOne,
+    Init,
+    Approve,
+    Respond("# Plan\n"),
+    Approve,
+    Approve,
+    Respond(CODE),
+    Approve,
+    Approve,
+    Respond(FAIL),
+    Pause,
+];
+
 const CASES: &[Case] = &[
     Case { name: "init", before: &[], words: INIT, stdin: "" },
     Case { name: "approve a prompt", before: &[Init], words: &["approve"], stdin: "" },
@@ -88,16 +129,38 @@ const CASES: &[Case] = &[
     Case { name: "restore", before: TO_EDIT, words: &["restore", "latest", "plan.md"], stdin: "" },
     Case { name: "rebind", before: TO_EDIT, words: &["approve", "--rebind"], stdin: "" },
     Case { name: "cancel", before: &[Init], words: &["cancel"], stdin: "" },
+    Case { name: "accept", before: TO_PAUSE, words: &["approve", "--accept"], stdin: "" },
+    Case { name: "raise the cap", before: TO_PAUSE, words: &["approve", "--max-iterations", "2"], stdin: "" },
     Case { name: "apply", before: TO_END, words: &["apply", "latest"], stdin: "" },
 ];
+
+const PROFILE_CASES: &[Case] = &[
+    Case { name: "profile new", before: &[], words: &["profile", "new", "notes"], stdin: "" },
+    Case { name: "profile add", before: &[NewProfile], words: &["profile", "add", PROFILE], stdin: "" },
+    Case {
+        name: "profile add, once more",
+        before: &[NewProfile, AddProfile, EditProfile],
+        words: &["profile", "add", PROFILE],
+        stdin: "",
+    },
+];
+
+/// What a case changes, and what is looked at afterwards.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    Session,
+    Profiles,
+}
 
 pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
     ensure_strace()?;
     workspace::run(workspace.cargo().args(["build", "--quiet", "--locked", "-p", "aiwf"]))?;
     let program = workspace.target_dir()?.join("debug/aiwf");
     let mut n_faults = 0;
-    for case in CASES {
-        let n = disturb(&program, case)?;
+    let sessions = CASES.iter().map(|case| (case, Subject::Session));
+    let profiles = PROFILE_CASES.iter().map(|case| (case, Subject::Profiles));
+    for (case, subject) in sessions.chain(profiles) {
+        let n = disturb(&program, case, subject)?;
         println!("   {}: {n} faults", case.name);
         n_faults += n;
     }
@@ -131,8 +194,7 @@ impl World {
                 .map_err(|error| Failure::io("make a directory", &error))?;
         }
         let world = Self { directory, program: program.to_owned() };
-        fs::write(world.project().join("schema.sql"), SCHEMA)
-            .map_err(|error| Failure::io("write a file", &error))?;
+        write(&world.project().join("schema.sql"), SCHEMA)?;
         Ok(world)
     }
 
@@ -145,15 +207,44 @@ impl World {
                 Approve => world.aiwf(&["approve"], ""),
                 Respond(reply) => world.aiwf(&["respond"], reply),
                 EditPlan => {
-                    let plan = world.newest_session()?.join("plan.md");
-                    fs::write(&plan, "# Another plan\n")
-                        .map_err(|error| Failure::io("edit a plan", &error))?;
+                    write(&world.newest_session()?.join("plan.md"), "# Another plan\n")?;
+                    continue;
+                }
+                AllowOne => {
+                    write(&world.project().join(".aiwf/config.toml"), ONE_ITERATION)?;
+                    continue;
+                }
+                Pause => {
+                    let output = world.aiwf(&["approve"], "")?;
+                    if output.status.code() != Some(3) {
+                        return Err(Failure::new("a failed review did not pause the session"));
+                    }
+                    continue;
+                }
+                NewProfile => world.aiwf(&["profile", "new", "notes", "--project"], ""),
+                AddProfile => world.aiwf(&["profile", "add", PROFILE], ""),
+                EditProfile => {
+                    let template = world.project().join(PROFILE).join("templates/plan.md");
+                    write(&template, "Plan the notes, briefly.\n")?;
                     continue;
                 }
             }?;
             expect_success(&output, "a step before the case")?;
         }
         Ok(world)
+    }
+
+    /// The same project and home in another place.
+    fn copy(&self) -> Result<Self, Failure> {
+        let directory = tempfile::tempdir().map_err(|error| Failure::io("make a directory", &error))?;
+        let mut copy = Command::new("cp");
+        copy.arg("-a").arg(self.project()).arg(self.home()).arg(directory.path());
+        workspace::run(&mut copy)?;
+        Ok(Self { directory, program: self.program.clone() })
+    }
+
+    fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
     }
 
     fn project(&self) -> PathBuf {
@@ -191,23 +282,53 @@ impl World {
             .current_dir(self.project())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.directory.path().join("home"))
+            .env("HOME", self.home())
             .stdin(input);
         command.output().map_err(|error| failed(&error))
     }
 
-    /// Where the newest session stands: what a person sees, and every file that is not a log of times.
-    fn standing(&self) -> Result<String, Failure> {
-        let status = self.aiwf(&["status", "latest", "--json"], "")?;
-        expect_success(&status, "`status` after a fault")?;
-        let report: Value = serde_json::from_slice(&status.stdout)
-            .map_err(|error| Failure::new("`status` printed no JSON").detail(error.to_string()))?;
+    /// How things stand: what a person sees, and every file that is not a log of times.
+    fn standing(&self, subject: Subject) -> Result<String, Failure> {
+        match subject {
+            Subject::Session => self.newest_standing(),
+            Subject::Profiles => self.profiles(),
+        }
+    }
+
+    /// The profiles, of which none may be broken, and every file of the project and the user.
+    fn profiles(&self) -> Result<String, Failure> {
+        let report = self.report(&["profiles", "--json"])?;
+        let found = report.get("profiles").and_then(Value::as_array);
+        if let Some(broken) = found.into_iter().flatten().find(|found| found.get("error").is_some()) {
+            return Err(Failure::new("a profile is broken after a fault").detail(broken.to_string()));
+        }
+        let mut files = BTreeMap::new();
+        collect(self.directory.path(), &self.project(), &mut files);
+        collect(self.directory.path(), &self.home(), &mut files);
+        Ok(format!("{report:#}\n{files:#?}"))
+    }
+
+    /// What a command that only looks says.
+    fn report(&self, words: &[&str]) -> Result<Value, Failure> {
+        let output = self.aiwf(words, "")?;
+        let command = words.first().copied().unwrap_or_default();
+        expect_success(&output, &format!("`{command}` after a fault"))?;
+        serde_json::from_slice(&output.stdout)
+            .map_err(|error| Failure::new(format!("`{command}` printed no JSON")).detail(error.to_string()))
+    }
+
+    fn newest_standing(&self) -> Result<String, Failure> {
+        let report = self.report(&["status", "latest", "--json"])?;
         let id = report.get("session_id").and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut files = BTreeMap::new();
         collect(&self.project(), &self.project(), &mut files);
         let text = format!("{report:#}\n{files:#?}");
         Ok(text.replace(&id, "SESSION"))
     }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|error| Failure::io("write a file", &error))
 }
 
 /// Every file by path, with its length, without those that hold times, temporary names or kept bytes.
@@ -239,19 +360,27 @@ fn expect_success(output: &Output, what: &str) -> Result<(), Failure> {
 }
 
 /// Disturbs a case at every call; the number of faults it survived.
-fn disturb(program: &Path, case: &Case) -> Result<usize, Failure> {
-    let calm = World::after(program, case.before)?;
+fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failure> {
+    let before = World::after(program, case.before)?;
+    let calm = before.copy()?;
     let trace = format!("trace={}", CALLS.join(","));
     expect_success(&calm.traced(&["-e", &trace], case.words, case.stdin)?, case.name)?;
     let log = fs::read_to_string(calm.directory.path().join("trace")).unwrap_or_default();
-    let expected = calm.standing()?;
+    let expected = calm.standing(subject)?;
     let mut n_faults = 0;
     for call in CALLS {
         let n_calls = log.lines().filter(|line| line.contains(&format!(" {call}("))).count();
         for number in 1..=n_calls {
             let error = if call.starts_with('f') { BROKEN } else { FULL };
             for fault in [format!("signal=SIGKILL:when={number}"), format!("error={error}:when={number}")] {
-                survive(program, case, call, &fault, &expected)?;
+                let world = before.copy()?;
+                let inject = format!("inject={call}:{fault}");
+                world.traced(&["-e", &inject], case.words, case.stdin)?;
+                let survived = match subject {
+                    Subject::Session => survive(&world, case, &expected),
+                    Subject::Profiles => survive_profiles(&world, case, &expected),
+                };
+                survived.map_err(|failure| failure.detail(format!("case `{}`, {inject}", case.name)))?;
                 n_faults += 1;
             }
         }
@@ -259,32 +388,42 @@ fn disturb(program: &Path, case: &Case) -> Result<usize, Failure> {
     Ok(n_faults)
 }
 
-fn survive(program: &Path, case: &Case, call: &str, fault: &str, expected: &str) -> Result<(), Failure> {
-    let world = World::after(program, case.before)?;
-    let inject = format!("inject={call}:{fault}");
-    world.traced(&["-e", &inject], case.words, case.stdin)?;
-    let told = |failure: Failure| failure.detail(format!("case `{}`, {inject}", case.name));
+fn survive(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {
     let has_session = case.name != "init" || world.aiwf(&["status", "latest"], "")?.status.success();
     if has_session {
         let is_edited = case.before.iter().any(|act| matches!(act, EditPlan));
         if !is_edited {
-            expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` after a fault")
-                .map_err(told)?;
+            expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` after a fault")?;
         }
         // Whatever needs no decision is finished first; then the command is needed only if it had not happened.
         world.aiwf(&["run", "latest"], "")?;
-        if world.standing().map_err(told)? == expected {
+        if world.standing(Subject::Session)? == expected {
             return Ok(());
         }
     }
-    expect_success(&world.aiwf(case.words, case.stdin)?, "running the command again").map_err(told)?;
-    expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` in the end").map_err(told)?;
-    let reached = world.standing().map_err(told)?;
+    run_again(world, case)?;
+    expect_success(&world.aiwf(&["verify", "latest"], "")?, "`verify` in the end")?;
+    expect_same(expected, &world.standing(Subject::Session)?)
+}
+
+fn survive_profiles(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {
+    if world.standing(Subject::Profiles)? == expected {
+        return Ok(());
+    }
+    run_again(world, case)?;
+    expect_same(expected, &world.standing(Subject::Profiles)?)
+}
+
+fn run_again(world: &World, case: &Case) -> Result<(), Failure> {
+    expect_success(&world.aiwf(case.words, case.stdin)?, "running the command again")
+}
+
+fn expect_same(expected: &str, reached: &str) -> Result<(), Failure> {
     if reached == expected {
         return Ok(());
     }
-    Err(told(Failure::new("running the command again leads elsewhere than an undisturbed run"))
-        .detail(difference(expected, &reached)))
+    Err(Failure::new("running the command again leads elsewhere than an undisturbed run")
+        .detail(difference(expected, reached)))
 }
 
 fn difference(expected: &str, reached: &str) -> String {

@@ -6,10 +6,10 @@
 //! `[gates] "planning.prompt"` by `[gates] default`, nor `[providers.NAME] fs_ability` by `[defaults]`.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use crate::config_file;
-use crate::config_layer::{ConfigLayer, ProviderConfig};
+use crate::config_layer::{ConfigLayer, Price, ProviderConfig};
 use crate::error::ConfigError;
 use crate::flags::Flags;
 use crate::gate::{Approver, Gate, GateName};
@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use crate::vocabulary::{FsAbility, Role};
 
 /// What people have set, every value with its origin.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Who does what.
     pub roles: Roles,
@@ -30,6 +30,36 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// How sessions run.
     pub session: SessionConfig,
+    /// What a session or a change may cost.
+    pub budget: BudgetConfig,
+    /// What models cost, by name.
+    pub prices: BTreeMap<String, Sourced<Price>>,
+    /// How changes run.
+    pub change: ChangeConfig,
+}
+
+/// What a session or a change may cost; what is not set has no limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BudgetConfig {
+    /// How many calls.
+    pub max_calls: Option<Sourced<NonZeroU64>>,
+    /// How many tokens, sent and received.
+    pub max_tokens: Option<Sourced<NonZeroU64>>,
+    /// How many dollars.
+    pub max_cost: Option<Sourced<f64>>,
+}
+
+/// How changes run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeConfig {
+    /// The provider of each phase that has one of its own.
+    pub agents: BTreeMap<String, Sourced<String>>,
+    /// Globs of the files that every phase sees.
+    pub files: Option<Sourced<Vec<String>>>,
+    /// How many rounds a loop may take.
+    pub max_rounds: Sourced<NonZeroU32>,
+    /// Whether the agent that implements may edit the project itself.
+    pub write: Sourced<bool>,
 }
 
 /// The provider of each role.
@@ -76,6 +106,7 @@ pub struct SessionConfig {
 }
 
 const DEFAULT_MAX_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4);
+const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
 
 impl Config {
     /// Reads both files, as far as they exist, and resolves them.
@@ -120,6 +151,18 @@ impl Config {
                 max_iterations: merged.max_iterations.unwrap_or_else(|| unset(DEFAULT_MAX_ITERATIONS)),
                 hash_prompts: merged.hash_prompts.unwrap_or_else(|| unset(true)),
                 budget_tokens: merged.budget_tokens,
+            },
+            budget: BudgetConfig {
+                max_calls: merged.max_calls,
+                max_tokens: merged.max_tokens,
+                max_cost: merged.max_cost,
+            },
+            prices: merged.prices,
+            change: ChangeConfig {
+                agents: merged.change_agents,
+                files: merged.change_files,
+                max_rounds: merged.max_rounds.unwrap_or_else(|| unset(DEFAULT_MAX_ROUNDS)),
+                write: merged.change_write.unwrap_or_else(|| unset(false)),
             },
         }
     }

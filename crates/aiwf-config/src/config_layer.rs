@@ -1,8 +1,9 @@
 //! What one place says: a file, the flags, or the merge of several.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::gate::{Gate, GateName};
 use crate::layer_reader;
@@ -11,7 +12,7 @@ use crate::problem::ConfigProblem;
 use crate::vocabulary::{FsAbility, Role};
 
 /// What one place says; what it leaves open is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfigLayer {
     /// `[roles] default`.
     pub default_role: Option<Sourced<String>>,
@@ -31,6 +32,33 @@ pub struct ConfigLayer {
     pub hash_prompts: Option<Sourced<bool>>,
     /// `[session] budget_tokens`.
     pub budget_tokens: Option<Sourced<NonZeroU32>>,
+    /// `[budget] max_calls`.
+    pub max_calls: Option<Sourced<NonZeroU64>>,
+    /// `[budget] max_tokens`.
+    pub max_tokens: Option<Sourced<NonZeroU64>>,
+    /// `[budget] max_cost`, in dollars.
+    pub max_cost: Option<Sourced<f64>>,
+    /// `[prices."MODEL"]`.
+    pub prices: BTreeMap<String, Sourced<Price>>,
+    /// `[change] agents`, by phase.
+    pub change_agents: BTreeMap<String, Sourced<String>>,
+    /// `[change] files`.
+    pub change_files: Option<Sourced<Vec<String>>>,
+    /// `[change] max_rounds`.
+    pub max_rounds: Option<Sourced<NonZeroU32>>,
+    /// `[change] write`.
+    pub change_write: Option<Sourced<bool>>,
+}
+
+/// What a model costs, in dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// Tokens sent.
+    pub input: f64,
+    /// Tokens received.
+    pub output: f64,
+    /// Tokens sent that came from a cache; as `input` when it is not set.
+    pub cached_input: Option<f64>,
 }
 
 /// What is set for one provider.
@@ -48,6 +76,36 @@ pub struct ProviderConfig {
     pub supports_file_attachments: Option<Sourced<bool>>,
     /// `dir`: where recorded replies are; whole, joined to the directory that holds the file's `.aiwf/`.
     pub dir: Option<Sourced<PathBuf>>,
+    /// `model`.
+    pub model: Option<Sourced<String>>,
+    /// `base_url`, without a slash at the end.
+    pub base_url: Option<Sourced<String>>,
+    /// Every `base_url` that the user's own file gives this provider.
+    pub users_base_url: Option<String>,
+    /// `api_key_env`.
+    pub api_key_env: Option<Sourced<String>>,
+    /// `api_key_command`; only the user's own file can set it.
+    pub api_key_command: Option<Sourced<Vec<String>>>,
+    /// `timeout`.
+    pub timeout: Option<Sourced<Duration>>,
+    /// `connect_timeout`.
+    pub connect_timeout: Option<Sourced<Duration>>,
+    /// `first_byte_timeout`.
+    pub first_byte_timeout: Option<Sourced<Duration>>,
+    /// `program`.
+    pub program: Option<Sourced<String>>,
+    /// `argv`.
+    pub argv: Option<Sourced<Vec<String>>>,
+    /// `reply`: `stdout`, `file` or `json:/pointer`.
+    pub reply: Option<Sourced<String>>,
+    /// `env`, by name.
+    pub env: BTreeMap<String, Sourced<String>>,
+    /// `max_output_tokens`.
+    pub max_output_tokens: Option<Sourced<NonZeroU64>>,
+    /// `context_window`.
+    pub context_window: Option<Sourced<NonZeroU64>>,
+    /// `max_reply_bytes`.
+    pub max_reply_bytes: Option<Sourced<NonZeroU64>>,
 }
 
 impl ProviderConfig {
@@ -59,6 +117,21 @@ impl ProviderConfig {
             supports_system_prompt: None,
             supports_file_attachments: None,
             dir: None,
+            model: None,
+            base_url: None,
+            users_base_url: None,
+            api_key_env: None,
+            api_key_command: None,
+            timeout: None,
+            connect_timeout: None,
+            first_byte_timeout: None,
+            program: None,
+            argv: None,
+            reply: None,
+            env: BTreeMap::new(),
+            max_output_tokens: None,
+            context_window: None,
+            max_reply_bytes: None,
         }
     }
 
@@ -70,6 +143,21 @@ impl ProviderConfig {
             supports_system_prompt: self.supports_system_prompt.or(weaker.supports_system_prompt),
             supports_file_attachments: self.supports_file_attachments.or(weaker.supports_file_attachments),
             dir: self.dir.or(weaker.dir),
+            model: self.model.or(weaker.model),
+            base_url: self.base_url.or(weaker.base_url),
+            users_base_url: self.users_base_url.or(weaker.users_base_url),
+            api_key_env: self.api_key_env.or(weaker.api_key_env),
+            api_key_command: self.api_key_command.or(weaker.api_key_command),
+            timeout: self.timeout.or(weaker.timeout),
+            connect_timeout: self.connect_timeout.or(weaker.connect_timeout),
+            first_byte_timeout: self.first_byte_timeout.or(weaker.first_byte_timeout),
+            program: self.program.or(weaker.program),
+            argv: self.argv.or(weaker.argv),
+            reply: self.reply.or(weaker.reply),
+            env: over(self.env, weaker.env),
+            max_output_tokens: self.max_output_tokens.or(weaker.max_output_tokens),
+            context_window: self.context_window.or(weaker.context_window),
+            max_reply_bytes: self.max_reply_bytes.or(weaker.max_reply_bytes),
         }
     }
 }
@@ -103,6 +191,14 @@ impl ConfigLayer {
             max_iterations: self.max_iterations.or(weaker.max_iterations),
             hash_prompts: self.hash_prompts.or(weaker.hash_prompts),
             budget_tokens: self.budget_tokens.or(weaker.budget_tokens),
+            max_calls: self.max_calls.or(weaker.max_calls),
+            max_tokens: self.max_tokens.or(weaker.max_tokens),
+            max_cost: self.max_cost.or(weaker.max_cost),
+            prices: over(self.prices, weaker.prices),
+            change_agents: over(self.change_agents, weaker.change_agents),
+            change_files: self.change_files.or(weaker.change_files),
+            max_rounds: self.max_rounds.or(weaker.max_rounds),
+            change_write: self.change_write.or(weaker.change_write),
         }
     }
 }

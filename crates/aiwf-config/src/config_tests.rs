@@ -30,10 +30,22 @@ fn without_files_everything_is_a_default() {
     let listed: Vec<String> =
         entries.iter().map(|entry| format!("{} = {} ({})", entry.key, entry.value, entry.origin)).collect();
     insta::assert_snapshot!(listed.join("\n"), @r#"
+    change.max_rounds = 3 (default)
+    change.write = false (default)
+    gates."archive.prompt" = manual (default)
+    gates."archive.response" = manual (default)
+    gates."challenge.prompt" = manual (default)
+    gates."challenge.response" = manual (default)
     gates."generating.prompt" = manual (default)
     gates."generating.response" = manual (default)
+    gates."implement.prompt" = manual (default)
+    gates."implement.response" = manual (default)
+    gates."plan.prompt" = manual (default)
+    gates."plan.response" = manual (default)
     gates."planning.prompt" = manual (default)
     gates."planning.response" = manual (default)
+    gates."review.prompt" = manual (default)
+    gates."review.response" = manual (default)
     gates."reviewing.prompt" = manual (default)
     gates."reviewing.response" = manual (default)
     gates."revising.prompt" = manual (default)

@@ -24,6 +24,8 @@ impl Config {
             entry("gates.default", &self.gates.default, ToString::to_string),
             entry("session.max_iterations", &self.session.max_iterations, ToString::to_string),
             entry("session.hash_prompts", &self.session.hash_prompts, ToString::to_string),
+            entry("change.max_rounds", &self.change.max_rounds, ToString::to_string),
+            entry("change.write", &self.change.write, ToString::to_string),
         ];
         for role in Role::ALL {
             entries.push(entry(&format!("roles.{}", role.as_str()), self.roles.get(role), String::clone));
@@ -40,6 +42,22 @@ impl Config {
             self.session.budget_tokens.as_ref(),
             ToString::to_string,
         ));
+        add_if_set(optional("budget.max_calls", self.budget.max_calls.as_ref(), ToString::to_string));
+        add_if_set(optional("budget.max_tokens", self.budget.max_tokens.as_ref(), ToString::to_string));
+        add_if_set(optional("budget.max_cost", self.budget.max_cost.as_ref(), ToString::to_string));
+        for (model, price) in &self.prices {
+            let part = |name: &str, value: f64| {
+                let key = format!("prices.\"{model}\".{name}");
+                Some(Entry { key, value: value.to_string(), origin: price.origin })
+            };
+            add_if_set(part("input", price.value.input));
+            add_if_set(part("output", price.value.output));
+            add_if_set(price.value.cached_input.and_then(|cached| part("cached_input", cached)));
+        }
+        for (phase, agent) in &self.change.agents {
+            add_if_set(Some(entry(&format!("change.agents.{phase}"), agent, String::clone)));
+        }
+        add_if_set(optional("change.files", self.change.files.as_ref(), |files| list(files)));
         for (name, provider) in &self.providers {
             let name = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
             let key = |key: &str| format!("providers.{name}.{key}");
@@ -56,6 +74,36 @@ impl Config {
                 ToString::to_string,
             ));
             add_if_set(optional(&key("dir"), provider.dir.as_ref(), |dir| dir.display().to_string()));
+            for (setting, value) in [
+                ("model", &provider.model),
+                ("base_url", &provider.base_url),
+                ("api_key_env", &provider.api_key_env),
+                ("program", &provider.program),
+                ("reply", &provider.reply),
+            ] {
+                add_if_set(optional(&key(setting), value.as_ref(), String::clone));
+            }
+            for (setting, value) in [("api_key_command", &provider.api_key_command), ("argv", &provider.argv)]
+            {
+                add_if_set(optional(&key(setting), value.as_ref(), |words| list(words)));
+            }
+            for (setting, value) in [
+                ("timeout", &provider.timeout),
+                ("connect_timeout", &provider.connect_timeout),
+                ("first_byte_timeout", &provider.first_byte_timeout),
+            ] {
+                add_if_set(optional(&key(setting), value.as_ref(), |time| format!("{}ms", time.as_millis())));
+            }
+            for (setting, value) in [
+                ("max_output_tokens", &provider.max_output_tokens),
+                ("context_window", &provider.context_window),
+                ("max_reply_bytes", &provider.max_reply_bytes),
+            ] {
+                add_if_set(optional(&key(setting), value.as_ref(), ToString::to_string));
+            }
+            for (variable, value) in &provider.env {
+                add_if_set(Some(entry(&key(&format!("env.{variable}")), value, String::clone)));
+            }
         }
         entries.sort();
         entries
@@ -68,4 +116,9 @@ fn entry<T>(key: &str, sourced: &Sourced<T>, shown: impl Fn(&T) -> String) -> En
 
 fn optional<T>(key: &str, sourced: Option<&Sourced<T>>, shown: impl Fn(&T) -> String) -> Option<Entry> {
     sourced.map(|sourced| entry(key, sourced, shown))
+}
+
+fn list(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
+    format!("[{}]", words.join(", "))
 }

@@ -18,6 +18,11 @@ pub struct Environment {
     pub user: Option<String>,
 }
 
+/// What a variable holds, such as one that a setting names; nothing when it is not set or empty.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 impl Environment {
     /// Reads the surroundings of this process.
     pub fn read() -> io::Result<Self> {

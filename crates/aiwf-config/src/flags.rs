@@ -146,7 +146,7 @@ mod tests {
     fn an_unknown_gate_names_the_nearest() {
         insta::assert_snapshot!(check("planing.prompt=skip"), @"
         unknown gate `planing.prompt`
-        hint: did you mean `planning.prompt`? known: `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`
+        hint: did you mean `planning.prompt`? known: `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`, `plan.prompt`, `plan.response`, `challenge.prompt`, `challenge.response`, `implement.prompt`, `implement.response`, `review.prompt`, `review.response`, `archive.prompt`, `archive.response`
         ");
     }
 

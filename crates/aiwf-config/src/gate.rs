@@ -4,13 +4,13 @@ use std::fmt;
 
 use crate::name::is_provider_name;
 
-/// A gate of a session: a phase and a stage, `planning.prompt`.
+/// A gate of a session or a change: a phase and a stage, `planning.prompt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GateName(&'static str);
 
 impl GateName {
-    /// Every gate, in the order a session meets them.
-    pub const ALL: [Self; 8] = [
+    /// Every gate, in the order a session meets them, then those of a change.
+    pub const ALL: [Self; 18] = [
         Self("planning.prompt"),
         Self("planning.response"),
         Self("generating.prompt"),
@@ -19,6 +19,16 @@ impl GateName {
         Self("reviewing.response"),
         Self("revising.prompt"),
         Self("revising.response"),
+        Self("plan.prompt"),
+        Self("plan.response"),
+        Self("challenge.prompt"),
+        Self("challenge.response"),
+        Self("implement.prompt"),
+        Self("implement.response"),
+        Self("review.prompt"),
+        Self("review.response"),
+        Self("archive.prompt"),
+        Self("archive.response"),
     ];
 
     /// `phase.stage`.

@@ -3,33 +3,37 @@
 //! In: the text. Out: a layer, and all problems with their places. A new setting gets its name in the list of
 //! its table, an arm in the function that reads the table, and a field in `ConfigLayer`.
 
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::config_layer::{ConfigLayer, ProviderConfig};
+use crate::config_layer::{ConfigLayer, Price};
 use crate::gate::{Approver, Gate, GateName};
 use crate::name::{PROVIDER_NAME_RULE, excerpt, is_provider_name, nearest, ticked};
 use crate::origin::{ConfigFile, Sourced};
 use crate::problem::ConfigProblem;
+use crate::provider_table::PROVIDER_KEYS;
 use crate::toml_text::TomlText;
-use crate::vocabulary::{FsAbility, Role};
+use crate::vocabulary::Role;
 
-const TABLES: &[&str] = &["defaults", "gates", "providers", "roles", "session"];
+const TABLES: &[&str] = &["budget", "change", "defaults", "gates", "prices", "providers", "roles", "session"];
 const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "reviewer", "reviser"];
 const GATE_OPTIONS: &[&str] = &["approver", "max_retries", "allow_rewrite"];
 const DEFAULTS_KEYS: &[&str] = &["fs_ability"];
-const PROVIDER_KEYS: &[&str] =
-    &["type", "fs_ability", "supports_system_prompt", "supports_file_attachments", "dir"];
 const SESSION_KEYS: &[&str] = &["max_iterations", "hash_prompts", "budget_tokens"];
+const BUDGET_KEYS: &[&str] = &["max_calls", "max_tokens", "max_cost"];
+const PRICE_KEYS: &[&str] = &["input", "output", "cached_input"];
+const CHANGE_KEYS: &[&str] = &["agents", "files", "max_rounds", "write"];
+const CHANGE_PHASES: &[&str] = &["plan", "challenge", "implement", "review", "archive"];
 
 /// Where a key belongs that stands in the wrong table.
 const HOMES: &[(&str, &[&str])] = &[
     ("[defaults]", DEFAULTS_KEYS),
     ("[session]", SESSION_KEYS),
     ("[roles]", ROLE_KEYS),
+    ("[budget]", BUDGET_KEYS),
+    ("[change]", CHANGE_KEYS),
     ("[providers.NAME]", PROVIDER_KEYS),
 ];
 
@@ -55,25 +59,25 @@ fn syntax_problem(toml: &TomlText<'_>, fault: &toml::de::Error) -> ConfigProblem
         .with_advice("correct the line; texts stand in quotes, tables begin with `[name]`")
 }
 
-struct LayerReader<'a> {
-    toml: TomlText<'a>,
-    root: &'a Path,
+pub(crate) struct LayerReader<'a> {
+    pub(crate) toml: TomlText<'a>,
+    pub(crate) root: &'a Path,
     layer: ConfigLayer,
     problems: Vec<ConfigProblem>,
 }
 
 /// A key and its value, with the table they stand in.
-struct Setting<'s, 'a> {
+pub(crate) struct Setting<'s, 'a> {
     /// The table as a person writes it; empty for the file itself.
     table: &'s str,
-    key: &'s str,
-    key_offset: usize,
-    value: &'s Spanned<DeValue<'a>>,
+    pub(crate) key: &'s str,
+    pub(crate) key_offset: usize,
+    pub(crate) value: &'s Spanned<DeValue<'a>>,
 }
 
 impl Setting<'_, '_> {
     /// The whole name, as `config show` prints it.
-    fn path(&self) -> String {
+    pub(crate) fn path(&self) -> String {
         let key = excerpt(self.key);
         let is_bare = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let key = if is_bare && !key.is_empty() { key } else { format!("\"{key}\"") };
@@ -84,8 +88,11 @@ impl Setting<'_, '_> {
 impl LayerReader<'_> {
     fn file(&mut self, root: &DeTable<'_>) {
         self.each("", root, |reader, setting| match setting.key {
+            "budget" => reader.table(setting, Self::budget),
+            "change" => reader.table(setting, Self::change),
             "defaults" => reader.table(setting, Self::defaults),
             "gates" => reader.table(setting, Self::gates),
+            "prices" => reader.table(setting, Self::price),
             "providers" => reader.table(setting, Self::provider),
             "roles" => reader.table(setting, Self::role),
             "session" => reader.table(setting, Self::session),
@@ -156,16 +163,64 @@ impl LayerReader<'_> {
             return;
         }
         let Some(table) = self.expect_table(setting) else { return };
-        let mut provider = ProviderConfig::new(self.toml.origin(setting.key_offset));
-        self.each(&setting.path(), table, |reader, setting| match setting.key {
-            "type" => provider.kind = reader.provider_name(setting),
-            "fs_ability" => provider.fs_ability = reader.fs_ability(setting),
-            "supports_system_prompt" => provider.supports_system_prompt = reader.boolean(setting),
-            "supports_file_attachments" => provider.supports_file_attachments = reader.boolean(setting),
-            "dir" => provider.dir = reader.dir(setting),
-            _ => reader.unknown(setting, PROVIDER_KEYS),
-        });
+        let provider = self.provider_table(setting, table);
         self.layer.providers.insert(setting.key.to_owned(), provider);
+    }
+
+    fn budget(&mut self, setting: &Setting<'_, '_>) {
+        match setting.key {
+            "max_calls" => self.layer.max_calls = self.large_count(setting),
+            "max_tokens" => self.layer.max_tokens = self.large_count(setting),
+            "max_cost" => self.layer.max_cost = self.amount(setting),
+            _ => self.unknown(setting, BUDGET_KEYS),
+        }
+    }
+
+    fn price(&mut self, setting: &Setting<'_, '_>) {
+        let Some(table) = self.expect_table(setting) else { return };
+        let (mut input, mut output, mut cached_input) = (None, None, None);
+        let n_problems = self.problems.len();
+        self.each(&setting.path(), table, |reader, setting| match setting.key {
+            "input" => input = reader.amount(setting),
+            "output" => output = reader.amount(setting),
+            "cached_input" => cached_input = reader.amount(setting),
+            _ => reader.unknown(setting, PRICE_KEYS),
+        });
+        match (input, output) {
+            (Some(input), Some(output)) => {
+                let cached_input = cached_input.map(|price| price.value);
+                let price = Price { input: input.value, output: output.value, cached_input };
+                let origin = self.toml.origin(setting.key_offset);
+                self.layer.prices.insert(setting.key.to_owned(), Sourced::new(price, origin));
+            }
+            _ if self.problems.len() == n_problems => {
+                let message = format!("`{}` needs both `input` and `output`", setting.path());
+                self.report(setting.key_offset, message, |problem| {
+                    problem.with_advice("add the price in dollars per million tokens")
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&mut self, setting: &Setting<'_, '_>) {
+        match setting.key {
+            "agents" => {
+                let Some(table) = self.expect_table(setting) else { return };
+                self.each(&setting.path(), table, |reader, setting| {
+                    if !CHANGE_PHASES.contains(&setting.key) {
+                        return reader.unknown(setting, CHANGE_PHASES);
+                    }
+                    if let Some(provider) = reader.provider_name(setting) {
+                        reader.layer.change_agents.insert(setting.key.to_owned(), provider);
+                    }
+                });
+            }
+            "files" => self.layer.change_files = self.texts(setting),
+            "max_rounds" => self.layer.max_rounds = self.count(setting),
+            "write" => self.layer.change_write = self.boolean(setting),
+            _ => self.unknown(setting, CHANGE_KEYS),
+        }
     }
 
     /// A gate, as the approver alone or as a table with options.
@@ -204,51 +259,8 @@ impl LayerReader<'_> {
         self.choice(setting, Approver::from_name, &Approver::LEGAL)
     }
 
-    fn fs_ability(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<FsAbility>> {
-        self.choice(setting, FsAbility::from_name, &FsAbility::ALL.map(FsAbility::as_str))
-    }
-
-    fn choice<T>(
-        &mut self,
-        setting: &Setting<'_, '_>,
-        from_name: fn(&str) -> Option<T>,
-        legal: &[&str],
-    ) -> Option<Sourced<T>> {
-        let name = setting.value.get_ref().as_str().unwrap_or_default();
-        let expected = || format!("one of {}", ticked(legal.iter().copied()));
-        self.expect(setting, from_name(name), expected, nearest(name, legal.iter().copied()))
-    }
-
-    fn provider_name(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<String>> {
-        let name = setting.value.get_ref().as_str().filter(|name| is_provider_name(name));
-        self.expect(setting, name.map(str::to_owned), || format!("a name of {PROVIDER_NAME_RULE}"), None)
-    }
-
-    fn dir(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<PathBuf>> {
-        let is_path = |path: &&str| {
-            // `~` would name a directory called `~`: nobody means that.
-            !path.trim().is_empty() && !path.starts_with('~') && !path.contains(char::is_control)
-        };
-        let dir = setting.value.get_ref().as_str().filter(is_path).map(|path| self.root.join(path));
-        let expected = || "a path without `~`, absolute or relative to the directory of `.aiwf/`".to_owned();
-        self.expect(setting, dir, expected, None)
-    }
-
-    fn boolean(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<bool>> {
-        self.expect(setting, setting.value.get_ref().as_bool(), || "`true` or `false`".to_owned(), None)
-    }
-
-    fn count(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<NonZeroU32>> {
-        let count = integer(setting).and_then(NonZeroU32::new);
-        self.expect(setting, count, || format!("a whole number from 1 to {}", u32::MAX), None)
-    }
-
-    fn count_or_zero(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<u32>> {
-        self.expect(setting, integer(setting), || format!("a whole number from 0 to {}", u32::MAX), None)
-    }
-
     /// The value with its origin; a problem when there is none.
-    fn expect<T>(
+    pub(crate) fn expect<T>(
         &mut self,
         setting: &Setting<'_, '_>,
         value: Option<T>,
@@ -271,7 +283,7 @@ impl LayerReader<'_> {
         }
     }
 
-    fn expect_table<'s, 'a>(&mut self, setting: &Setting<'s, 'a>) -> Option<&'s DeTable<'a>> {
+    pub(crate) fn expect_table<'s, 'a>(&mut self, setting: &Setting<'s, 'a>) -> Option<&'s DeTable<'a>> {
         let table = setting.value.get_ref().as_table();
         if table.is_none() {
             let found = self.toml.shown(setting.value.span());
@@ -282,14 +294,19 @@ impl LayerReader<'_> {
         table
     }
 
-    fn each(&mut self, path: &str, table: &DeTable<'_>, mut read: impl FnMut(&mut Self, &Setting<'_, '_>)) {
+    pub(crate) fn each(
+        &mut self,
+        path: &str,
+        table: &DeTable<'_>,
+        mut read: impl FnMut(&mut Self, &Setting<'_, '_>),
+    ) {
         for (key, value) in table {
             let setting = Setting { table: path, key: key.get_ref(), key_offset: key.span().start, value };
             read(self, &setting);
         }
     }
 
-    fn unknown(&mut self, setting: &Setting<'_, '_>, known: &[&str]) {
+    pub(crate) fn unknown(&mut self, setting: &Setting<'_, '_>, known: &[&str]) {
         let key = excerpt(setting.key);
         let place =
             if setting.table.is_empty() { String::new() } else { format!(" in `[{}]`", setting.table) };
@@ -304,7 +321,7 @@ impl LayerReader<'_> {
         });
     }
 
-    fn report(
+    pub(crate) fn report(
         &mut self,
         offset: usize,
         message: String,
@@ -314,11 +331,6 @@ impl LayerReader<'_> {
             self.problems.push(complete(self.toml.problem(offset, message)));
         }
     }
-}
-
-fn integer(setting: &Setting<'_, '_>) -> Option<u32> {
-    let number = setting.value.get_ref().as_integer()?;
-    u32::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
 #[cfg(test)]

@@ -89,17 +89,17 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[gates]\n\"planing.prompt\" = \"skip\"\n"), @"
     error: unknown key `planing.prompt` in `[gates]`
      --> .aiwf/config.toml:2:1
-    hint: did you mean `planning.prompt`? known: `default`, `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`
+    hint: did you mean `planning.prompt`? known: `default`, `planning.prompt`, `planning.response`, `generating.prompt`, `generating.response`, `reviewing.prompt`, `reviewing.response`, `revising.prompt`, `revising.response`, `plan.prompt`, `plan.response`, `challenge.prompt`, `challenge.response`, `implement.prompt`, `implement.response`, `review.prompt`, `review.response`, `archive.prompt`, `archive.response`
     ");
     assert_snapshot!(check("[providers.x]\nsupports_system_promt = true\n"), @"
     error: unknown key `supports_system_promt` in `[providers.x]`
      --> .aiwf/config.toml:2:1
-    hint: did you mean `supports_system_prompt`? known: `type`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`, `dir`
+    hint: did you mean `supports_system_prompt`? known: `type`, `model`, `base_url`, `api_key_env`, `api_key_command`, `timeout`, `connect_timeout`, `first_byte_timeout`, `program`, `argv`, `reply`, `env`, `dir`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`
     ");
     assert_snapshot!(check("[sesion]\n"), @"
     error: unknown key `sesion`
      --> .aiwf/config.toml:1:2
-    hint: did you mean `session`? known: `defaults`, `gates`, `providers`, `roles`, `session`
+    hint: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `prices`, `providers`, `roles`, `session`
     ");
     assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", retries = 2 }\n"), @"
     error: unknown key `retries` in `[gates.default]`
@@ -376,4 +376,120 @@ proptest! {
             prop_assert_eq!(problem.origin, Origin::File { file: ConfigFile::User, line: 3 });
         }
     }
+}
+
+#[test]
+fn providers_budget_prices_and_changes_are_read() {
+    assert_snapshot!(check(
+        r#"
+[providers.local-model]
+type = "openai"
+base_url = "http://127.0.0.1:11434/v1/"
+model = "some model"
+api_key_env = "OPENAI_API_KEY"
+timeout = "10m"
+connect_timeout = "500ms"
+first_byte_timeout = "2 h"
+max_output_tokens = 4_096
+context_window = 128_000
+max_reply_bytes = 1_000_000
+env = { HTTP_PROXY = "" }
+[providers.my-agent]
+type = "command"
+argv = ["my-agent", "--print"]
+reply = "json:/result/text"
+program = "tools/agent"
+[budget]
+max_calls = 40
+max_tokens = 2_000_000
+max_cost = 5
+[prices."model-name"]
+input = 3.0
+output = 15
+cached_input = 0.3
+[change]
+agents = { plan = "manual", implement = "my-agent" }
+files = ["src/**"]
+max_rounds = 2
+write = true
+"#
+    ), @r#"
+    budget.max_calls = 40  # .aiwf/config.toml:20
+    budget.max_cost = 5  # .aiwf/config.toml:22
+    budget.max_tokens = 2000000  # .aiwf/config.toml:21
+    change.agents.implement = my-agent  # .aiwf/config.toml:28
+    change.agents.plan = manual  # .aiwf/config.toml:28
+    change.files = ["src/**"]  # .aiwf/config.toml:29
+    change.max_rounds = 2  # .aiwf/config.toml:30
+    change.write = true  # .aiwf/config.toml:31
+    prices."model-name".cached_input = 0.3  # .aiwf/config.toml:23
+    prices."model-name".input = 3  # .aiwf/config.toml:23
+    prices."model-name".output = 15  # .aiwf/config.toml:23
+    providers.local-model.api_key_env = OPENAI_API_KEY  # .aiwf/config.toml:6
+    providers.local-model.base_url = http://127.0.0.1:11434/v1  # .aiwf/config.toml:4
+    providers.local-model.connect_timeout = 500ms  # .aiwf/config.toml:8
+    providers.local-model.context_window = 128000  # .aiwf/config.toml:11
+    providers.local-model.env.HTTP_PROXY =   # .aiwf/config.toml:13
+    providers.local-model.first_byte_timeout = 7200000ms  # .aiwf/config.toml:9
+    providers.local-model.max_output_tokens = 4096  # .aiwf/config.toml:10
+    providers.local-model.max_reply_bytes = 1000000  # .aiwf/config.toml:12
+    providers.local-model.model = some model  # .aiwf/config.toml:5
+    providers.local-model.timeout = 600000ms  # .aiwf/config.toml:7
+    providers.local-model.type = openai  # .aiwf/config.toml:3
+    providers.my-agent.argv = ["my-agent", "--print"]  # .aiwf/config.toml:16
+    providers.my-agent.program = tools/agent  # .aiwf/config.toml:18
+    providers.my-agent.reply = json:/result/text  # .aiwf/config.toml:17
+    providers.my-agent.type = command  # .aiwf/config.toml:15
+    "#);
+}
+
+#[test]
+fn values_of_provider_settings_are_checked() {
+    assert_snapshot!(check(
+        r#"
+[providers.p]
+type = "openai"
+base_url = "ftp://x"
+api_key = "sk-1"
+api_key_env = "not a name"
+api_key_command = ["pass", "openai"]
+timeout = "ten minutes"
+argv = []
+reply = "json:pointer"
+env = { "1A" = "x", B = 1 }
+max_output_tokens = 0
+[budget]
+max_cost = -1
+[prices."m"]
+input = 1.0
+[change]
+agents = { planning = "manual" }
+"#
+    ), @r#"
+    error: configuration has 13 problems
+      .aiwf/config.toml:4:12: `providers.p.base_url` is `"ftp://x"`, not an address that begins with `https://` or `http://`
+      .aiwf/config.toml:5:1: `providers.p.api_key`: keys do not stand in files
+      .aiwf/config.toml:6:15: `providers.p.api_key_env` is `"not a name"`, not the name of a variable, such as `OPENAI_API_KEY`
+      .aiwf/config.toml:7:1: `providers.p.api_key_command` counts only in your own configuration
+      .aiwf/config.toml:8:11: `providers.p.timeout` is `"ten minutes"`, not a time such as `500ms`, `90s`, `10m` or `1h`
+      .aiwf/config.toml:9:8: `providers.p.argv` is `[]`, not a list of texts, such as `["a", "b"]`
+      .aiwf/config.toml:10:9: `providers.p.reply` is `"json:pointer"`, not one of `stdout`, `file`, `json:/pointer`
+      .aiwf/config.toml:11:9: `providers.p.env.1A` is no name for a variable
+      .aiwf/config.toml:11:25: `providers.p.env.B` is `1`, not a text
+      .aiwf/config.toml:12:21: `providers.p.max_output_tokens` is `0`, not a whole number from 1
+      .aiwf/config.toml:14:12: `budget.max_cost` is `-1`, not a number of dollars, such as `5.00`
+      .aiwf/config.toml:15:9: `prices.m` needs both `input` and `output`
+      .aiwf/config.toml:18:12: unknown key `planning` in `[change.agents]` (did you mean `plan`?)
+    hint: correct these, then run the command again
+    "#);
+}
+
+#[test]
+fn a_key_command_counts_in_the_users_file() {
+    let text = "[providers.p]\ntype = \"openai\"\napi_key_command = [\"pass\", \"x\"]\nbase_url = \"https://a.example/v1\"";
+    let (layer, problems) = read(ConfigFile::User, Path::new("/home"), text);
+    assert!(problems.is_empty());
+    let provider = &layer.providers["p"];
+    assert!(provider.api_key_command.is_some());
+    assert_eq!(provider.users_base_url.as_deref(), Some("https://a.example/v1"));
 }

@@ -38,6 +38,9 @@ impl Config {
                 check_name(provider, gate.origin);
             }
         }
+        for agent in self.change.agents.values() {
+            check_name(&agent.value, agent.origin);
+        }
         for (name, provider) in &self.providers {
             match &provider.kind {
                 Some(kind) if built_in.contains(&kind.value.as_str()) => {}

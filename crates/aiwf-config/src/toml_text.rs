@@ -20,6 +20,11 @@ impl<'a> TomlText<'a> {
         Self { file, text, line_starts }
     }
 
+    /// The file.
+    pub(crate) fn file(&self) -> ConfigFile {
+        self.file
+    }
+
     /// The line at `offset`, as an origin.
     pub(crate) fn origin(&self, offset: usize) -> Origin {
         Origin::File { file: self.file, line: self.n_lines_before(offset) + 1 }

@@ -1,16 +1,20 @@
 //! The way from a document to a prompt: gather, compose, fit.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use aiwf_config::Settings;
 use aiwf_prompt::{
     Capability, Format, FsAbility, Metadata, Options, Problem, Prompt, PromptAggregator, Recipe, Tokenizer,
     Tokens,
 };
-use aiwf_provider::{FsAbilitySettings, Provider, resolve_fs_ability};
+use aiwf_provider::{FsAbilitySettings, Provider, Stop, resolve_fs_ability};
 
 use crate::count_cache::CountCache;
 use crate::document::Document;
 use crate::error::EngineError;
 use crate::gather::{ChangeFlags, DocumentCapability, DocumentFsAbility, Progress, gather};
+use crate::watch::{CallEvent, Surroundings};
 
 /// What the caller says about how a prompt is built; what it leaves open, the document, the provider and the
 /// recipe decide, in that order.
@@ -51,16 +55,43 @@ impl Built {
     }
 }
 
-/// Builds prompts for one project.
+/// Builds prompts and walks sessions for one project.
 #[derive(Clone, Debug)]
 pub struct Engine {
     settings: Settings,
+    surroundings: Surroundings,
 }
 
 impl Engine {
     /// An engine with these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, surroundings: Surroundings::default() }
+    }
+
+    /// The same engine, its calls watched.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: impl Fn(CallEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.surroundings.watcher = Some(Arc::new(watcher));
+        self
+    }
+
+    /// The same engine; its calls end when `stop` is raised.
+    #[must_use]
+    pub fn stopped_by(mut self, stop: Stop) -> Self {
+        self.surroundings.stop = stop;
+        self
+    }
+
+    /// The same engine; every request and its reply are kept in a directory, for a provider of type `replay`.
+    #[must_use]
+    pub fn recording_to(mut self, directory: Option<PathBuf>) -> Self {
+        self.surroundings.record = directory.map(|directory| self.settings.current_dir.join(directory));
+        self
+    }
+
+    /// What holds for every call.
+    pub(crate) fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
     }
 
     /// The settings it works with.

@@ -8,16 +8,21 @@ mod read;
 mod document;
 mod gather;
 
+mod budget;
 mod build;
+mod call;
 mod clock;
 mod count_cache;
+mod payload;
 mod profile_store;
 mod profiles;
 mod providers;
+mod send;
 mod session;
 mod structured;
 mod system_templates;
 mod validate;
+mod watch;
 
 mod error;
 mod session_error;
@@ -41,12 +46,14 @@ pub use gather::{ChangeFlags, Progress};
 pub use profiles::{FoundProfile, ProfileOrigin};
 pub use providers::ProviderReport;
 pub use read::{MAX_BYTES, read_stdin, read_text};
+pub use send::Sent;
 pub use session::{
     ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, Created, Decided, Difference,
     NewSession, Performed, SessionPreview, SessionReport, SessionSummary, SessionValues, StepOutcome,
-    Verified,
+    UsageReport, Verified,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
 pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 pub use validate::{Finding, Validation};
+pub use watch::CallEvent;

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use aiwf_profile::{Files, Profile, scaffold};
-use aiwf_store::{Durability, WritePlan, create_dir, write_atomic};
+use aiwf_store::{Durability, Lock, WritePlan, create_dir, write_atomic};
 
 use crate::Engine;
-use crate::profiles::{ProfileOrigin, installed_root, pin_path, read_files};
+use crate::profiles::{ProfileOrigin, installed_root, pin_path, pinned, read_files};
+use crate::session::remove_temporary;
 use crate::session_error::SessionError;
 
 impl Engine {
@@ -23,9 +24,17 @@ impl Engine {
         }
         let root = installed_root(self.settings()).ok_or(SessionError::NoHome)?;
         let target = root.join(&name);
-        write_profile(&files, &root, &target)?;
+        create_dir(&root)?;
+        // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
+        let _lock = Lock::wait(&root.join(".lock"))?;
+        remove_temporary(&root);
         let pin = pin_path(&root, &name);
-        write_atomic(&pin, Durability::PowerLoss, |out| writeln!(out, "{}", profile.hash()))?;
+        let hash = profile.hash().to_string();
+        // Whichever version lies there when we are stopped, it is one that was added.
+        let both = [pinned(&pin), vec![hash.clone()]].concat().join("\n");
+        write_atomic(&pin, Durability::PowerLoss, |out| writeln!(out, "{both}"))?;
+        write_profile(&files, &root, &target)?;
+        write_atomic(&pin, Durability::PowerLoss, |out| writeln!(out, "{hash}"))?;
         Ok((name, target))
     }
 

@@ -9,6 +9,7 @@ use aiwf_config::Settings;
 use aiwf_profile::{Files, MAX_FILE_BYTES, MAX_FILES, Profile, built_in_profile, built_in_profiles};
 
 use crate::Engine;
+use crate::session::is_temporary;
 use crate::session_error::SessionError;
 
 /// Where a profile comes from.
@@ -119,10 +120,15 @@ pub(crate) fn pin_path(root: &Path, name: &str) -> PathBuf {
     root.join(format!("{name}.sha256"))
 }
 
+/// The hashes that were pinned: one, or two while another version is being added.
+pub(crate) fn pinned(pin: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(pin).unwrap_or_default();
+    text.lines().map(|line| line.trim().to_owned()).collect()
+}
+
 /// An installed profile that is no longer what was added is not used.
 fn check_pin(pin: &Path, profile: Profile) -> Result<Profile, String> {
-    let pinned = std::fs::read_to_string(pin).unwrap_or_default();
-    if pinned.trim() == profile.hash().to_string() {
+    if pinned(pin).contains(&profile.hash().to_string()) {
         Ok(profile)
     } else {
         Err("it changed since it was added; look at it, then `aiwf profile add` it again".to_owned())
@@ -133,7 +139,7 @@ fn directories(root: &Path) -> Vec<(String, PathBuf)> {
     let Ok(entries) = std::fs::read_dir(root) else { return Vec::new() };
     let mut directories: Vec<(String, PathBuf)> = entries
         .filter_map(Result::ok)
-        .filter(|entry| entry.path().join("profile.toml").is_file())
+        .filter(|entry| !is_temporary(&entry.path()) && entry.path().join("profile.toml").is_file())
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
         .collect();
     directories.sort();

@@ -1,49 +1,136 @@
-//! Providers by the name a session gives them: built-in ones, and those of the configuration.
+//! Providers by the name a session gives them: what the configuration says about each becomes a setting that
+//! `aiwf-provider` can open.
 
-use aiwf_config::{Config, Flags, Settings};
+use aiwf_config::{Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
-    Ask, Cassette, FsAbilitySettings, Manual, Replay, built_in_providers, provider, resolve_fs_ability,
+    Ask, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
+    ProviderSetting, RecordedCapability, ReplySource, Secret, kind_names, provider, resolve_fs_ability,
 };
 use serde::Serialize;
 
 use crate::Engine;
 use crate::session_error::SessionError;
 
-/// The kind of provider that answers from recordings.
-const REPLAY: &str = "replay";
-/// The kind of provider that is a person.
-const MANUAL: &str = "manual";
-
-/// Every name that can be used without a table of its own.
-pub(crate) fn known_names() -> Vec<&'static str> {
-    built_in_providers().iter().map(|provider| provider.name).chain([REPLAY]).collect()
-}
-
 /// What stands behind a name.
 struct Named<'c> {
-    kind: String,
-    config: Option<&'c aiwf_config::ProviderConfig>,
+    kind: &'c str,
+    table: Option<&'c aiwf_config::ProviderConfig>,
+    built_in: Option<&'static Provider>,
 }
 
-fn named<'c>(name: &str, config: &'c Config) -> Named<'c> {
+fn named<'c>(name: &'c str, config: &'c Config) -> Named<'c> {
     let table = config.providers.get(name);
-    let kind = table
-        .and_then(|table| table.kind.as_ref())
-        .map_or_else(|| name.to_owned(), |kind| kind.value.clone());
-    Named { kind, config: table }
+    let kind = table.and_then(|table| table.kind.as_ref()).map_or(name, |kind| kind.value.as_str());
+    Named { kind, table, built_in: provider(kind) }
 }
 
-/// What a provider can take, by its table, its kind and the defaults.
-pub(crate) fn capability(name: &str, config: &Config, flag: Option<FsAbility>) -> Capability {
-    let Named { kind, config: table } = named(name, config);
-    let built_in = provider(&kind);
-    // A recording answers with text alone unless its table says more.
-    let of_kind = if kind == REPLAY {
-        Some(FsAbility::None)
-    } else {
-        built_in.and_then(|built_in| built_in.fs_ability)
+/// The value of a setting, without its origin.
+fn value<T: Clone>(sourced: Option<&Sourced<T>>) -> Option<T> {
+    sourced.map(|sourced| sourced.value.clone())
+}
+
+/// Everything the configuration says about a provider.
+pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
+    let Named { kind, table, built_in } = named(name, config);
+    let mut setting = ProviderSetting::new(name, kind);
+    setting.max_output_tokens = built_in.and_then(|built_in| built_in.max_output_tokens);
+    setting.supports_system_prompt = built_in.is_some_and(|built_in| built_in.supports_system_prompt);
+    let default_key = built_in.filter(|built_in| built_in.confinement == Confinement::NoHands);
+    let mut key_variable = default_key.and_then(|built_in| built_in.key_variable).map(str::to_owned);
+    let Some(table) = table else {
+        setting.key = key_source(key_variable, None);
+        return setting;
     };
+    setting.model = value(table.model.as_ref());
+    setting.base_url = table.base_url.as_ref().map(|url| BaseUrl {
+        url: url.value.clone(),
+        is_users: is_users(url.origin) || is_named_by_user(config, &url.value),
+    });
+    if table.base_url.is_some() {
+        // A server of one's own gets no vendor's key by itself.
+        key_variable = None;
+    }
+    key_variable = value(table.api_key_env.as_ref()).or(key_variable);
+    setting.key = key_source(key_variable, value(table.api_key_command.as_ref()));
+    let timeouts = &mut setting.timeouts;
+    timeouts.connect = value(table.connect_timeout.as_ref()).unwrap_or(timeouts.connect);
+    timeouts.total = value(table.timeout.as_ref()).unwrap_or(timeouts.total);
+    timeouts.first_byte =
+        value(table.first_byte_timeout.as_ref()).unwrap_or(timeouts.first_byte).min(timeouts.total);
+    setting.program = value(table.program.as_ref()).map(Into::into);
+    setting.argv = value(table.argv.as_ref()).unwrap_or_default();
+    setting.reply = match table.reply.as_ref().map(|reply| reply.value.as_str()) {
+        Some("file") => ReplySource::File,
+        Some(reply) => match reply.strip_prefix("json:") {
+            Some(pointer) => ReplySource::Json(pointer.to_owned()),
+            None => ReplySource::Stdout,
+        },
+        None => ReplySource::Stdout,
+    };
+    setting.env = table.env.iter().map(|(name, value)| (name.clone(), value.value.clone())).collect();
+    setting.dir = value(table.dir.as_ref());
+    setting.max_output_tokens =
+        table.max_output_tokens.as_ref().map(|tokens| tokens.value.get()).or(setting.max_output_tokens);
+    if let Some(max) = &table.max_reply_bytes {
+        setting.max_reply_bytes = max.value.get();
+    }
+    if let Some(supports) = &table.supports_system_prompt {
+        setting.supports_system_prompt = supports.value;
+    }
+    setting
+}
+
+fn is_users(origin: Origin) -> bool {
+    !matches!(origin, Origin::File { file: ConfigFile::Project, .. })
+}
+
+/// Whether the user's own file names an address for any provider.
+fn is_named_by_user(config: &Config, url: &str) -> bool {
+    config.providers.values().any(|provider| provider.users_base_url.as_deref() == Some(url))
+}
+
+fn key_source(variable: Option<String>, command: Option<Vec<String>>) -> KeySource {
+    match (command, variable) {
+        (Some(argv), _) => KeySource::Command(argv),
+        (None, Some(name)) => {
+            let value = aiwf_config::variable(&name).map(Secret::new);
+            KeySource::Variable { name, value }
+        }
+        (None, None) => KeySource::None,
+    }
+}
+
+/// What a provider is asked to do: it decides what it may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Duty {
+    /// To think: plans, reviews, verdicts.
+    Read,
+    /// To give files: it may write its reply.
+    Write,
+}
+
+/// What a provider can take in a duty, and what it may touch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ability {
+    pub(crate) capability: Capability,
+    /// What it could do with files if it were let; it is held to less.
+    pub(crate) lowered_from: Option<FsAbility>,
+    pub(crate) permission: Permission,
+}
+
+/// What a provider can take, by its table, its kind, the defaults and what it is to do.
+///
+/// An agent that aiwf starts and holds to reading cannot save its reply, so it is asked for the text.
+pub(crate) fn ability(
+    name: &str,
+    config: &Config,
+    flag: Option<FsAbility>,
+    duty: Duty,
+    call: &str,
+) -> Result<Ability, SessionError> {
+    let Named { table, built_in, .. } = named(name, config);
+    let recorded = recorded_capability(name, config, call);
     let from_config = |ability: aiwf_config::FsAbility| FsAbility::from_name(ability.as_str());
     let fs_ability = resolve_fs_ability(FsAbilitySettings {
         flag,
@@ -51,47 +138,102 @@ pub(crate) fn capability(name: &str, config: &Config, flag: Option<FsAbility>) -
             .and_then(|table| table.fs_ability.as_ref())
             .and_then(|ability| from_config(ability.value)),
         global_config: config.default_fs_ability.as_ref().and_then(|ability| from_config(ability.value)),
-        provider: of_kind,
+        provider: recorded
+            .as_ref()
+            .and_then(|recorded| FsAbility::from_name(&recorded.fs_ability))
+            .or_else(|| built_in.and_then(|built_in| built_in.fs_ability)),
     });
-    Capability {
-        fs_ability: Some(fs_ability),
-        supports_system_prompt: table.and_then(|table| table.supports_system_prompt.as_ref()).map_or_else(
-            || built_in.is_some_and(|built_in| built_in.supports_system_prompt),
-            |value| value.value,
-        ),
-        supports_file_attachments: table
-            .and_then(|table| table.supports_file_attachments.as_ref())
-            .map_or_else(
-                || built_in.is_some_and(|built_in| built_in.supports_file_attachments),
-                |value| value.value,
-            ),
+    let can_write = matches!(fs_ability, FsAbility::LocalWrite | FsAbility::WriteOnly);
+    let is_held = match built_in.map(|built_in| built_in.confinement) {
+        Some(Confinement::ReadOnly) => true,
+        Some(Confinement::ResponsePath) => duty == Duty::Read,
+        Some(Confinement::NoHands | Confinement::Unconfined) | None => false,
+    };
+    let is_lowered = can_write && is_held;
+    if let Some(asked) = flag.filter(|_| is_lowered) {
+        return Err(SessionError::HeldToReading { provider: name.to_owned(), asked: asked.as_str() });
     }
+    let capability = Capability {
+        fs_ability: Some(if is_lowered { FsAbility::None } else { fs_ability }),
+        supports_system_prompt: table
+            .and_then(|table| table.supports_system_prompt.as_ref().map(|value| value.value))
+            .or_else(|| recorded.as_ref().map(|recorded| recorded.supports_system_prompt))
+            .unwrap_or_else(|| built_in.is_some_and(|built_in| built_in.supports_system_prompt)),
+        supports_file_attachments: table
+            .and_then(|table| table.supports_file_attachments.as_ref().map(|value| value.value))
+            .or_else(|| recorded.as_ref().map(|recorded| recorded.supports_file_attachments))
+            .unwrap_or_else(|| built_in.is_some_and(|built_in| built_in.supports_file_attachments)),
+    };
+    Ok(Ability {
+        capability,
+        lowered_from: is_lowered.then_some(fs_ability),
+        permission: if can_write && !is_lowered { Permission::WriteResponse } else { Permission::ReadOnly },
+    })
+}
+
+/// What the provider of recordings could take when they were made.
+fn recorded_capability(name: &str, config: &Config, call: &str) -> Option<RecordedCapability> {
+    let Named { table, built_in, .. } = named(name, config);
+    built_in.filter(|built_in| built_in.kind == Kind::Replay)?;
+    let dir = table?.dir.as_ref()?;
+    Cassette::in_directory(dir.value.clone()).capability(call)
+}
+
+/// How many tokens a provider reads at once, less those of its reply.
+pub(crate) fn window(name: &str, config: &Config) -> Option<u64> {
+    let Named { table, built_in, .. } = named(name, config);
+    let window = table
+        .and_then(|table| table.context_window.as_ref().map(|window| window.value.get()))
+        .or_else(|| built_in.and_then(|built_in| built_in.context_window))?;
+    Some(window.saturating_sub(setting(name, config).max_output_tokens.unwrap_or(0)))
+}
+
+/// Whether a provider is a program that could touch the project.
+pub(crate) fn has_hands(name: &str, config: &Config) -> bool {
+    let built_in = named(name, config).built_in;
+    built_in
+        .is_some_and(|built_in| built_in.kind != Kind::Manual && built_in.confinement != Confinement::NoHands)
+}
+
+/// The agent whose system templates a provider takes.
+pub(crate) fn template_agent(name: &str, config: &Config) -> Option<&'static str> {
+    named(name, config).built_in.and_then(|built_in| built_in.template_agent)
+}
+
+/// Who counts the tokens of a provider's prompts.
+pub(crate) fn tokenizer(name: &str, config: &Config) -> aiwf_prompt::Tokenizer {
+    named(name, config).built_in.map_or(aiwf_prompt::Tokenizer::Estimate, |built_in| built_in.tokenizer)
 }
 
 /// Opens a provider so that it can be asked.
 pub(crate) fn open(name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionError> {
-    let Named { kind, config: table } = named(name, config);
-    match kind.as_str() {
-        MANUAL => Ok(Box::new(Manual)),
-        REPLAY => {
-            let dir = table.and_then(|table| table.dir.as_ref());
-            let dir = dir
-                .ok_or_else(|| SessionError::ProviderSetting { provider: name.to_owned(), setting: "dir" })?;
-            Ok(Box::new(Replay::new(Cassette::in_directory(dir.value.clone()))))
-        }
-        _ => Err(SessionError::ProviderCannotAsk { provider: name.to_owned(), kind }),
-    }
+    Ok(aiwf_provider::open(setting(name, config))?)
 }
 
 /// Reads the configuration and checks the provider names in it.
 pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, SessionError> {
     let config = Config::load(settings, flags)?;
-    config.check_providers(&known_names())?;
+    config.check_providers(&kind_names())?;
     Ok(config)
+}
+
+/// A provider that does not exist is found before anything is written.
+pub(crate) fn refuse_unknown(
+    name: &str,
+    config: &Config,
+    place: impl FnOnce() -> String,
+) -> Result<(), SessionError> {
+    let mut known: Vec<String> = kind_names().into_iter().map(str::to_owned).collect();
+    known.extend(config.providers.keys().cloned());
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    Err(SessionError::UnknownProvider { name: name.to_owned(), place: place(), known })
 }
 
 /// What is known about a provider.
 #[derive(Clone, Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the JSON")]
 pub struct ProviderReport {
     /// Its name.
     pub name: String,
@@ -99,42 +241,87 @@ pub struct ProviderReport {
     #[serde(rename = "type")]
     pub kind: String,
     /// What it is.
-    pub description: String,
-    /// What it can do with files, as it would be used.
+    pub description: &'static str,
+    /// The model, when one is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What it can do with files, as it would be used to give files.
     pub fs_ability: &'static str,
+    /// The same where it is held to reading: plans and reviews.
+    pub fs_ability_read_only: &'static str,
+    /// What aiwf can hold it to.
+    pub confinement: &'static str,
     /// Whether it takes system text apart from the user's.
     pub supports_system_prompt: bool,
     /// Whether it opens `@path` references by itself.
     pub supports_file_attachments: bool,
-    /// Whether this version can ask it.
+    /// How many tokens it reads at once, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// How many tokens of reply are asked for, where aiwf can limit them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
+    /// Whether the reply arrives piece by piece.
+    pub streaming: bool,
+    /// Whether it calls tools by its own means.
+    pub tools: bool,
+    /// Whether it is set up so that it can be asked.
     pub can_be_asked: bool,
+    /// Why it cannot, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 impl Engine {
     /// Every provider: the built-in ones and those of the configuration.
     pub fn providers(&self) -> Result<Vec<ProviderReport>, SessionError> {
         let config = load_config(self.settings(), &Flags::default())?;
-        let mut names: Vec<String> = known_names().into_iter().map(str::to_owned).collect();
+        let mut names: Vec<String> = kind_names().into_iter().map(str::to_owned).collect();
         names.extend(config.providers.keys().cloned());
         names.sort();
         names.dedup();
         Ok(names.into_iter().map(|name| report(name, &config)).collect())
     }
+
+    /// Looks whether a provider can be asked: its program answers, its address answers, its key is there.
+    pub fn check_provider(&self, name: &str) -> Result<Vec<Check>, SessionError> {
+        let config = load_config(self.settings(), &Flags::default())?;
+        Ok(open(name, &config)?.check())
+    }
 }
 
 fn report(name: String, config: &Config) -> ProviderReport {
-    let kind = named(&name, config).kind;
-    let capability = capability(&name, config, None);
-    let description = match provider(&kind) {
-        Some(built_in) => built_in.description,
-        None => "recorded answers, offline",
+    let Named { kind, table, built_in } = named(&name, config);
+    let kind = kind.to_owned();
+    let in_duty = |duty| {
+        let ability = ability(&name, config, None, duty, "");
+        ability.ok().map(|ability| ability.capability)
     };
+    let writing = in_duty(Duty::Write).unwrap_or_default();
+    let shown = |capability: Option<Capability>| {
+        capability.and_then(|capability| capability.fs_ability).map_or("unknown", FsAbility::as_str)
+    };
+    let setting = setting(&name, config);
+    let problem = open(&name, config).err().map(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    });
     ProviderReport {
-        can_be_asked: open(&name, config).is_ok(),
-        description: description.to_owned(),
-        fs_ability: capability.fs_ability.map_or("unknown", FsAbility::as_str),
-        supports_system_prompt: capability.supports_system_prompt,
-        supports_file_attachments: capability.supports_file_attachments,
+        description: built_in.map_or("", |built_in| built_in.description),
+        model: setting.model,
+        fs_ability: shown(Some(writing)),
+        fs_ability_read_only: shown(in_duty(Duty::Read)),
+        confinement: built_in.map_or(Confinement::Unconfined, |built_in| built_in.confinement).as_str(),
+        supports_system_prompt: writing.supports_system_prompt,
+        supports_file_attachments: writing.supports_file_attachments,
+        context_window: table
+            .and_then(|table| table.context_window.as_ref().map(|window| window.value.get()))
+            .or_else(|| built_in.and_then(|built_in| built_in.context_window)),
+        max_output_tokens: setting.max_output_tokens,
+        streaming: built_in.is_some_and(|built_in| built_in.is_streaming),
+        tools: built_in.is_some_and(|built_in| built_in.has_native_tools),
+        can_be_asked: problem.is_none(),
+        problem,
         kind,
         name,
     }

@@ -4,11 +4,13 @@
 //! names their hashes. What the machine decides is not decided again here.
 
 mod apply;
+mod asking;
 mod create;
 mod decisions;
 mod diff;
 mod directory;
 mod files;
+mod gate;
 mod ownership;
 mod perform;
 mod preview;
@@ -16,8 +18,11 @@ mod prompt_files;
 mod report;
 mod snapshot;
 mod take_reply;
+mod usage;
 mod verify;
 mod work;
+
+pub(crate) use directory::{is_temporary, remove_temporary};
 
 pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
 pub use create::{Created, NewSession};
@@ -27,4 +32,5 @@ pub use perform::{Performed, StepOutcome};
 pub use preview::SessionPreview;
 pub use report::SessionReport;
 pub use snapshot::SessionSummary;
+pub use usage::UsageReport;
 pub use verify::{Difference, Verified};

@@ -8,7 +8,7 @@ use aiwf_session::Refusal;
 use aiwf_store::{JournalError, LockError, StoreError};
 
 use crate::error::EngineError;
-use crate::session::Difference;
+use crate::session::{ApplyReport, Difference};
 
 /// Why something could not be done with a session.
 #[derive(Debug, thiserror::Error)]
@@ -60,11 +60,17 @@ pub enum SessionError {
         /// What was asked for.
         artifact: String,
     },
+    /// Something that does not belong to the session.
+    #[error("an artifact must be a path inside the session, not `{path}`")]
+    OutsideSession {
+        /// What was asked for.
+        path: String,
+    },
     /// Files of the project are not what the code would replace.
-    #[error("files of the project are in the way{}", lines(files))]
+    #[error("files of the project are in the way{}", lines(&report.conflicts().map(|file| file.target.clone()).collect::<Vec<_>>()))]
     Conflicts {
-        /// The files.
-        files: Vec<String>,
+        /// What would be copied, with the differences; nothing was written.
+        report: Box<ApplyReport>,
     },
     /// Generated files have no place in the project.
     #[error("generated files have no place in the project{}", lines(problems))]
@@ -177,21 +183,43 @@ pub enum SessionError {
         /// The profiles there are.
         known: Vec<String>,
     },
-    /// A provider lacks a setting.
-    #[error("provider `{provider}` has no `{setting}`")]
-    ProviderSetting {
-        /// The provider.
-        provider: String,
-        /// The setting.
-        setting: &'static str,
+    /// No provider has that name.
+    #[error("unknown provider `{name}` for {place}")]
+    UnknownProvider {
+        /// What was asked for.
+        name: String,
+        /// The role or gate it was named for.
+        place: String,
+        /// The providers there are.
+        known: Vec<String>,
     },
-    /// A provider that cannot be asked by this version.
-    #[error("provider `{provider}` of type `{kind}` cannot be asked by this version")]
-    ProviderCannotAsk {
+    /// A provider that is held to reading is to write.
+    #[error("`{asked}` is more than provider `{provider}` is let do here: it is held to reading")]
+    HeldToReading {
         /// The provider.
         provider: String,
-        /// Its type.
-        kind: String,
+        /// What was asked for.
+        asked: &'static str,
+    },
+    /// A call that may cost more than may be spent.
+    #[error("the call is not made: {message}")]
+    OverLimit {
+        /// What is spent, what the call might cost, and the limit.
+        message: String,
+    },
+    /// A call that a person would have to answer.
+    #[error("provider `{provider}` is a person and cannot reply here")]
+    PersonCannotReply {
+        /// The provider.
+        provider: String,
+    },
+    /// A limit in money, and a model without a price.
+    #[error("`max_cost` is set, but {} has no known price", priced(provider, model.as_deref()))]
+    NoPrice {
+        /// The provider.
+        provider: String,
+        /// The model, when one is set.
+        model: Option<String>,
     },
     /// The provider gave no answer.
     #[error(transparent)]
@@ -217,6 +245,13 @@ pub enum SessionError {
     /// The prompt could not be built, or a file not be read or written.
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+fn priced(provider: &str, model: Option<&str>) -> String {
+    match model {
+        Some(model) => format!("model `{model}` of provider `{provider}`"),
+        None => format!("provider `{provider}`, which names no model,"),
+    }
 }
 
 fn lines(items: &[String]) -> String {
@@ -249,8 +284,12 @@ impl SessionError {
             Self::NoArtifact { .. } => {
                 Some("plan, standards, prompt, response and review can be shown once they exist".to_owned())
             }
+            Self::OutsideSession { .. } => Some(
+                "name plan, standards, prompt, response, review or code, or a file that `aiwf status` names"
+                    .to_owned(),
+            ),
             Self::Conflicts { .. } => Some(
-                "`aiwf apply --dry-run` shows the differences; `--force` replaces them and keeps backups"
+                "`--force` replaces them and keeps each as FILE.orig; `--to DIR` puts the code elsewhere"
                     .to_owned(),
             ),
             Self::NoPlace { .. } => Some("name a directory with `--to DIR`".to_owned()),
@@ -295,10 +334,24 @@ impl SessionError {
                     None => "`aiwf profiles` lists all".to_owned(),
                 })
             }
-            Self::ProviderSetting { provider, setting } => {
-                Some(format!("set `{setting}` in `[providers.{provider}]` of `.aiwf/config.toml`"))
+            Self::HeldToReading { .. } => Some("leave the flag out: the reply comes as text".to_owned()),
+            Self::OverLimit { .. } => Some("raise the limit in `[budget]` of `.aiwf/config.toml`".to_owned()),
+            Self::PersonCannotReply { .. } => Some(
+                "`aiwf prompt build` prints the prompt; name another provider to have it sent".to_owned(),
+            ),
+            Self::NoPrice { provider, model: None } => Some(format!(
+                "set `model` in `[providers.{provider}]`, and its price in `[prices.\"MODEL\"]`"
+            )),
+            Self::NoPrice { model: Some(model), .. } => Some(format!(
+                "set `input` and `output` in `[prices.\"{model}\"]`, in dollars per million tokens"
+            )),
+            Self::UnknownProvider { name, known, .. } => {
+                let advice = "`aiwf providers` lists all; a table `[providers.NAME]` adds one";
+                Some(match nearest(name, known.iter().map(String::as_str)) {
+                    Some(close) => format!("did you mean `{close}`? {advice}"),
+                    None => advice.to_owned(),
+                })
             }
-            Self::ProviderCannotAsk { .. } => Some("use `manual` or a provider of type `replay`".to_owned()),
             Self::Ask(error) => Some(error.hint()),
             Self::Refused(error) => Some(error.hint()),
             Self::Journal(error) => Some(error.hint()),

@@ -86,7 +86,8 @@ impl Engine {
         vec![Validation::new("config", "config.toml", findings)]
     }
 
-    /// Opens every provider that the configuration names.
+    /// Looks whether every provider that the configuration names can be asked: its program or address answers, its
+    /// key is there.
     pub fn validate_providers(&self) -> Vec<Validation> {
         let Ok(config) = providers::load_config(self.settings(), &Flags::default()) else {
             return self.validate_config();
@@ -94,15 +95,32 @@ impl Engine {
         let mut names: Vec<String> = config.providers.keys().cloned().collect();
         names.push(config.roles.default.value.clone());
         names.extend(config.roles.named.values().map(|provider| provider.value.clone()));
+        names.extend(config.change.agents.values().map(|provider| provider.value.clone()));
+        for gate in std::iter::once(&config.gates.default).chain(config.gates.named.values()) {
+            if let aiwf_config::Approver::Ai(provider) = &gate.value.approver {
+                names.push(provider.clone());
+            }
+        }
         names.sort();
         names.dedup();
         let check = |name: String| {
             let findings = match providers::open(&name, &config) {
-                Ok(_) => Vec::new(),
-                Err(error) => vec![error.to_string()],
+                Ok(provider) => provider.check().into_iter().filter_map(finding).collect(),
+                Err(error) => vec![match error.hint() {
+                    Some(hint) => format!("{error}; {hint}"),
+                    None => error.to_string(),
+                }],
             };
             Validation::new("provider", name, findings)
         };
         names.into_iter().map(check).collect()
     }
+}
+
+/// What is wrong, and what to do about it.
+fn finding(check: aiwf_provider::Check) -> Option<String> {
+    (!check.is_ok).then(|| match check.hint {
+        Some(hint) => format!("{}: {}; {hint}", check.what, check.found),
+        None => format!("{}: {}", check.what, check.found),
+    })
 }

@@ -36,7 +36,7 @@ impl FsAbility {
 }
 
 /// What the receiver can take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capability {
     /// What it can do with files; nothing is said about saving when it is not known.
     pub fs_ability: Option<FsAbility>,

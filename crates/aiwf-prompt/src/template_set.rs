@@ -92,6 +92,7 @@ macro_rules! built_in {
 static BUILT_IN: &[(&str, &str)] = built_in![
     "BASE-archive.md",
     "BASE-challenge.md",
+    "BASE-gate.md",
     "BASE-implement.md",
     "BASE-plan.md",
     "BASE-review.md",

@@ -5,6 +5,7 @@
 
 mod built_in;
 mod fs_ability;
+mod prices;
 mod provider_setting;
 
 mod ask;
@@ -19,6 +20,7 @@ mod agent;
 mod http;
 mod manual;
 mod replay;
+mod touched;
 
 pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};
 pub use ask_error::{AskError, Wait};
@@ -27,9 +29,11 @@ pub use fs_ability::{FsAbilitySettings, resolve_fs_ability};
 pub use manual::Manual;
 pub use open::open;
 pub use payload::{Payload, SectionHash, ToolSpec, Turn};
+pub use prices::{ListPrice, list_price};
 pub use provider_setting::{
     BaseUrl, KeySource, MAX_REPLY_BYTES, ProviderSetting, ReplySource, Secret, Timeouts,
 };
 pub use replay::{Answered, Cassette, RecordedCapability, Recording, Replay};
 pub use sink::{Progress, Sink, TextSink};
 pub use stop::Stop;
+pub use touched::{Touched, TouchedFile};

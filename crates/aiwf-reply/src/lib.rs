@@ -50,6 +50,7 @@ pub use problem::{Parsed, Problem};
 pub use report::{split_files, strip_thoughts};
 pub use review_meta::{MetaVerdict, ReviewMeta, parse_review_meta};
 pub use task_status::{TaskOutcome, TaskStatus, parse_task_status};
+pub use thought::without_thoughts;
 pub use tool_calls::{ToolCall, ToolCalls, parse_tool_calls};
 pub use verdict::Verdict;
 pub use verdict_tag::parse_verdict_tag;

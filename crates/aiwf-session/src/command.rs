@@ -111,8 +111,8 @@ pub enum Command {
     },
     /// A provider judged.
     RecordGateAnswer {
-        /// What it said.
-        reply: FileHash,
+        /// What it said; nothing when the call failed.
+        reply: Option<FileHash>,
         /// How the call went.
         call: Option<Box<Call>>,
     },

@@ -314,7 +314,7 @@ fn a_judge_is_asked_once_and_counted() {
         payload_sha256: "h".to_owned(),
         is_free: false,
     };
-    let answer = || Command::RecordGateAnswer { reply: file("iteration-1/gate.md", "no"), call: None };
+    let answer = || Command::RecordGateAnswer { reply: Some(file("iteration-1/gate.md", "no")), call: None };
     assert!(session.run(answer()).is_err());
     session.run(asked()).unwrap();
     assert!(session.run(asked()).is_err());
@@ -602,7 +602,7 @@ fn random_command(pick: u8, state: &State) -> Command {
             payload_sha256: "h".to_owned(),
             is_free: false,
         },
-        22 => Command::RecordGateAnswer { reply: file("iteration-1/gate.md", "g"), call: None },
+        22 => Command::RecordGateAnswer { reply: Some(file("iteration-1/gate.md", "g")), call: None },
         23 | 24 => Command::ApproveResponse { by, response, outcome: artifact(None) },
         25 | 26 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::Pass)) },
         27 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::NeedsRevision)) },

@@ -174,8 +174,9 @@ pub enum Event {
     },
     /// A provider judged; what follows from it is an event of its own.
     GateAnswered {
-        /// What it said.
-        reply: FileHash,
+        /// What it said; nothing when the call failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply: Option<FileHash>,
         /// How the call went.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<Box<Call>>,

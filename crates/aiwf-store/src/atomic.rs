@@ -73,8 +73,13 @@ pub(crate) fn remove_any(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives a directory its final name, durably; what is there already stays.
-pub fn move_dir(from: &Path, to: &Path) -> Result<(), StoreError> {
+/// Begins a file that grows while it is written; one that is there already is an error.
+pub fn create_file(path: &Path) -> io::Result<File> {
+    File::options().create_new(true).write(true).open(path)
+}
+
+/// Gives a file or a directory its final name, durably; a directory that is there already stays.
+pub fn move_to(from: &Path, to: &Path) -> Result<(), StoreError> {
     let moved = fs::rename(from, to).and_then(|()| match to.parent() {
         Some(parent) => File::open(parent)?.sync_all(),
         None => Ok(()),

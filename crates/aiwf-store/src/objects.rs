@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io;
+use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -11,7 +11,26 @@ use crate::atomic::{Durability, StoreError, create_dir, write_atomic};
 
 /// SHA-256 of bytes, in lower-case hex.
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of a file's bytes, read piece by piece.
+pub fn sha256_file(path: &Path) -> io::Result<String> {
+    let mut reader = io::BufReader::with_capacity(64 * 1024, fs::File::open(path)?);
+    let mut hasher = Sha256::new();
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(bytes);
+        let n_read = bytes.len();
+        reader.consume(n_read);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a string does not fail.
         let _ = write!(hex, "{byte:02x}");
         hex

@@ -89,13 +89,16 @@ impl WritePlan {
     /// Writes every file into a new directory and moves it into place: all of them, or none.
     ///
     /// `temporary` lies beside `target`; what an earlier attempt left there is removed. A `target` that exists is
-    /// replaced: the caller has made sure that it holds nothing of a person.
+    /// replaced: the caller has made sure that it holds nothing of a person. It is moved aside first, so that nobody
+    /// ever finds half of it.
     pub fn write(&self, temporary: &Path, target: &Path) -> Result<(), StoreError> {
-        let failed = |source: io::Error| StoreError { path: target.to_owned(), source };
-        self.write_new(temporary).inspect_err(|_| drop(remove_any(temporary))).map_err(failed)?;
-        let moved =
-            remove_any(target).and_then(|()| fs::rename(temporary, target)).and_then(|()| sync_above(target));
-        moved.map_err(failed)
+        let mut aside = temporary.as_os_str().to_owned();
+        aside.push(".old");
+        let written = self.write_new(temporary).and_then(|()| replace(temporary, target, Path::new(&aside)));
+        written.map_err(|source| {
+            drop(remove_any(temporary));
+            StoreError { path: target.to_owned(), source }
+        })
     }
 
     fn write_new(&self, directory: &Path) -> io::Result<()> {
@@ -112,6 +115,20 @@ impl WritePlan {
         }
         File::open(directory)?.sync_all()
     }
+}
+
+/// Gives `new` the name `target`; what has that name is moved aside, and back when that does not work.
+fn replace(new: &Path, target: &Path, aside: &Path) -> io::Result<()> {
+    remove_any(aside)?;
+    match fs::rename(target, aside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::rename(new, target).inspect_err(|_| drop(fs::rename(aside, target)))?;
+    sync_above(target)?;
+    // What is left of the old one bears a temporary name: it is in nobody's way.
+    drop(remove_any(aside));
+    Ok(())
 }
 
 fn sync_above(path: &Path) -> io::Result<()> {

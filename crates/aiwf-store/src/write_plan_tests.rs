@@ -61,6 +61,21 @@ fn all_files_are_written_or_none() {
 }
 
 #[test]
+fn what_an_earlier_attempt_left_is_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let (temporary, target) = (directory.path().join(".tmp-1-code"), directory.path().join("code"));
+    for left in [&temporary, &directory.path().join(".tmp-1-code.old"), &target] {
+        fs::create_dir_all(left.join("half")).unwrap();
+    }
+    WritePlan::check([("c.txt".to_owned(), b"3".to_vec())]).unwrap().write(&temporary, &target).unwrap();
+    let names = |path: &Path| -> Vec<_> {
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    assert_eq!(names(directory.path()), ["code"]);
+    assert_eq!(names(&target), ["c.txt"]);
+}
+
+#[test]
 fn a_link_in_the_way_is_replaced_and_not_followed() {
     let directory = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();

@@ -1,10 +1,12 @@
 //! What a command could not do, in the words a person reads.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 
 use aiwf_engine::config::ConfigError;
 use aiwf_engine::{EngineError, SessionError};
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
 
@@ -16,6 +18,8 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
     pub(crate) is_about: About,
+    /// What a program wants to know beside the message, as fields of the JSON.
+    pub(crate) fields: BTreeMap<&'static str, Value>,
 }
 
 /// Where a failure can be told.
@@ -37,7 +41,14 @@ impl Failure {
             causes.push(plain(cause));
             source = cause.source();
         }
-        Self { message: error.to_string(), causes, hint, exit, is_about: About::Request }
+        Self {
+            message: error.to_string(),
+            causes,
+            hint,
+            exit,
+            is_about: About::Request,
+            fields: BTreeMap::new(),
+        }
     }
 
     /// A command line that makes no sense, found after parsing.
@@ -48,6 +59,7 @@ impl Failure {
             hint: Some(hint.into()),
             exit: Exit::Usage,
             is_about: About::Request,
+            fields: BTreeMap::new(),
         }
     }
 
@@ -68,6 +80,7 @@ impl Failure {
             } else {
                 About::Printing
             },
+            fields: BTreeMap::new(),
         }
     }
 
@@ -79,6 +92,7 @@ impl Failure {
             hint: Some("change to a directory that exists".to_owned()),
             exit: Exit::Refused,
             is_about: About::Request,
+            fields: BTreeMap::new(),
         }
     }
 
@@ -90,6 +104,7 @@ impl Failure {
             hint: Some("this is a bug in aiwf: please report it with the command you ran".to_owned()),
             exit: Exit::Bug,
             is_about: About::Request,
+            fields: BTreeMap::new(),
         }
     }
 }
@@ -129,6 +144,14 @@ impl From<SessionError> for Failure {
         } else {
             Exit::Refused
         };
-        Self::from_error(&error, error.hint(), exit)
+        let mut failure = Self::from_error(&error, error.hint(), exit);
+        if let SessionError::Conflicts { report } = &error {
+            let conflicts: Vec<_> = report.conflicts().collect();
+            failure.fields.insert("conflicts", json!(conflicts));
+            if !report.outdated.is_empty() {
+                failure.fields.insert("outdated", json!(report.outdated));
+            }
+        }
+        failure
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! `--json` prints one line with `schema_version`, `command` and `exit_code`, for failures too.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use aiwf_engine::prompt::Problem;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::failure::{About, Failure};
@@ -38,6 +40,8 @@ struct FailureJson<'a> {
     error: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
+    #[serde(flatten)]
+    fields: &'a BTreeMap<&'static str, Value>,
 }
 
 impl<'a> Output<'a> {
@@ -101,6 +105,7 @@ fn print_failure_json(command: &str, failure: &Failure) {
             success: command.ends_with("preview").then_some(false),
             error,
             hint: failure.hint.as_deref(),
+            fields: &failure.fields,
         },
     };
     let printed = print(|out| {
@@ -137,11 +142,15 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// Prints what a person should know about the sources of a prompt.
 pub(crate) fn problems(problems: &[Problem]) {
-    let warning = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
     for problem in problems {
-        let about = printable(&format!("{}: {}", problem.source, problem.message));
-        note(&format!("{warning}warning:{warning:#} {about}\n"));
+        warn(&printable(&format!("{}: {}", problem.source, problem.message)));
     }
+}
+
+/// Prints what a person should know although it stops nothing.
+pub(crate) fn warn(text: &str) {
+    let warning = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
+    note(&format!("{warning}warning:{warning:#} {text}\n"));
 }
 
 /// Says that the program waits, when it waits for a person.

@@ -64,6 +64,14 @@ pub(crate) fn failure(error: &clap::Error, command: &KnownCommand) -> Failure {
             Failure::usage(format!("missing {}", list(missing)), hint)
         }
         ErrorKind::ArgumentConflict => {
+            let prior = text(ContextKind::PriorArg).into_iter();
+            let mut prior = prior.chain(texts(ContextKind::PriorArg).iter().map(String::as_str)).map(flag_of);
+            if let Some(other) = prior.find(|prior| *prior != invalid_arg) {
+                return Failure::usage(
+                    format!("`{invalid_arg}` and `{other}` cannot be given together"),
+                    format!("give one of them; {}", see_help()),
+                );
+            }
             Failure::usage(format!("`{invalid_arg}` is given twice"), format!("give `{invalid_arg}` once"))
         }
         ErrorKind::InvalidUtf8 => Failure::usage(

@@ -61,6 +61,16 @@ pub struct ApplyReport {
     pub files: Vec<ApplyFile>,
     /// Whether they were written.
     pub applied: bool,
+    /// Approved files that were derived from a file that changed later, relative to the project.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<String>,
+}
+
+impl ApplyReport {
+    /// The files that would replace another.
+    pub fn conflicts(&self) -> impl Iterator<Item = &ApplyFile> {
+        self.files.iter().filter(|file| file.change == ApplyChange::Conflict)
+    }
 }
 
 impl Engine {
@@ -73,30 +83,24 @@ impl Engine {
         decide(&work.state, Command::IntendApply { files: Vec::new() })?;
         work.refuse_stale()?;
         let planned = work.plan_apply(options)?;
-        let conflicts: Vec<String> = planned
-            .iter()
-            .filter(|file| file.report.change == ApplyChange::Conflict)
-            .map(|file| file.report.target.clone())
-            .collect();
-        let report = |planned: Vec<Planned>, applied| ApplyReport {
+        let report = ApplyReport {
             session_id: work.directory.id.clone(),
-            files: planned.into_iter().map(|file| file.report).collect(),
-            applied,
+            files: planned.iter().map(|file| file.report.clone()).collect(),
+            applied: false,
+            outdated: work.state.outdated.iter().map(|path| work.directory.shown(path)).collect(),
         };
         if options.is_dry_run {
-            return Ok(report(planned, false));
+            return Ok(report);
         }
-        if !conflicts.is_empty() && !options.is_forced {
-            return Err(SessionError::Conflicts { files: conflicts });
+        if !options.is_forced && report.conflicts().next().is_some() {
+            return Err(SessionError::Conflicts { report: Box::new(report) });
         }
-        let report = report(planned.clone(), true);
         work.write_into_project(&planned)?;
-        Ok(report)
+        Ok(ApplyReport { applied: true, ..report })
     }
 }
 
 /// A file with its content and the place it goes to.
-#[derive(Clone)]
 struct Planned {
     report: ApplyFile,
     path: PathBuf,

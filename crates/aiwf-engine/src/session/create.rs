@@ -1,14 +1,13 @@
 //! A new session: parameters settled, standards and inputs kept, the first event written, the first prompt ready.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use aiwf_config::Flags;
-use aiwf_session::{Command, FileHash, GateSetting, Role, Setup};
+use aiwf_session::{Approver, Command, FileHash, GateSetting, Role, Setup};
 use aiwf_store::{Durability, Lock, Objects, create_dir, sha256_hex, write_atomic};
 use serde_json::{Map, Value};
 
-use super::directory::{SessionDirectory, is_temporary, new_id, sessions_root};
+use super::directory::{SessionDirectory, new_id, remove_temporary, sessions_root};
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
@@ -46,8 +45,14 @@ impl Engine {
     pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
         let profile = profiles::find(self.settings(), &new.profile)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        for name in new.roles.values() {
+        for (role, name) in &new.roles {
+            providers::refuse_unknown(name, &config, || format!("role `{}`", role.as_str()))?;
             providers::open(name, &config)?;
+        }
+        for (gate, setting) in &new.gates {
+            if let Approver::Ai(name) = &setting.approver {
+                providers::refuse_unknown(name, &config, || format!("gate `{gate}`"))?;
+            }
         }
         let root = &self.settings().project_root;
         let files = profile
@@ -74,7 +79,7 @@ impl Engine {
         let root = sessions_root(self.settings());
         create_dir(&root)?;
         let lock = Lock::wait(&root.join(".lock"))?;
-        remove_unfinished(&root);
+        remove_temporary(&root);
         let directory = SessionDirectory::new(self.settings(), &new_id(self.settings()));
         let unfinished = directory.unfinished();
         let outcome = fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
@@ -92,7 +97,7 @@ impl Engine {
             };
             Work::open(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
             // From here on there is a session; before, there was nothing.
-            Ok(aiwf_store::move_dir(&unfinished.path, &directory.path)?)
+            Ok(aiwf_store::move_to(&unfinished.path, &directory.path)?)
         });
         if let Err(error) = outcome {
             // The error is what matters; what is left is removed by the next `init`.
@@ -125,14 +130,6 @@ fn fill(
         .map(|(key, text)| keep(directory, &objects, &format!("inputs/{key}"), text))
         .collect::<Result<Vec<_>, _>>()?;
     Ok((bundle, inputs))
-}
-
-/// Removes what a killed `init` left.
-fn remove_unfinished(root: &Path) {
-    let Ok(entries) = std::fs::read_dir(root) else { return };
-    for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_temporary(path)) {
-        drop(aiwf_store::remove(&path));
-    }
 }
 
 fn keep(

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use aiwf_prompt::FsAbility;
-use aiwf_provider::Cassette;
-use aiwf_session::{Command, FileHash, Step, decide};
+use aiwf_provider::{Answered, Cassette, Reply};
+use aiwf_session::{Command, FileHash, Pause, Step, decide};
 use aiwf_store::{Durability, write_atomic};
 
 use super::apply::unified;
@@ -14,6 +14,7 @@ use super::report::SessionReport;
 use super::verify::{Difference, stale};
 use super::work::Work;
 use crate::Engine;
+use crate::call::recorded;
 use crate::error::EngineError;
 use crate::session_error::SessionError;
 
@@ -70,6 +71,12 @@ impl Engine {
     pub fn approve(&self, given: Option<&str>, options: &ApproveOptions) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
+        let is_awake = work.wake_up()?;
+        if is_awake || matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
+            // Nothing lies at a gate that somebody has seen: what follows is not approved by this.
+            let performed = work.run_until_waiting()?;
+            return Ok(Self::decided(&work, performed));
+        }
         if matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. }) && !work.pick_up_reply()? {
             if work.state.step == (Step::Asked { is_free: true }) {
                 let path = work.directory.shown(&work.response_path()?);
@@ -151,11 +158,17 @@ impl Engine {
             return Err(SessionError::NotAwaited { next: work.situation() });
         }
         if let Some(directory) = record {
-            let state = &work.state;
-            let name = format!("{}-{}", state.phase.as_str(), state.iteration);
-            let provider = work.setup()?.provider(state.phase).to_owned();
+            let (phase, iteration) = (work.state.phase, work.state.iteration);
+            let provider = work.setup()?.provider(phase).to_owned();
             let cassette = Cassette::in_directory(self.settings().current_dir.join(directory));
-            cassette.record(&name, &provider, &work.payload()?, reply)?;
+            let answered = Answered {
+                name: &Work::call_name(phase, iteration),
+                provider: &provider,
+                capability: Some(recorded(work.ability()?)),
+                text: reply,
+                reply: &Reply::default(),
+            };
+            cassette.record(&work.payload()?, answered)?;
         }
         if work.is_unknown_reply(&path)? {
             // Somebody saved a reply by hand; it is not written over without a copy.
@@ -163,7 +176,7 @@ impl Engine {
         }
         let response = work.write(&path, reply.as_bytes())?;
         work.directory.objects().keep(reply.as_bytes())?;
-        work.commit(Command::RecordReply { response, usage: None })?;
+        work.commit(Command::RecordReply { response, call: None })?;
         Ok(Self::decided(&work, vec![Performed::ReplyReceived { path }]))
     }
 
@@ -265,12 +278,12 @@ impl Work<'_> {
         SessionReport::of(&self.directory, &self.state).next
     }
 
-    fn written_paths(&self) -> Vec<String> {
+    pub(crate) fn written_paths(&self) -> Vec<String> {
         self.state.written.iter().map(|file| file.path.clone()).collect()
     }
 
     /// The prompt files that are not what the engine wrote; one that is gone has nothing to lose.
-    fn edited_prompt_files(&self) -> Vec<String> {
+    pub(crate) fn edited_prompt_files(&self) -> Vec<String> {
         let is_edited = |file: &&FileHash| {
             self.read(&file.path).is_ok_and(|bytes| aiwf_store::sha256_hex(&bytes) != file.sha256)
         };
@@ -290,7 +303,7 @@ impl Work<'_> {
     ///
     /// K is the first number whose names are free, or hold these very bytes: then a command that was cut short is
     /// being run again.
-    fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
+    pub(crate) fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
         let name = |path: &str, number: u32| {
             format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
         };

@@ -138,6 +138,14 @@ fn is_open(settings: &Settings, id: &str) -> bool {
     !matches!(summary.status.as_str(), "complete" | "cancelled")
 }
 
+/// Removes what a process that was killed left half done, right below a directory that nobody else writes to now.
+pub(crate) fn remove_temporary(root: &Path) {
+    let Ok(entries) = std::fs::read_dir(root) else { return };
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_temporary(path)) {
+        drop(aiwf_store::remove(&path));
+    }
+}
+
 /// Whether a path names a file of the engine that a crash may have left half done.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp-"))

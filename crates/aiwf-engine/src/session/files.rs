@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::{Component, Path};
 
 use aiwf_session::State;
 use serde_json::{Map, Value};
@@ -66,7 +67,11 @@ impl Engine {
             "prompt" => current(state.phase.prompt_path(state.iteration)),
             "response" => current(state.phase.response_path(state.iteration)),
             "review" => newest_review(&state).unwrap_or_default(),
-            path => path.strip_prefix(&directory.shown("")).unwrap_or(path).to_owned(),
+            path => {
+                let whole = format!("{}/", directory.path.display());
+                let below = path.strip_prefix(&directory.shown("")).or_else(|| path.strip_prefix(&whole));
+                below.unwrap_or(path).to_owned()
+            }
         };
         if artifact == "code" {
             let prefix = newest_code(&state);
@@ -84,9 +89,36 @@ impl Engine {
             return Err(missing());
         }
         let root = Root { path: &directory.path, what: "the session" };
-        let text = read_text_below(root, &directory.file(&relative))?.ok_or_else(missing)?;
-        Ok((directory.shown(&relative), text))
+        match read_text_below(root, &directory.file(&relative)) {
+            Ok(Some(text)) => Ok((directory.shown(&relative), text)),
+            // Whatever is there or not: it is no business of the session.
+            Ok(None) | Err(_) if leaves(&relative) => {
+                Err(SessionError::OutsideSession { path: artifact.to_owned() })
+            }
+            Ok(None) => Err(missing()),
+            Err(error) => Err(error.into()),
+        }
     }
+}
+
+/// Whether a path, as it is written, leads out of the directory it is relative to.
+fn leaves(relative: &str) -> bool {
+    let mut depth: usize = 0;
+    Path::new(relative).components().any(|part| match part {
+        Component::Normal(_) => {
+            depth += 1;
+            false
+        }
+        Component::CurDir => false,
+        Component::ParentDir => match depth.checked_sub(1) {
+            Some(above) => {
+                depth = above;
+                false
+            }
+            None => true,
+        },
+        Component::RootDir | Component::Prefix(_) => true,
+    })
 }
 
 fn fold(directory: &SessionDirectory) -> Result<State, SessionError> {

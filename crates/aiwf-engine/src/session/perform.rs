@@ -1,10 +1,9 @@
 //! Performs effects: each does its work on disk first and is in the journal when it returns.
 
-use aiwf_provider::Answer;
-use aiwf_session::{Actor, Command, Effect, Stage, Step, next_effect};
+use aiwf_session::{Actor, Command, Effect, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
-use crate::providers;
+use crate::budget;
 use crate::session_error::SessionError;
 
 /// Something that was done.
@@ -28,6 +27,23 @@ pub enum Performed {
     Asked {
         /// The provider.
         provider: String,
+    },
+    /// A provider judged what lies at the gate.
+    Judged {
+        /// The provider.
+        provider: String,
+        /// Whether it said yes.
+        is_approved: bool,
+    },
+    /// A call is not made, since it may cost more than may be spent.
+    BudgetReached {
+        /// What is spent, what the call might cost, and the limit.
+        message: String,
+    },
+    /// Something about a call that is worth saying.
+    Noted {
+        /// What.
+        message: String,
     },
     /// The profile is not what it was when the session began; its prompts and parsers may differ.
     ProfileChanged {
@@ -61,10 +77,38 @@ const MAX_STEPS: usize = 1_000;
 impl Work<'_> {
     /// Does the next thing that needs no decision.
     pub(crate) fn step(&mut self) -> Result<StepOutcome, SessionError> {
+        self.take_up_whole_reply()?;
+        self.wake_up()?;
         match next_effect(&self.state) {
             None => Ok(StepOutcome::Waiting),
             Some(effect) => self.perform(effect),
         }
+    }
+
+    /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
+    pub(crate) fn wake_up(&mut self) -> Result<bool, SessionError> {
+        let Step::Paused(pause) = self.state.step else { return Ok(false) };
+        let command = match pause {
+            Pause::IterationCap => {
+                let max_iterations = self.config().session.max_iterations.value.get();
+                if max_iterations <= self.state.iteration.max(self.setup()?.max_iterations) {
+                    return Ok(false);
+                }
+                Command::RaiseCap { max_iterations }
+            }
+            Pause::Budget => {
+                let name = self.setup()?.provider(self.state.phase).to_owned();
+                let payload = self.payload()?;
+                let (spent, settings) = (self.state.total(), self.engine.settings());
+                if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_some() {
+                    return Ok(false);
+                }
+                Command::RaiseBudget
+            }
+        };
+        self.refuse_stale()?;
+        self.commit(command)?;
+        Ok(true)
     }
 
     /// Goes on until a person or a reply is needed, or nothing is left to do.
@@ -98,11 +142,7 @@ impl Work<'_> {
                 }
                 Ok(StepOutcome::Done(passed))
             }
-            Effect::Judge { provider, .. } => {
-                let message = format!("provider `{provider}` cannot judge a gate");
-                self.commit(Command::LeaveToPerson { provider, message })?;
-                Ok(StepOutcome::Waiting)
-            }
+            Effect::Judge { stage, provider } => self.judge(stage, &provider),
             Effect::Ask { provider } => self.ask(&provider),
             Effect::AwaitReply { provider } => self.await_reply(&provider),
             Effect::SettleApply => {
@@ -121,54 +161,9 @@ impl Work<'_> {
         if self.state.step == Step::PromptReady {
             let payload = self.payload()?;
             self.refuse_over_budget(&payload)?;
-            providers::open(self.setup()?.provider(self.state.phase), self.config())?;
+            self.refuse_unsendable(&payload)?;
         }
         self.commit(Command::ApprovePrompt { by, files, is_checked })
-    }
-
-    /// Sends the approved prompt; the journal says so before anybody is asked.
-    fn ask(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
-        self.refuse_stale()?;
-        let provider = providers::open(name, self.config())?;
-        let payload = self.payload()?;
-        self.refuse_over_budget(&payload)?;
-        self.commit(Command::RecordSent {
-            provider: name.to_owned(),
-            payload_sha256: payload.sha256(),
-            is_free: provider.is_free(),
-        })?;
-        match provider.ask(&payload) {
-            Ok(Answer::AwaitsPerson) => Ok(StepOutcome::Done(Performed::Asked { provider: name.to_owned() })),
-            Ok(Answer::Reply(reply)) => self.receive(&reply),
-            Err(error) => {
-                self.commit(Command::RecordFailure { message: error.to_string() })?;
-                Err(error.into())
-            }
-        }
-    }
-
-    fn receive(&mut self, reply: &str) -> Result<StepOutcome, SessionError> {
-        let path = self.response_path()?;
-        let response = self.write(&path, reply.as_bytes())?;
-        self.commit(Command::RecordReply { response, usage: None })?;
-        Ok(StepOutcome::Done(Performed::ReplyReceived { path }))
-    }
-
-    /// Takes a reply that lies at its place; a provider that costs nothing is asked again otherwise.
-    fn await_reply(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
-        if self.pick_up_reply()? {
-            return Ok(StepOutcome::Done(Performed::ReplyReceived { path: self.response_path()? }));
-        }
-        self.refuse_stale()?;
-        let provider = providers::open(name, self.config())?;
-        match provider.ask(&self.payload()?) {
-            Ok(Answer::AwaitsPerson) => Ok(StepOutcome::Waiting),
-            Ok(Answer::Reply(reply)) => self.receive(&reply),
-            Err(error) => {
-                self.commit(Command::RecordFailure { message: error.to_string() })?;
-                Err(error.into())
-            }
-        }
     }
 
     /// Takes the file at the awaited path as the reply; says whether there is one.
@@ -179,7 +174,7 @@ impl Work<'_> {
         }
         let response = self.keep(&path)?;
         if self.state.response.as_ref() != Some(&response) {
-            self.commit(Command::RecordReply { response, usage: None })?;
+            self.commit(Command::RecordReply { response, call: None })?;
         }
         Ok(true)
     }

@@ -1,6 +1,6 @@
 //! What will be sent next, exactly.
 
-use aiwf_prompt::{Metadata, SectionReport, Tokenizer};
+use aiwf_prompt::{FsAbility, Metadata, SectionReport, Tokenizer};
 use aiwf_provider::SectionHash;
 use aiwf_session::{Phase, Step};
 use serde::Serialize;
@@ -46,6 +46,11 @@ pub struct PreviewMetadata {
     pub provider: String,
     /// SHA-256 of the canonical form.
     pub sha256: String,
+    /// What the provider can do with files.
+    pub fs_ability: &'static str,
+    /// What it could do if it were not held to reading.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lowered_from: Option<&'static str>,
 }
 
 impl Engine {
@@ -72,6 +77,7 @@ impl Engine {
             return Err(SessionError::NoPrompt { phase: phase.as_str() });
         }
         let payload = work.payload()?;
+        let ability = work.ability()?;
         let prompt: Vec<&str> = payload.messages.iter().map(|message| message.content.as_str()).collect();
         let system =
             payload.system.iter().map(|content| PreviewMessage { role: "system", content: content.clone() });
@@ -87,6 +93,8 @@ impl Engine {
                 phase: phase.as_str(),
                 provider: work.setup()?.provider(phase).to_owned(),
                 sha256: payload.sha256(),
+                fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
+                lowered_from: ability.lowered_from.map(FsAbility::as_str),
             },
             sections: payload.sections,
             system_prompt: payload.system,

@@ -25,7 +25,7 @@ impl Work<'_> {
         fs_ability: Option<FsAbility>,
     ) -> Result<Prompt, SessionError> {
         let setup = self.setup()?.clone();
-        let capability = providers::capability(setup.provider(phase), self.config(), fs_ability);
+        let capability = self.ability_in(phase, iteration, fs_ability)?.capability;
         let inputs = self.inputs()?;
         let domain = domain_phase(phase)?;
         let profile_prompt = self
@@ -51,7 +51,7 @@ impl Work<'_> {
         let options = BuildOptions {
             format: Some(Format::Text),
             fs_ability: capability.fs_ability,
-            budget: self.budget(),
+            budget: self.budget(phase),
             ..BuildOptions::default()
         };
         let built =
@@ -78,15 +78,17 @@ impl Work<'_> {
         self.commit(Command::RecordPrompt { prompt: user, system_prompt: system })
     }
 
-    /// How many tokens a prompt may have, when the configuration says so.
-    fn budget(&self) -> Option<Tokens> {
-        let budget = self.config().session.budget_tokens.as_ref()?;
-        Some(Tokens(u64::from(budget.value.get())))
+    /// How many tokens a prompt may have: as the configuration says, else what the provider reads at once.
+    fn budget(&self, phase: Phase) -> Option<Tokens> {
+        let set = self.config().session.budget_tokens.as_ref();
+        let set = set.map(|budget| u64::from(budget.value.get()));
+        let of_provider = || providers::window(self.setup().ok()?.provider(phase), self.config());
+        set.or_else(of_provider).map(Tokens)
     }
 
     /// An edit may have made a prompt larger than it may be; then it is not sent.
     pub(crate) fn refuse_over_budget(&self, payload: &Payload) -> Result<(), SessionError> {
-        let Some(budget) = self.budget() else { return Ok(()) };
+        let Some(budget) = self.budget(self.state.phase) else { return Ok(()) };
         let texts: Vec<Vec<&str>> = payload
             .messages
             .iter()
@@ -118,7 +120,15 @@ impl Work<'_> {
                 messages.push(Message { role: Role::User, content: text });
             }
         }
-        Ok(Payload { system, messages, sections, session_id: Some(self.directory.id.clone()) })
+        Ok(Payload {
+            system,
+            messages,
+            sections,
+            session_id: Some(self.directory.id.clone()),
+            // Standards and rules are the same for every phase of a session.
+            is_system_stable: true,
+            ..Payload::default()
+        })
     }
 
     /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.

@@ -54,6 +54,9 @@ pub struct SessionReport {
     pub unknown: Vec<String>,
     /// What is wrong with the reply at the gate, or with the last call.
     pub problems: Vec<String>,
+    /// Why a person is needed, or why the session is paused, when somebody said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// What to type next.
     pub next: String,
 }
@@ -135,6 +138,7 @@ impl SessionReport {
             outdated: state.outdated.iter().map(|path| directory.shown(path)).collect(),
             unknown: unknown_files(directory, state),
             problems: problems(state),
+            remark: state.remark.clone(),
             next: next(&directory.id, state, !differences.is_empty()),
             stale: differences
                 .into_iter()
@@ -155,7 +159,7 @@ fn is_ours(path: &str, state: &State) -> bool {
         || path.starts_with("objects/")
         || name.starts_with(".tmp-")
         || name.starts_with("journal.torn-")
-        || name.contains(".rejected-")
+        || [".rejected-", ".partial-", ".output-"].iter().any(|mark| name.contains(mark))
         || state.bound.contains_key(path)
         || state.written.iter().chain(&state.intended).any(|file| file.path == path)
         || state.phase.prompt_path(state.iteration).as_deref() == Some(path)
@@ -220,6 +224,7 @@ fn next(id: &str, state: &State, is_stale: bool) -> String {
         Step::ReplyReady { .. } => {
             format!("edit the reply and aiwf approve {id}, or aiwf reject {id} --feedback TEXT")
         }
+        Step::Paused(Pause::Budget) => format!("raise `[budget]` in .aiwf/config.toml, then aiwf run {id}"),
         Step::Paused(Pause::IterationCap) => {
             format!("aiwf approve {id} --accept, or aiwf approve {id} --max-iterations N")
         }

@@ -97,6 +97,15 @@ impl<'e> Work<'e> {
         Ok(FileHash { path: relative.to_owned(), sha256 })
     }
 
+    /// A file as it is now, by its hash alone; it may be large.
+    pub(crate) fn hash(&self, relative: &str) -> Result<FileHash, SessionError> {
+        self.refuse_links(relative)?;
+        let path = self.directory.file(relative);
+        let sha256 = aiwf_store::sha256_file(&path)
+            .map_err(|source| crate::error::EngineError::Unreadable { path, source })?;
+        Ok(FileHash { path: relative.to_owned(), sha256 })
+    }
+
     /// Writes a file of the session, durably.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<FileHash, SessionError> {
         self.refuse_links(relative)?;

@@ -5,7 +5,9 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use aiwf_engine::prompt::FsAbility;
-use aiwf_engine::{ApplyChange, ApplyOptions, ApproveOptions, Engine, read_stdin, read_text};
+use aiwf_engine::{
+    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, read_stdin, read_text,
+};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -374,7 +376,20 @@ fn events(
 
 fn apply(args: &ApplyArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let options = ApplyOptions { to: args.to.clone(), is_dry_run: args.dry_run, is_forced: args.force };
-    let report = engine.apply(args.session.given(), &options)?;
+    let outcome = engine.apply(args.session.given(), &options);
+    if let Ok(report) = &outcome {
+        warn_outdated(report);
+    }
+    if let Err(SessionError::Conflicts { report }) = &outcome {
+        warn_outdated(report);
+        if !output.is_json() {
+            // The refusal is what counts; whoever does not read the differences still gets it.
+            drop(output::print(|out| {
+                report.conflicts().try_for_each(|file| out.write_all(file.diff.as_bytes()))
+            }));
+        }
+    }
+    let report = outcome?;
     if output.is_json() {
         return output.json(&report, Exit::Done);
     }
@@ -390,6 +405,14 @@ fn apply(args: &ApplyArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit,
         writeln!(out, "{n_changed} of {} files {verb}", report.files.len())
     })?;
     Ok(Exit::Done)
+}
+
+/// Says that the code was made from something that is no longer so.
+fn warn_outdated(report: &ApplyReport) {
+    if !report.outdated.is_empty() {
+        let files = report.outdated.join("\n  ");
+        output::warn(&format!("these are outdated: what they were made from changed later\n  {files}"));
+    }
 }
 
 fn verify(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {

@@ -28,6 +28,8 @@ mod prompt_schema;
 mod properties;
 mod reply_parse;
 mod session;
+mod session_apply;
+mod session_limits;
 mod template;
 
 use aiwf_testkit::{Outcome, TestProject};

@@ -45,6 +45,35 @@ fn an_added_profile_wins_is_pinned_and_not_used_when_it_changes() {
 }
 
 #[test]
+fn what_a_killed_command_left_is_no_profile_and_is_removed() {
+    let project = project();
+    project.run("profile new notes --project");
+    let manifest = project.read(&format!("{PROFILE}/profile.toml"));
+    for left in [".aiwf/profiles/.tmp-other", ".aiwf/installed/.tmp-other"] {
+        let path = project.home().join(left).join("profile.toml");
+        project.write(&path.to_string_lossy(), &manifest);
+    }
+    let listed = project.run("profiles").stdout_text();
+    assert!(!listed.contains(".tmp-") && !listed.contains("broken"), "{listed}");
+    assert_eq!(project.run(&format!("profile add {PROFILE}")).exit_code(), 0);
+    assert!(!project.home().join(".aiwf/installed/.tmp-other").exists());
+}
+
+#[test]
+fn a_profile_that_was_being_replaced_can_still_be_used() {
+    let project = project();
+    project.run("profile new notes --project");
+    project.run(&format!("profile add {PROFILE}"));
+    // What a command leaves that was killed before the new version was in place.
+    let pin = project.home().join(".aiwf/installed/notes.sha256");
+    let pinned = std::fs::read_to_string(&pin).unwrap();
+    project.write(&pin.to_string_lossy(), format!("{pinned}{}\n", "0".repeat(64)));
+    assert_eq!(project.run("notes init --topic cats").exit_code(), 0);
+    assert_eq!(project.run(&format!("profile add {PROFILE}")).exit_code(), 0);
+    assert_eq!(std::fs::read_to_string(&pin).unwrap(), pinned);
+}
+
+#[test]
 fn a_broken_profile_takes_nothing_else_down() {
     let project = project().file(".aiwf/profiles/bad/profile.toml", "name = 3\nnonsense = true\n");
     assert!(project.run("profiles").stdout_text().contains("bad"));

@@ -1,0 +1,137 @@
+//! What calls cost, and whether the next one may be made.
+
+use aiwf_config::Config;
+use aiwf_prompt::{CountTokens as _, Tokens};
+use aiwf_provider::{Payload, Reply, list_price};
+use aiwf_session::{Dollars, Total, Usage};
+
+use crate::count_cache::CountCache;
+use crate::providers;
+use crate::session_error::SessionError;
+
+/// A price per million tokens.
+#[derive(Clone, Copy, Debug)]
+struct Price {
+    input: Dollars,
+    output: Dollars,
+    cached_input: Dollars,
+}
+
+/// The price of a model: the configuration's, else the listed one.
+fn price(model: &str, config: &Config) -> Option<Price> {
+    if let Some(price) = config.prices.get(model) {
+        let price = price.value;
+        return Some(Price {
+            input: Dollars::new(price.input),
+            output: Dollars::new(price.output),
+            cached_input: Dollars::new(price.cached_input.unwrap_or(price.input)),
+        });
+    }
+    list_price(model).map(|price| Price {
+        input: Dollars::new(price.input),
+        output: Dollars::new(price.output),
+        cached_input: Dollars::new(price.cached_input),
+    })
+}
+
+/// What a call cost: what the provider reports, and the price of it where that is known.
+pub(crate) fn usage(
+    reported: Option<&aiwf_provider::Usage>,
+    model: Option<&str>,
+    config: &Config,
+) -> Option<Usage> {
+    let reported = reported?;
+    let cost = reported.cost.map(Dollars::new).or_else(|| {
+        let price = price(model?, config)?;
+        let (input, output) = (reported.input_tokens?, reported.output_tokens?);
+        let cached = reported.cached_tokens.unwrap_or(0).min(input);
+        let of_input = Dollars::of_tokens(input - cached, price.input);
+        let of_cached = Dollars::of_tokens(cached, price.cached_input);
+        Some(of_input.plus(of_cached).plus(Dollars::of_tokens(output, price.output)))
+    });
+    Some(Usage {
+        input_tokens: reported.input_tokens,
+        output_tokens: reported.output_tokens,
+        cached_tokens: reported.cached_tokens,
+        cost,
+    })
+}
+
+/// The model that a reply is priced by: the one that answered, else the one that was asked for.
+pub(crate) fn model_of(reply: &Reply, name: &str, config: &Config) -> Option<String> {
+    let asked = providers::setting(name, config).model;
+    let is_priced = |model: &String| price(model, config).is_some();
+    // An answering model may have a longer name than the one with a price.
+    match (&reply.model, &asked) {
+        (Some(answered), Some(asked)) if !is_priced(answered) && is_priced(asked) => Some(asked.clone()),
+        (answered, _) => answered.clone().or(asked),
+    }
+}
+
+/// Why the next call may not be made; nothing when it may.
+///
+/// The worst case counts: everything that was spent, the tokens of the prompt, and as many tokens of reply as are
+/// asked for. Where aiwf cannot limit the reply, what is spent already and the prompt count.
+pub(crate) fn refuse(
+    name: &str,
+    payload: &Payload,
+    spent: &Total,
+    config: &Config,
+    settings: &aiwf_config::Settings,
+) -> Result<Option<String>, SessionError> {
+    let budget = &config.budget;
+    let max_calls = budget.max_calls.as_ref().map(|max| max.value.get());
+    if let Some(max) = max_calls.filter(|max| spent.calls >= *max) {
+        return Ok(Some(format!("{} of {max} calls are used", spent.calls)));
+    }
+    if budget.max_tokens.is_none() && budget.max_cost.is_none() {
+        return Ok(None);
+    }
+    let setting = providers::setting(name, config);
+    let input = count(name, payload, config, settings).0;
+    let output = setting.max_output_tokens.unwrap_or(0);
+    if let Some(max) = budget.max_tokens.as_ref().map(|max| max.value.get()) {
+        let used = spent.input_tokens.saturating_add(spent.output_tokens);
+        let worst = used.saturating_add(input).saturating_add(output);
+        if worst > max {
+            return Ok(Some(format!(
+                "{used} tokens are used, the next call may need {}, and {max} is the limit",
+                input.saturating_add(output)
+            )));
+        }
+    }
+    if let Some(max) = budget.max_cost.as_ref().map(|max| max.value) {
+        let unknown = || SessionError::NoPrice { provider: name.to_owned(), model: setting.model.clone() };
+        let price = setting.model.as_deref().and_then(|model| price(model, config)).ok_or_else(unknown)?;
+        let next = Dollars::of_tokens(input, price.input).plus(Dollars::of_tokens(output, price.output));
+        if spent.cost.plus(next) > Dollars::new(max) {
+            return Ok(Some(format!(
+                "${:.4} is spent, the next call may cost ${:.4}, and ${max:.2} is the limit",
+                spent.cost.as_f64(),
+                next.as_f64()
+            )));
+        }
+    }
+    Ok(None)
+}
+
+/// The tokens of a payload, as exact as the provider's vocabulary allows.
+fn count(name: &str, payload: &Payload, config: &Config, settings: &aiwf_config::Settings) -> Tokens {
+    let counter = CountCache::open(providers::tokenizer(name, config), settings.cache_dir.as_deref());
+    let texts: Vec<Vec<&str>> = payload
+        .messages
+        .iter()
+        .map(|message| message.content.as_str())
+        .chain(payload.system.as_deref())
+        .map(|text| vec![text])
+        .collect();
+    let tokens = counter.count(&texts).into_iter().sum();
+    counter.save();
+    tokens
+}
+
+/// Whether a limit exists that aiwf can only look at between calls, since it cannot limit what this provider says.
+pub(crate) fn is_soft(name: &str, config: &Config) -> bool {
+    let has_limit = config.budget.max_tokens.is_some() || config.budget.max_cost.is_some();
+    has_limit && providers::setting(name, config).max_output_tokens.is_none()
+}

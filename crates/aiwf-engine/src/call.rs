@@ -1,0 +1,227 @@
+//! One call to a provider: streamed to disk as it arrives, watched, recorded, its cost reckoned.
+
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use aiwf_config::Config;
+use aiwf_provider::{
+    Answer, Answered, Ask, AskError, Cassette, Payload, Permission, Progress, RecordedCapability, Reply,
+    Request, Sink, Touched,
+};
+use aiwf_session::{Call, TouchedFile};
+
+use crate::Engine;
+use crate::providers::{self, Ability};
+use crate::session_error::SessionError;
+use crate::watch::{CallEvent, Surroundings};
+
+/// A call that is to be made.
+pub(crate) struct Order<'a> {
+    /// The provider.
+    pub(crate) provider: &'a str,
+    /// What the call is: `planning-1`.
+    pub(crate) name: String,
+    /// What is sent.
+    pub(crate) payload: &'a Payload,
+    /// What the provider can take and may touch.
+    pub(crate) ability: Ability,
+    /// What it may touch, when that is more than its ability says.
+    pub(crate) permission: Permission,
+    /// The file an agent may write its reply to.
+    pub(crate) response_path: Option<&'a Path>,
+    /// Where the text goes as it arrives; it holds the whole reply when the call went well.
+    pub(crate) text_path: &'a Path,
+    /// Where an agent's own output goes as it arrives.
+    pub(crate) output_path: &'a Path,
+}
+
+/// A call that was made.
+pub(crate) enum Made {
+    /// A person will put the reply in place.
+    AwaitsPerson,
+    /// The reply is at the order's text path.
+    Replied(Box<Call>),
+}
+
+/// A call that failed, with what is known about it.
+pub(crate) struct CallFailure {
+    pub(crate) error: AskError,
+    pub(crate) call: Box<Call>,
+}
+
+impl<'a> Order<'a> {
+    /// The request it comes to.
+    fn request(&self, engine: &'a Engine) -> Request<'_> {
+        Request {
+            name: &self.name,
+            payload: self.payload,
+            directory: &engine.settings().project_root,
+            response_path: self.response_path,
+            permission: self.permission,
+            stop: &engine.surroundings().stop,
+        }
+    }
+
+    /// What cannot be sent as it is; looked at before anything is on record.
+    pub(crate) fn refuse(&self, ask: &dyn Ask, engine: &'a Engine) -> Result<(), SessionError> {
+        Ok(ask.refuse(&self.request(engine))?)
+    }
+
+    /// Makes the call.
+    pub(crate) fn make(
+        &self,
+        ask: &dyn Ask,
+        engine: &'a Engine,
+        config: &Config,
+    ) -> Result<Made, CallFailure> {
+        let surroundings = engine.surroundings();
+        let root = &engine.settings().project_root;
+        let touched = providers::has_hands(self.provider, config).then(|| {
+            let ours = engine.settings().project_dir();
+            let ignored = [ours.join("sessions"), ours.join("changes")];
+            if self.permission == Permission::WriteProject {
+                Touched::before_with_hashes(root, &ignored)
+            } else {
+                Touched::before(root, &ignored)
+            }
+        });
+        let max_bytes = providers::setting(self.provider, config).max_reply_bytes;
+        let mut sink = DiskSink::new(self, surroundings, max_bytes);
+        let started_at = Instant::now();
+        surroundings.tell(CallEvent::Started { provider: self.provider, name: &self.name });
+        let asked = ask.ask(&self.request(engine), &mut sink);
+        let asked = asked.and_then(|answer| sink.finish().map(|()| answer).map_err(AskError::Sink));
+        let elapsed = started_at.elapsed();
+        surroundings.tell(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
+        let mut call = Call {
+            millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            touched: touched.map(|touched| changed(&touched)).unwrap_or_default(),
+            ..Call::default()
+        };
+        match asked {
+            Ok(Answer::AwaitsPerson) => Ok(Made::AwaitsPerson),
+            Ok(Answer::Reply(reply)) => {
+                let model = crate::budget::model_of(&reply, self.provider, config);
+                call.usage = crate::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
+                call.notes.clone_from(&reply.notes);
+                call.model = model;
+                match self.record(&reply, engine) {
+                    Ok(()) => Ok(Made::Replied(Box::new(call))),
+                    Err(error) => Err(CallFailure { error, call: Box::new(call) }),
+                }
+            }
+            Err(error) => {
+                let asked = providers::setting(self.provider, config).model;
+                call.usage = crate::budget::usage(error.usage(), asked.as_deref(), config);
+                Err(CallFailure { error, call: Box::new(call) })
+            }
+        }
+    }
+
+    /// Keeps the request and the reply, when that is asked for.
+    fn record(&self, reply: &Reply, engine: &Engine) -> Result<(), AskError> {
+        let Some(directory) = &engine.surroundings().record else { return Ok(()) };
+        let agent_wrote = self.response_path.filter(|path| path.is_file());
+        let path =
+            if is_empty(self.text_path) { agent_wrote.unwrap_or(self.text_path) } else { self.text_path };
+        let text = std::fs::read_to_string(path).map_err(AskError::Sink)?;
+        let answered = Answered {
+            name: &self.name,
+            provider: self.provider,
+            capability: Some(recorded(self.ability)),
+            text: &text,
+            reply,
+        };
+        let cassette = Cassette::in_directory(directory.clone());
+        cassette.record(self.payload, answered).map_err(|error| AskError::Sink(io::Error::other(error)))
+    }
+}
+
+fn is_empty(path: &Path) -> bool {
+    std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0)
+}
+
+/// What a recording keeps of an ability.
+pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
+    let capability = ability.capability;
+    RecordedCapability {
+        fs_ability: capability.fs_ability.map_or("none", aiwf_prompt::FsAbility::as_str).to_owned(),
+        supports_system_prompt: capability.supports_system_prompt,
+        supports_file_attachments: capability.supports_file_attachments,
+    }
+}
+
+fn changed(touched: &Touched) -> Vec<TouchedFile> {
+    let files = touched.after().into_iter();
+    files.map(|file| TouchedFile { path: file.path, before: file.before, after: file.after }).collect()
+}
+
+/// Writes what arrives to the disk; nothing is held in memory.
+struct DiskSink<'a> {
+    order: &'a Order<'a>,
+    surroundings: &'a Surroundings,
+    text: Option<File>,
+    output: Option<File>,
+    n_bytes: u64,
+    max_bytes: u64,
+}
+
+impl<'a> DiskSink<'a> {
+    fn new(order: &'a Order<'a>, surroundings: &'a Surroundings, max_bytes: u64) -> Self {
+        Self { order, surroundings, text: None, output: None, n_bytes: 0, max_bytes }
+    }
+
+    /// Everything is on the disk, for good.
+    fn finish(&mut self) -> io::Result<()> {
+        if self.text.is_none() {
+            self.text = Some(aiwf_store::create_file(self.order.text_path)?);
+        }
+        for file in [&self.text, &self.output].into_iter().flatten() {
+            file.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+impl Sink for DiskSink<'_> {
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        let file = match &mut self.text {
+            Some(file) => file,
+            None => self.text.insert(aiwf_store::create_file(self.order.text_path)?),
+        };
+        self.n_bytes += text.len() as u64;
+        if self.n_bytes > self.max_bytes {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the reply is larger than it may be"));
+        }
+        file.write_all(text.as_bytes())
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        self.n_bytes = 0;
+        match &mut self.text {
+            Some(file) => file.set_len(0).and_then(|()| file.rewind()),
+            None => Ok(()),
+        }
+    }
+
+    fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let file = match &mut self.output {
+            Some(file) => file,
+            None => self.output.insert(aiwf_store::create_file(self.order.output_path)?),
+        };
+        file.write_all(bytes)
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.surroundings.tell(CallEvent::Progress(progress));
+    }
+}
+
+/// The first of `….partial-1.md`, `….partial-2.md`, … that is free.
+pub(crate) fn free_path(numbered: impl Fn(u32) -> PathBuf) -> PathBuf {
+    const MAX_CALLS: u32 = 100_000;
+    let is_free = |number: &u32| !numbered(*number).exists();
+    numbered((1..MAX_CALLS).find(is_free).unwrap_or(MAX_CALLS))
+}

@@ -1,0 +1,38 @@
+//! A prompt becomes what is handed to a provider.
+
+use aiwf_prompt::{Message, Prompt, Role, Stability};
+use aiwf_provider::{Payload, SectionHash};
+use aiwf_store::sha256_hex;
+
+/// The payload of a prompt: its system text, its messages, and what each is made of.
+pub(crate) fn payload_of(prompt: &Prompt) -> Payload {
+    let mut system: Vec<String> = Vec::new();
+    let mut messages: Vec<Message> = Vec::new();
+    for message in prompt.messages() {
+        // Every API has one place for system text, before everything else.
+        if message.role == Role::System && messages.is_empty() {
+            system.push(message.content);
+        } else {
+            messages.push(message);
+        }
+    }
+    let sections = prompt
+        .owned()
+        .into_iter()
+        .map(|owned| SectionHash {
+            bytes: owned.text.len(),
+            sha256: sha256_hex(owned.text.as_bytes()),
+            id: owned.section,
+            source: owned.source,
+        })
+        .collect();
+    let is_stable =
+        prompt.sections().iter().take_while(|section| section.stability == Stability::Stable).count() > 0;
+    Payload {
+        is_system_stable: is_stable && !system.is_empty(),
+        system: (!system.is_empty()).then(|| system.join("\n\n")),
+        messages,
+        sections,
+        ..Payload::default()
+    }
+}

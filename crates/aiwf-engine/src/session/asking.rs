@@ -1,0 +1,222 @@
+//! Sends the approved prompt of a phase and takes the reply, whoever is asked.
+//!
+//! The text of a reply grows in a file of its own beside the place of the reply and gets its name when it is whole;
+//! so a reply at its place is a whole one, and what arrived of another is kept.
+
+use std::path::PathBuf;
+
+use aiwf_provider::{Ask, Payload, Permission};
+use aiwf_session::{Call, Command, FileHash, Phase, Role, Step};
+
+use super::perform::{Performed, StepOutcome};
+use super::work::Work;
+use crate::budget;
+use crate::call::{CallFailure, Made, Order, free_path};
+use crate::providers::{self, Ability, Duty};
+use crate::session_error::SessionError;
+
+/// Where a call's files go, relative to the session.
+pub(crate) struct CallPaths {
+    /// The text, as it arrives.
+    pub(crate) text: PathBuf,
+    /// What an agent prints.
+    pub(crate) output: PathBuf,
+}
+
+impl Work<'_> {
+    /// What a call is called in recordings and messages.
+    pub(crate) fn call_name(phase: Phase, iteration: u32) -> String {
+        format!("{}-{iteration}", phase.as_str())
+    }
+
+    /// What the provider of the current phase can take and may touch.
+    pub(crate) fn ability(&self) -> Result<Ability, SessionError> {
+        let (phase, iteration) = (self.state.phase, self.state.iteration);
+        self.ability_in(phase, iteration, None)
+    }
+
+    /// The same for any phase, and with a flag.
+    pub(crate) fn ability_in(
+        &self,
+        phase: Phase,
+        iteration: u32,
+        flag: Option<aiwf_prompt::FsAbility>,
+    ) -> Result<Ability, SessionError> {
+        let name = self.setup()?.provider(phase);
+        providers::ability(name, self.config(), flag, duty(phase), &Self::call_name(phase, iteration))
+    }
+
+    /// What could not be sent is not approved.
+    pub(crate) fn refuse_unsendable(&self, payload: &Payload) -> Result<(), SessionError> {
+        let name = self.setup()?.provider(self.state.phase).to_owned();
+        let provider = providers::open(&name, self.config())?;
+        let paths = self.call_paths("response")?;
+        self.order(&name, payload, &paths, None)?.refuse(provider.as_ref(), self.engine)
+    }
+
+    /// Sends the approved prompt; the journal says so before anybody is asked.
+    pub(crate) fn ask(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
+        self.refuse_stale()?;
+        let provider = providers::open(name, self.config())?;
+        let payload = self.payload()?;
+        self.refuse_over_budget(&payload)?;
+        self.refuse_unsendable(&payload)?;
+        if !provider.is_free() {
+            let spent = self.state.total();
+            let settings = self.engine.settings();
+            if let Some(message) = budget::refuse(name, &payload, &spent, self.config(), settings)? {
+                self.commit(Command::PauseForBudget { message: message.clone() })?;
+                return Ok(StepOutcome::Done(Performed::BudgetReached { message }));
+            }
+        }
+        self.commit(Command::RecordSent {
+            provider: name.to_owned(),
+            payload_sha256: payload.sha256(),
+            is_free: provider.is_free(),
+        })?;
+        match self.call(name, provider.as_ref(), &payload)? {
+            Some(outcome) => Ok(outcome),
+            None => Ok(StepOutcome::Done(Performed::Asked { provider: name.to_owned() })),
+        }
+    }
+
+    /// Takes a reply that lies at its place; a provider that costs nothing is asked again otherwise.
+    pub(crate) fn await_reply(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
+        if self.pick_up_reply()? {
+            return Ok(StepOutcome::Done(Performed::ReplyReceived { path: self.response_path()? }));
+        }
+        self.refuse_stale()?;
+        let provider = providers::open(name, self.config())?;
+        let payload = self.payload()?;
+        Ok(self.call(name, provider.as_ref(), &payload)?.unwrap_or(StepOutcome::Waiting))
+    }
+
+    /// Makes the call and takes the reply; nothing when a person will give it.
+    fn call(
+        &mut self,
+        name: &str,
+        provider: &dyn Ask,
+        payload: &Payload,
+    ) -> Result<Option<StepOutcome>, SessionError> {
+        let response = self.response_path()?;
+        let response_file = self.directory.file(&response);
+        self.refuse_links(&response)?;
+        let before = fingerprint(&response_file);
+        let paths = self.call_paths("response")?;
+        if let Some(parent) = paths.text.parent() {
+            aiwf_store::create_dir(parent)?;
+        }
+        let order = self.order(name, payload, &paths, Some(&response_file))?;
+        let ability = order.ability;
+        match order.make(provider, self.engine, self.config()) {
+            Ok(Made::AwaitsPerson) => {
+                aiwf_store::remove(&paths.text)?;
+                Ok(None)
+            }
+            Ok(Made::Replied(call)) => {
+                let after = fingerprint(&response_file);
+                let has_written = after.is_some() && after != before;
+                let outcome = self.take_answer(&response, &paths, call, has_written, ability)?;
+                Ok(Some(outcome))
+            }
+            Err(CallFailure { error, mut call }) => {
+                call.kept = self.keep_call_files(&paths)?;
+                self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// The file the agent wrote is the reply, else its text; both are kept.
+    fn take_answer(
+        &mut self,
+        response: &str,
+        paths: &CallPaths,
+        mut call: Box<Call>,
+        has_written: bool,
+        ability: Ability,
+    ) -> Result<StepOutcome, SessionError> {
+        let claims_to_write = ability.permission == Permission::WriteResponse
+            && providers::has_hands(self.setup()?.provider(self.state.phase), self.config());
+        if has_written {
+            call.kept = self.keep_call_files(paths)?;
+        } else {
+            if claims_to_write {
+                call.notes.push("the agent could save its reply but did not: its text is used".to_owned());
+            }
+            aiwf_store::move_to(&paths.text, &self.directory.file(response))?;
+            call.kept = self.keep_call_files(paths)?;
+        }
+        let file = self.keep(response)?;
+        self.commit(Command::RecordReply { response: file, call: Some(call) })?;
+        Ok(StepOutcome::Done(Performed::ReplyReceived { path: response.to_owned() }))
+    }
+
+    /// The files of a call that hold something, with their hashes; empty ones are removed.
+    pub(crate) fn keep_call_files(&self, paths: &CallPaths) -> Result<Vec<FileHash>, SessionError> {
+        let mut kept = Vec::new();
+        for path in [&paths.text, &paths.output] {
+            let is_empty = std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
+            if is_empty {
+                aiwf_store::remove(path)?;
+            } else if let Ok(relative) = path.strip_prefix(&self.directory.path) {
+                kept.push(self.hash(&relative.display().to_string())?);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The files of the next call of this phase: numbered, so that none is written over.
+    pub(crate) fn call_paths(&self, what: &str) -> Result<CallPaths, SessionError> {
+        let response = self.response_path()?;
+        let stem = response.strip_suffix("-response.md").unwrap_or(&response);
+        let file = |name: String| self.directory.file(&name);
+        Ok(CallPaths {
+            text: free_path(|number| file(format!("{stem}-{what}.partial-{number}.md"))),
+            output: free_path(|number| file(format!("{stem}-{what}.output-{number}.jsonl"))),
+        })
+    }
+
+    fn order<'o>(
+        &self,
+        name: &'o str,
+        payload: &'o Payload,
+        paths: &'o CallPaths,
+        response_path: Option<&'o std::path::Path>,
+    ) -> Result<Order<'o>, SessionError> {
+        let ability = self.ability()?;
+        Ok(Order {
+            provider: name,
+            name: Self::call_name(self.state.phase, self.state.iteration),
+            payload,
+            ability,
+            permission: ability.permission,
+            response_path,
+            text_path: &paths.text,
+            output_path: &paths.output,
+        })
+    }
+
+    /// A reply that lies at its place after a crash is whole, unless an agent may write there by itself.
+    pub(crate) fn take_up_whole_reply(&mut self) -> Result<(), SessionError> {
+        if self.state.step == (Step::Asked { is_free: false })
+            && self.ability()?.permission == Permission::ReadOnly
+        {
+            self.pick_up_reply()?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a phase gives files.
+fn duty(phase: Phase) -> Duty {
+    match phase.role() {
+        Some(Role::Generator | Role::Reviser) => Duty::Write,
+        Some(Role::Planner | Role::Reviewer) | None => Duty::Read,
+    }
+}
+
+/// What tells one state of a file from another; nothing when there is none.
+fn fingerprint(path: &std::path::Path) -> Option<String> {
+    std::fs::read(path).ok().map(|bytes| aiwf_store::sha256_hex(&bytes))
+}

@@ -1,0 +1,247 @@
+//! A provider judges what lies at a gate.
+//!
+//! It sees what it judges and what that was made from. PASS lets it through; any other verdict turns it down, with
+//! the provider's words as the feedback that the next prompt carries; without a verdict a person decides.
+
+use aiwf_prompt::Format;
+use aiwf_provider::Payload;
+use aiwf_reply::{Verdict, parse_verdict_tag, without_thoughts};
+use aiwf_session::{Actor, Command, Phase, Stage};
+
+use super::perform::{Performed, StepOutcome};
+use super::work::Work;
+use crate::budget;
+use crate::build::BuildOptions;
+use crate::call::{CallFailure, Made, Order};
+use crate::document::{ChangeDocument, ContextDocument, Document};
+use crate::gather::ChangeFlags;
+use crate::payload::payload_of;
+use crate::providers::{self, Duty};
+use crate::session_error::SessionError;
+
+/// The phase whose template a judge gets.
+const GATE: &str = "gate";
+/// What a judge that may rewrite puts its own version in.
+const REWRITE: (&str, &str) = ("<rewrite>", "</rewrite>");
+
+impl Work<'_> {
+    /// Lets a provider judge what lies at the gate.
+    pub(crate) fn judge(&mut self, stage: Stage, name: &str) -> Result<StepOutcome, SessionError> {
+        self.refuse_stale()?;
+        let provider = providers::open(name, self.config())?;
+        if self.state.is_judged && !provider.is_free() {
+            return self.leave_to_person(name, "the call was interrupted, so a person decides");
+        }
+        let payload = self.gate_payload(stage, name)?;
+        if !provider.is_free() {
+            let (spent, settings) = (self.state.total(), self.engine.settings());
+            if let Some(message) = budget::refuse(name, &payload, &spent, self.config(), settings)? {
+                return self.leave_to_person(name, &message);
+            }
+        }
+        if !self.state.is_judged {
+            self.commit(Command::RecordGateAsked {
+                provider: name.to_owned(),
+                payload_sha256: payload.sha256(),
+                is_free: provider.is_free(),
+            })?;
+        }
+        let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
+        let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
+        let paths = self.call_paths(GATE)?;
+        let order = Order {
+            provider: name,
+            name: call_name,
+            payload: &payload,
+            ability,
+            permission: ability.permission,
+            response_path: None,
+            text_path: &paths.text,
+            output_path: &paths.output,
+        };
+        match order.make(provider.as_ref(), self.engine, self.config()) {
+            Ok(Made::AwaitsPerson) => {
+                aiwf_store::remove(&paths.text)?;
+                self.leave_to_person(name, "a person decides")
+            }
+            Ok(Made::Replied(mut call)) => {
+                let relative = paths.text.strip_prefix(&self.directory.path).unwrap_or(&paths.text);
+                let relative = relative.display().to_string();
+                let answer = self.read(&relative)?;
+                let reply = self.keep(&relative)?;
+                call.kept = self.keep_call_files(&paths)?;
+                call.kept.retain(|file| file.path != reply.path);
+                let touched: Vec<String> = call.touched.iter().map(|file| file.path.clone()).collect();
+                self.commit(Command::RecordGateAnswer { reply: Some(reply), call: Some(call) })?;
+                if !touched.is_empty() {
+                    let message = format!("it changed files of the project: {}", touched.join(", "));
+                    return self.leave_to_person(name, &message);
+                }
+                self.follow(stage, name, &String::from_utf8_lossy(&answer))
+            }
+            Err(CallFailure { error, mut call }) => {
+                call.kept = self.keep_call_files(&paths)?;
+                let message = error.to_string();
+                // What the failed call cost is on record with the words that leave the gate to a person.
+                self.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
+                self.leave_to_person(name, &message)?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Does what the judge says.
+    fn follow(&mut self, stage: Stage, name: &str, answer: &str) -> Result<StepOutcome, SessionError> {
+        let by = Actor::Provider(name.to_owned());
+        let is_approved = match parse_verdict_tag(answer).value {
+            None => return self.leave_to_person(name, "its answer has no verdict, so a person decides"),
+            Some(Verdict::Pass) => true,
+            Some(_) => false,
+        };
+        if is_approved {
+            match stage {
+                Stage::Prompt => self.approve_prompt(by, None)?,
+                Stage::Response => self.take_reply(by)?,
+            }
+        } else {
+            self.turn_down(stage, name, answer)?;
+        }
+        Ok(StepOutcome::Done(Performed::Judged { provider: name.to_owned(), is_approved }))
+    }
+
+    fn turn_down(&mut self, stage: Stage, name: &str, answer: &str) -> Result<(), SessionError> {
+        let may_rewrite = self.setup()?.gate(self.state.phase, stage).allow_rewrite;
+        let rewritten = rewritten(answer).filter(|_| may_rewrite && stage == Stage::Prompt);
+        if let Some(text) = rewritten {
+            // The judge's version takes the place of the prompt, and a person looks at it.
+            let path = self.state.written.first().map(|file| file.path.clone());
+            if let Some(path) = path {
+                let kept = self.keep_rejected(std::slice::from_ref(&path))?;
+                self.write(&path, text.as_bytes())?;
+                let kept: Vec<&str> = kept.iter().map(|file| file.path.as_str()).collect();
+                let message = format!("it rewrote the prompt, which is kept as {}", kept.join(", "));
+                self.commit(Command::LeaveToPerson { provider: name.to_owned(), message })?;
+                return Ok(());
+            }
+        }
+        let feedback = feedback(answer);
+        let by = Actor::Provider(name.to_owned());
+        let command = match stage {
+            Stage::Prompt => {
+                let kept = self.keep_rejected(&self.edited_prompt_files())?;
+                Command::RejectPrompt { by, feedback, kept }
+            }
+            Stage::Response => {
+                let paths = [self.written_paths(), vec![self.response_path()?]].concat();
+                let kept = self.keep_rejected(&paths)?;
+                Command::RejectResponse { by, feedback, kept }
+            }
+        };
+        self.commit(command)
+    }
+
+    fn leave_to_person(&mut self, name: &str, message: &str) -> Result<StepOutcome, SessionError> {
+        let (provider, message) = (name.to_owned(), message.to_owned());
+        self.commit(Command::LeaveToPerson { provider, message: message.clone() })?;
+        Ok(StepOutcome::Done(Performed::Noted { message: format!("{name}: {message}") }))
+    }
+
+    /// What the judge gets: what lies at the gate, and what it was made from.
+    fn gate_payload(&mut self, stage: Stage, name: &str) -> Result<Payload, SessionError> {
+        let phase = self.state.phase;
+        let artifact = |name: &str, content: String| ContextDocument {
+            kind: "artifact".to_owned(),
+            name: Some(name.to_owned()),
+            content,
+        };
+        let mut context = Vec::new();
+        let mut add = |name: &str, path: &str| -> Result<(), SessionError> {
+            if self.directory.file(path).is_file() {
+                let bytes = self.read(path)?;
+                context.push(artifact(name, String::from_utf8_lossy(&bytes).into_owned()));
+            }
+            Ok(())
+        };
+        add("standards", "standards-bundle.md")?;
+        if phase != Phase::Planning {
+            add("plan", "plan.md")?;
+        }
+        let subject = match stage {
+            Stage::Prompt => "prompt",
+            Stage::Response => "reply",
+        };
+        for file in self.written_paths() {
+            let name = if file.ends_with("-system-prompt.md") { "system-prompt" } else { "prompt" };
+            add(name, &file)?;
+        }
+        if stage == Stage::Response {
+            add("reply", &self.response_path()?)?;
+        }
+        let may_rewrite = self.setup()?.gate(phase, stage).allow_rewrite && stage == Stage::Prompt;
+        let rewriting = if may_rewrite {
+            let (begin, end) = REWRITE;
+            format!(
+                " If you stop it, you may put a whole new version of it between {begin} and {end}, before the verdict."
+            )
+        } else {
+            String::new()
+        };
+        let instructions = format!(
+            "The artifact `{subject}` lies at the gate `{}.{}`. {}{rewriting}",
+            phase.as_str(),
+            stage.as_str(),
+            question(phase, stage)
+        );
+        let document = ChangeDocument {
+            agent: providers::template_agent(name, self.config()).map(str::to_owned),
+            phase: Some(GATE.to_owned()),
+            context,
+            instructions,
+            ..ChangeDocument::default()
+        };
+        let options = BuildOptions { format: Some(Format::Xml), ..BuildOptions::default() };
+        let built =
+            self.engine.build(Document::Change(document), &ChangeFlags::default(), &options, &|_| ())?;
+        Ok(Payload { session_id: Some(self.directory.id.clone()), ..payload_of(&built.prompt) })
+    }
+}
+
+/// What a gate asks.
+fn question(phase: Phase, stage: Stage) -> &'static str {
+    if stage == Stage::Prompt {
+        return "Is it complete, free of contradictions and ready to be sent?";
+    }
+    match phase {
+        Phase::Planning => {
+            "Is the plan acceptable: does it answer the prompt, and can it be carried out as it stands?"
+        }
+        Phase::Generating => "Does it implement the plan? A code review follows and is not your task.",
+        Phase::Reviewing => "Is the review clear, and can someone act on it?",
+        Phase::Revising => "Are the issues addressed that the review named?",
+        Phase::Initialized | Phase::Complete | Phase::Cancelled => "Does it answer the prompt?",
+    }
+}
+
+/// The judge's words without its thoughts, verdict and rewriting.
+fn feedback(answer: &str) -> String {
+    let text = without_thoughts(answer);
+    let text = match (text.find(REWRITE.0), text.rfind(REWRITE.1)) {
+        (Some(start), Some(end)) if start < end => {
+            let before = text.get(..start).unwrap_or_default();
+            let after = text.get(end + REWRITE.1.len()..).unwrap_or_default();
+            format!("{before}{after}")
+        }
+        _ => text,
+    };
+    let lines = text.lines().filter(|line| !line.trim().starts_with("<review>"));
+    let text = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
+    if text.is_empty() { "it was turned down without a word".to_owned() } else { text }
+}
+
+/// The judge's own version.
+fn rewritten(answer: &str) -> Option<String> {
+    let start = answer.find(REWRITE.0)? + REWRITE.0.len();
+    let end = answer.rfind(REWRITE.1).filter(|end| *end >= start)?;
+    let text = answer.get(start..end)?.trim_matches('\n');
+    (!text.trim().is_empty()).then(|| format!("{text}\n"))
+}

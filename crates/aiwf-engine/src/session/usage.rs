@@ -1,0 +1,93 @@
+//! What a session cost so far, and what it may cost.
+
+use std::collections::BTreeSet;
+
+use aiwf_config::Flags;
+use aiwf_session::{Role, Spent, State, Total};
+use serde::Serialize;
+
+use super::directory;
+use crate::Engine;
+use crate::budget;
+use crate::providers::load_config;
+use crate::session_error::SessionError;
+
+/// What a session cost so far, and what it may cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct UsageReport {
+    /// The session.
+    pub session_id: String,
+    /// Every call that may have cost something.
+    pub calls: Vec<Spent>,
+    /// The sum of each phase, in the order they were first asked in.
+    pub phases: Vec<PhaseUsage>,
+    /// The sum of all.
+    pub total: Total,
+    /// What it may cost.
+    pub budget: BudgetReport,
+}
+
+/// What a phase cost.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseUsage {
+    /// The phase.
+    pub phase: &'static str,
+    /// Its sum.
+    #[serde(flatten)]
+    pub total: Total,
+}
+
+/// What a session may cost; what is left out has no limit.
+#[derive(Clone, Debug, Serialize)]
+pub struct BudgetReport {
+    /// How many calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_calls: Option<u64>,
+    /// How many tokens, sent and received.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// How many dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<f64>,
+    /// The providers whose replies aiwf cannot limit: for them the limits are looked at between calls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub soft_for: Vec<String>,
+}
+
+impl Engine {
+    /// What a session cost so far.
+    pub fn session_usage(&self, given: Option<&str>) -> Result<UsageReport, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        let journal = directory.journal()?;
+        let state = State::fold(journal.lines().iter().map(|line| &line.event));
+        let config = load_config(self.settings(), &Flags::default())?;
+        let mut phases: Vec<PhaseUsage> = Vec::new();
+        for call in &state.spent {
+            if phases.iter().all(|phase| phase.phase != call.phase.as_str()) {
+                let of_phase = state.spent.iter().filter(|other| other.phase == call.phase);
+                phases.push(PhaseUsage { phase: call.phase.as_str(), total: Total::of(of_phase) });
+            }
+        }
+        let asked: BTreeSet<String> = match &state.setup {
+            Some(setup) => Role::ALL.iter().filter_map(|role| setup.roles.get(role).cloned()).collect(),
+            None => BTreeSet::new(),
+        };
+        let is_asked =
+            |name: &String| crate::providers::open(name, &config).is_ok_and(|provider| !provider.is_free());
+        Ok(UsageReport {
+            session_id: directory.id,
+            total: state.total(),
+            phases,
+            calls: state.spent,
+            budget: BudgetReport {
+                max_calls: config.budget.max_calls.as_ref().map(|max| max.value.get()),
+                max_tokens: config.budget.max_tokens.as_ref().map(|max| max.value.get()),
+                max_cost: config.budget.max_cost.as_ref().map(|max| max.value),
+                soft_for: asked
+                    .into_iter()
+                    .filter(|name| budget::is_soft(name, &config) && is_asked(name))
+                    .collect(),
+            },
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! What an engine tells whoever watches it, and how it is stopped.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aiwf_provider::{Progress, Stop};
+
+/// Something that happens during a call.
+#[derive(Clone, Copy, Debug)]
+pub enum CallEvent<'a> {
+    /// A provider is being asked.
+    Started {
+        /// The provider.
+        provider: &'a str,
+        /// What the call is: `planning-1`.
+        name: &'a str,
+    },
+    /// More has arrived, or the call is made again.
+    Progress(Progress),
+    /// The call ended, well or not.
+    Ended {
+        /// Whether there is a reply.
+        is_ok: bool,
+        /// How long it took.
+        elapsed: Duration,
+    },
+}
+
+/// Someone who watches calls.
+type Watcher = dyn Fn(CallEvent<'_>) + Send + Sync;
+
+/// What holds for every call of an engine.
+#[derive(Clone, Default)]
+pub(crate) struct Surroundings {
+    pub(crate) watcher: Option<Arc<Watcher>>,
+    pub(crate) stop: Stop,
+    pub(crate) record: Option<PathBuf>,
+}
+
+impl Surroundings {
+    pub(crate) fn tell(&self, event: CallEvent<'_>) {
+        if let Some(watcher) = &self.watcher {
+            watcher(event);
+        }
+    }
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Surroundings")
+            .field("is_watched", &self.watcher.is_some())
+            .field("stop", &self.stop)
+            .field("record", &self.record)
+            .finish()
+    }
+}
