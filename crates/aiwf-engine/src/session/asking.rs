@@ -190,7 +190,12 @@ impl Work<'_> {
             name: Self::call_name(self.state.phase, self.state.iteration),
             payload,
             ability,
-            permission: ability.permission,
+            // An agent that implements a change may be let edit the project itself.
+            permission: if self.setup()?.may_write_project(self.state.phase) {
+                Permission::WriteProject
+            } else {
+                ability.permission
+            },
             response_path,
             text_path: &paths.text,
             output_path: &paths.output,

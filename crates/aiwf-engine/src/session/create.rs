@@ -92,8 +92,9 @@ impl Engine {
                 gates: new.gates,
                 max_iterations: new.max_iterations.max(1),
                 hash_prompts: new.hash_prompts,
-                standards,
+                standards: Some(standards),
                 inputs,
+                change: None,
             };
             Work::open(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
             // From here on there is a session; before, there was nothing.

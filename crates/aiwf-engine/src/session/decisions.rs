@@ -8,7 +8,7 @@ use aiwf_session::{Command, FileHash, Pause, Step, decide};
 use aiwf_store::{Durability, write_atomic};
 
 use super::apply::unified;
-use super::directory;
+use super::directory::{self, Which};
 use super::perform::{Performed, StepOutcome};
 use super::report::SessionReport;
 use super::verify::{Difference, stale};
@@ -42,16 +42,16 @@ pub struct Decided {
 }
 
 impl Engine {
-    fn work(&self, given: Option<&str>) -> Result<Work<'_>, SessionError> {
+    fn work<'a>(&self, given: impl Into<Which<'a>>) -> Result<Work<'_>, SessionError> {
         Work::open(self, directory::find(self.settings(), given)?)
     }
 
-    fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
+    pub(super) fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
         Decided { performed, report: SessionReport::of(&work.directory, &work.state), accepted: None }
     }
 
     /// Does the next thing that needs no decision.
-    pub fn step_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn step_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let performed = match work.step()? {
             StepOutcome::Done(done) => vec![done],
@@ -61,14 +61,18 @@ impl Engine {
     }
 
     /// Goes on until a person is needed or nothing is left to do.
-    pub fn run_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn run_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
     }
 
     /// Says yes to what lies at the gate, and goes on.
-    pub fn approve(&self, given: Option<&str>, options: &ApproveOptions) -> Result<Decided, SessionError> {
+    pub fn approve<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+        options: &ApproveOptions,
+    ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         let is_awake = work.wake_up()?;
@@ -100,7 +104,7 @@ impl Engine {
     }
 
     /// Says no to what lies at the gate, with the reason; the next prompt carries it.
-    pub fn reject(&self, given: Option<&str>, feedback: &str) -> Result<Decided, SessionError> {
+    pub fn reject<'a>(&self, given: impl Into<Which<'a>>, feedback: &str) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         let feedback = feedback.to_owned();
@@ -130,7 +134,7 @@ impl Engine {
     }
 
     /// Sends the same prompt once more.
-    pub fn retry(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn retry<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         decide(&work.state, Command::Retry { by: by.clone(), kept: Vec::new() })?;
@@ -143,9 +147,9 @@ impl Engine {
     }
 
     /// Puts a reply in place; with a directory to record in, the request and the reply are kept there too.
-    pub fn respond(
+    pub fn respond<'a>(
         &self,
-        given: Option<&str>,
+        given: impl Into<Which<'a>>,
         reply: &str,
         record: Option<&Path>,
     ) -> Result<Decided, SessionError> {
@@ -181,7 +185,7 @@ impl Engine {
     }
 
     /// Takes the code although its review failed.
-    pub fn accept(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn accept<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         work.refuse_stale()?;
@@ -190,7 +194,11 @@ impl Engine {
     }
 
     /// Allows more iterations, and goes on.
-    pub fn raise_cap(&self, given: Option<&str>, max_iterations: u32) -> Result<Decided, SessionError> {
+    pub fn raise_cap<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+        max_iterations: u32,
+    ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         work.refuse_stale()?;
         work.commit(Command::RaiseCap { max_iterations })?;
@@ -199,7 +207,7 @@ impl Engine {
     }
 
     /// Gives the session up.
-    pub fn cancel(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn cancel<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         work.commit(Command::Cancel { by })?;
@@ -207,7 +215,7 @@ impl Engine {
     }
 
     /// Accepts the changes of approved files; what was derived from them is marked.
-    pub fn rebind(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn rebind<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         let changed = stale(&work.directory, &work.state);
@@ -234,7 +242,7 @@ impl Engine {
     }
 
     /// Brings the approved bytes of a file back.
-    pub fn restore(&self, given: Option<&str>, path: &str) -> Result<(), SessionError> {
+    pub fn restore<'a>(&self, given: impl Into<Which<'a>>, path: &str) -> Result<(), SessionError> {
         let work = self.work(given)?;
         let prefix = work.directory.shown("");
         let relative = path.strip_prefix(&prefix).unwrap_or(path);

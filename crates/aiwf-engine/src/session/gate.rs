@@ -163,7 +163,7 @@ impl Work<'_> {
             Ok(())
         };
         add("standards", "standards-bundle.md")?;
-        if phase != Phase::Planning {
+        if !matches!(phase, Phase::Planning | Phase::Plan) {
             add("plan", "plan.md")?;
         }
         let subject = match stage {
@@ -202,7 +202,7 @@ impl Work<'_> {
         let options = BuildOptions { format: Some(Format::Xml), ..BuildOptions::default() };
         let built =
             self.engine.build(Document::Change(document), &ChangeFlags::default(), &options, &|_| ())?;
-        Ok(Payload { session_id: Some(self.directory.id.clone()), ..payload_of(&built.prompt) })
+        Ok(Payload { session_id: self.id_in_prompts(), ..payload_of(&built.prompt) })
     }
 }
 
@@ -212,12 +212,17 @@ fn question(phase: Phase, stage: Stage) -> &'static str {
         return "Is it complete, free of contradictions and ready to be sent?";
     }
     match phase {
-        Phase::Planning => {
+        Phase::Planning | Phase::Plan => {
             "Is the plan acceptable: does it answer the prompt, and can it be carried out as it stands?"
         }
-        Phase::Generating => "Does it implement the plan? A code review follows and is not your task.",
-        Phase::Reviewing => "Is the review clear, and can someone act on it?",
+        Phase::Generating | Phase::Implement => {
+            "Does it implement the plan? A code review follows and is not your task."
+        }
+        Phase::Reviewing | Phase::Challenge | Phase::Review => {
+            "Is the review clear, and can someone act on it?"
+        }
         Phase::Revising => "Are the issues addressed that the review named?",
+        Phase::Archive => "Is the record complete, and does it say nothing that the change did not do?",
         Phase::Initialized | Phase::Complete | Phase::Cancelled => "Does it answer the prompt?",
     }
 }

@@ -1,6 +1,6 @@
 //! Performs effects: each does its work on disk first and is in the journal when it returns.
 
-use aiwf_session::{Actor, Command, Effect, Pause, Stage, Step, next_effect};
+use aiwf_session::{Actor, Command, Effect, Flow, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
 use crate::budget;
@@ -89,9 +89,13 @@ impl Work<'_> {
     pub(crate) fn wake_up(&mut self) -> Result<bool, SessionError> {
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
+            Pause::Verdict => return Ok(false),
             Pause::IterationCap => {
-                let max_iterations = self.config().session.max_iterations.value.get();
-                if max_iterations <= self.state.iteration.max(self.setup()?.max_iterations) {
+                let max_iterations = match self.state.flow() {
+                    Flow::Session => self.config().session.max_iterations.value.get(),
+                    Flow::Change => self.config().change.max_rounds.value.get(),
+                };
+                if max_iterations <= self.state.round.max(self.setup()?.max_iterations) {
                     return Ok(false);
                 }
                 Command::RaiseCap { max_iterations }
@@ -115,6 +119,9 @@ impl Work<'_> {
     pub(crate) fn run_until_waiting(&mut self) -> Result<Vec<Performed>, SessionError> {
         let mut performed = Vec::new();
         for _ in 0..MAX_STEPS {
+            if self.is_phase_over() {
+                break;
+            }
             match self.step()? {
                 StepOutcome::Done(done) => performed.push(done),
                 StepOutcome::Waiting => break,
