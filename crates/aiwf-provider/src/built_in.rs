@@ -1,12 +1,38 @@
-//! The providers every installation knows, with their default capabilities.
+//! The kinds of providers every installation knows, with their default capabilities.
 
 use aiwf_prompt::{FsAbility, Tokenizer};
 
+/// A kind of provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A person.
+    Manual,
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex CLI.
+    Codex,
+    /// Gemini CLI.
+    GeminiCli,
+    /// Any program.
+    Command,
+    /// Anthropic's API.
+    Anthropic,
+    /// OpenAI's API, or one like it.
+    OpenAi,
+    /// Gemini's API.
+    Gemini,
+    /// Recorded answers.
+    Replay,
+}
+
 /// What a provider can take by default.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing it can or cannot do")]
 pub struct Provider {
-    /// Its name.
+    /// The name that it has without a table of its own, and that `type` names it by.
     pub name: &'static str,
+    /// Its kind.
+    pub kind: Kind,
     /// What it is.
     pub description: &'static str,
     /// What it can do with files; not known for those that depend on the person or the program behind them.
@@ -17,34 +43,152 @@ pub struct Provider {
     pub supports_file_attachments: bool,
     /// The vocabulary its models count with, where one is public.
     pub tokenizer: Tokenizer,
+    /// How many tokens its usual models read at once; unknown where any model may stand behind it.
+    pub context_window: Option<u64>,
+    /// How many tokens of reply are asked for when nobody says; nothing where aiwf cannot limit them.
+    pub max_output_tokens: Option<u64>,
+    /// Whether the reply arrives piece by piece.
+    pub is_streaming: bool,
+    /// Whether it calls tools of ours by its own means.
+    pub has_native_tools: bool,
+    /// What aiwf can hold it to.
+    pub confinement: Confinement,
+    /// The agent whose system templates it takes.
+    pub template_agent: Option<&'static str>,
+    /// The variable its key is usually in.
+    pub key_variable: Option<&'static str>,
 }
 
-const fn provider_row(
-    name: &'static str,
-    description: &'static str,
-    fs_ability: Option<FsAbility>,
-    supports_system_prompt: bool,
-    tokenizer: Tokenizer,
-) -> Provider {
-    Provider {
-        name,
-        description,
-        fs_ability,
-        supports_system_prompt,
-        supports_file_attachments: false,
-        tokenizer,
+/// What aiwf can hold a provider to while it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// It has no hands.
+    NoHands,
+    /// It writes the response path and nothing else.
+    ResponsePath,
+    /// It reads and writes nothing.
+    ReadOnly,
+    /// It cannot be held.
+    Unconfined,
+}
+
+impl Confinement {
+    /// The words used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoHands => "touches no files",
+            Self::ResponsePath => "may be held to the response path",
+            Self::ReadOnly => "may be held to reading",
+            Self::Unconfined => "cannot be held",
+        }
     }
 }
 
-static PROVIDERS: [Provider; 8] = [
-    provider_row("manual", "a person who pastes the prompt into any chat", None, false, Tokenizer::Estimate),
-    provider_row("claude-code", "Claude Code", Some(FsAbility::LocalWrite), true, Tokenizer::Estimate),
-    provider_row("codex", "Codex CLI", Some(FsAbility::LocalWrite), true, Tokenizer::O200kBase),
-    provider_row("gemini-cli", "Gemini CLI", Some(FsAbility::LocalWrite), true, Tokenizer::Estimate),
-    provider_row("command", "any program that reads a prompt", None, false, Tokenizer::Estimate),
-    provider_row("anthropic", "Anthropic's API", Some(FsAbility::None), true, Tokenizer::Estimate),
-    provider_row("openai", "OpenAI's API, or one like it", Some(FsAbility::None), true, Tokenizer::O200kBase),
-    provider_row("gemini", "Gemini's API", Some(FsAbility::None), true, Tokenizer::Estimate),
+/// A provider about which nothing is known but its name.
+const fn row(name: &'static str, kind: Kind, description: &'static str) -> Provider {
+    Provider {
+        name,
+        kind,
+        description,
+        fs_ability: None,
+        supports_system_prompt: false,
+        supports_file_attachments: false,
+        tokenizer: Tokenizer::Estimate,
+        context_window: None,
+        max_output_tokens: None,
+        is_streaming: false,
+        has_native_tools: false,
+        confinement: Confinement::Unconfined,
+        template_agent: None,
+        key_variable: None,
+    }
+}
+
+/// A program that a vendor gives to work in a project.
+const AGENT: Provider = Provider {
+    fs_ability: Some(FsAbility::LocalWrite),
+    supports_system_prompt: true,
+    confinement: Confinement::ReadOnly,
+    ..row("", Kind::Command, "")
+};
+
+/// A model behind a web address.
+const API: Provider = Provider {
+    fs_ability: Some(FsAbility::None),
+    supports_system_prompt: true,
+    is_streaming: true,
+    has_native_tools: true,
+    confinement: Confinement::NoHands,
+    ..row("", Kind::OpenAi, "")
+};
+
+static PROVIDERS: [Provider; 9] = [
+    row("manual", Kind::Manual, "a person who pastes the prompt into any chat"),
+    Provider {
+        name: "claude-code",
+        kind: Kind::ClaudeCode,
+        description: "Claude Code",
+        context_window: Some(200_000),
+        confinement: Confinement::ResponsePath,
+        template_agent: Some("CLAUDE"),
+        key_variable: Some("ANTHROPIC_API_KEY"),
+        ..AGENT
+    },
+    Provider {
+        name: "codex",
+        kind: Kind::Codex,
+        description: "Codex CLI",
+        context_window: Some(256_000),
+        tokenizer: Tokenizer::O200kBase,
+        template_agent: Some("CODEX"),
+        key_variable: Some("OPENAI_API_KEY"),
+        ..AGENT
+    },
+    Provider {
+        name: "gemini-cli",
+        kind: Kind::GeminiCli,
+        description: "Gemini CLI",
+        context_window: Some(1_000_000),
+        template_agent: Some("GEMINI"),
+        key_variable: Some("GEMINI_API_KEY"),
+        ..AGENT
+    },
+    row("command", Kind::Command, "any program that reads a prompt"),
+    Provider {
+        name: "anthropic",
+        kind: Kind::Anthropic,
+        description: "Anthropic's API",
+        context_window: Some(200_000),
+        max_output_tokens: Some(32_000),
+        template_agent: Some("CLAUDE"),
+        key_variable: Some("ANTHROPIC_API_KEY"),
+        ..API
+    },
+    Provider {
+        name: "openai",
+        kind: Kind::OpenAi,
+        description: "OpenAI's API, or one like it",
+        tokenizer: Tokenizer::O200kBase,
+        max_output_tokens: Some(32_000),
+        template_agent: Some("CODEX"),
+        key_variable: Some("OPENAI_API_KEY"),
+        ..API
+    },
+    Provider {
+        name: "gemini",
+        kind: Kind::Gemini,
+        description: "Gemini's API",
+        context_window: Some(1_000_000),
+        max_output_tokens: Some(32_000),
+        template_agent: Some("GEMINI"),
+        key_variable: Some("GEMINI_API_KEY"),
+        ..API
+    },
+    Provider {
+        fs_ability: Some(FsAbility::None),
+        confinement: Confinement::NoHands,
+        ..row("replay", Kind::Replay, "recorded answers, offline")
+    },
 ];
 
 /// The providers every installation knows.
@@ -55,4 +199,25 @@ pub fn built_in_providers() -> &'static [Provider] {
 /// The built-in provider with that name.
 pub fn provider(name: &str) -> Option<&'static Provider> {
     PROVIDERS.iter().find(|provider| provider.name == name)
+}
+
+/// The kind with that name.
+pub(crate) fn kind(name: &str) -> Option<Kind> {
+    provider(name).map(|provider| provider.kind)
+}
+
+/// The names of all kinds, as `type` takes them.
+pub fn kind_names() -> Vec<&'static str> {
+    PROVIDERS.iter().map(|provider| provider.name).collect()
+}
+
+/// The kind that stands for an agent family: `claude` for `claude-code`.
+pub fn of_family(family: &str) -> Option<&'static Provider> {
+    let kind = match family {
+        "claude" => Kind::ClaudeCode,
+        "codex" => Kind::Codex,
+        "gemini" => Kind::GeminiCli,
+        _ => return None,
+    };
+    PROVIDERS.iter().find(|provider| provider.kind == kind)
 }

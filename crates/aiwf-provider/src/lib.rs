@@ -1,19 +1,35 @@
 //! Who answers a prompt, what each of them can take, and how each is asked.
 //!
-//! The only crate that knows providers by name; the others ask for a capability, or for an answer.
+//! The only crate that knows providers by name, starts agents and talks to model APIs; the others ask for a
+//! capability, or for an answer.
 
 mod built_in;
 mod fs_ability;
+mod provider_setting;
 
 mod ask;
+mod ask_error;
 mod payload;
+mod sink;
+mod stop;
 
+mod open;
+
+mod agent;
+mod http;
 mod manual;
 mod replay;
 
-pub use ask::{Answer, Ask, AskError};
-pub use built_in::{Provider, built_in_providers, provider};
+pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};
+pub use ask_error::{AskError, Wait};
+pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, of_family, provider};
 pub use fs_ability::{FsAbilitySettings, resolve_fs_ability};
 pub use manual::Manual;
-pub use payload::{Payload, SectionHash};
-pub use replay::{Cassette, Recording, Replay};
+pub use open::open;
+pub use payload::{Payload, SectionHash, ToolSpec, Turn};
+pub use provider_setting::{
+    BaseUrl, KeySource, MAX_REPLY_BYTES, ProviderSetting, ReplySource, Secret, Timeouts,
+};
+pub use replay::{Answered, Cassette, RecordedCapability, Recording, Replay};
+pub use sink::{Progress, Sink, TextSink};
+pub use stop::Stop;

@@ -1,7 +1,8 @@
 //! A person who pastes the prompt into any chat and saves the reply.
 
-use crate::ask::{Answer, Ask, AskError};
-use crate::payload::Payload;
+use crate::ask::{Answer, Ask, Check, Request};
+use crate::ask_error::AskError;
+use crate::sink::Sink;
 
 /// The provider `manual`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,7 +13,11 @@ impl Ask for Manual {
         true
     }
 
-    fn ask(&self, _: &Payload) -> Result<Answer, AskError> {
+    fn ask(&self, _: &Request<'_>, _: &mut dyn Sink) -> Result<Answer, AskError> {
         Ok(Answer::AwaitsPerson)
+    }
+
+    fn check(&self) -> Vec<Check> {
+        vec![Check::ok("person", "whoever is there")]
     }
 }

@@ -1,8 +1,12 @@
 //! What is handed to a provider, and its hash.
+//!
+//! The payload is system text, messages, the turns of a conversation after them, and the tools the model may call.
 
 use aiwf_prompt::{Message, Sha256Hex};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+use crate::ask::ToolCall;
 
 /// A section of the prompt, for finding out which one differs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,13 +23,63 @@ pub struct SectionHash {
     pub sha256: String,
 }
 
-/// Everything a provider gets: system text and messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A tool that a model may call by its API's own means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// Its name, of letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub parameters: serde_json::Value,
+}
+
+/// An entry of a conversation after the messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "kebab-case")]
+pub enum Turn {
+    /// The model said something, or wants tools used, or both.
+    Assistant {
+        /// What it said.
+        content: String,
+        /// The tools it wants used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<ToolCall>,
+    },
+    /// A tool gave a result.
+    Tool {
+        /// The call it answers.
+        id: String,
+        /// The tool.
+        name: String,
+        /// What it gave.
+        content: String,
+        /// Whether it failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+    /// A person said something.
+    User {
+        /// What.
+        content: String,
+    },
+}
+
+/// Everything a provider gets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payload {
     /// The system text.
     pub system: Option<String>,
     /// The messages.
     pub messages: Vec<Message>,
+    /// What was said since.
+    pub turns: Vec<Turn>,
+    /// The tools the model may call.
+    pub tools: Vec<ToolSpec>,
+    /// Whether the system text is the same for many requests, so that a cache of it pays.
+    pub is_system_stable: bool,
+    /// How many of the first messages are the same for many requests.
+    pub n_stable_messages: usize,
     /// What it is made of.
     pub sections: Vec<SectionHash>,
     /// The session, whose id may stand in the text.
@@ -36,8 +90,9 @@ pub struct Payload {
 const ANY_SESSION: &str = "SESSION";
 
 impl Payload {
-    /// SHA-256 of the canonical form: `{"system":…,"messages":[{"role":…,"content":…}],"tools":[]}` without white
-    /// space, `system` left out when there is none.
+    /// SHA-256 of the canonical form: `{"system":…,"messages":[{"role":…,"content":…}],"tools":[…]}` without white
+    /// space, `system` left out when there is none, turns as further messages, tools as `{"name":…,"description":…,
+    /// "parameters":…}`. Where a cache breakpoint stands changes nothing of what is said, and so not the hash.
     pub fn sha256(&self) -> String {
         Sha256Hex::of([self.canonical().as_str()]).to_string()
     }
@@ -53,17 +108,18 @@ impl Payload {
     }
 
     fn canonical(&self) -> String {
-        let messages: Vec<_> = self
+        let mut messages: Vec<_> = self
             .messages
             .iter()
             .map(|message| json!({ "role": message.role.as_str(), "content": message.content }))
             .collect();
+        messages.extend(self.turns.iter().map(|turn| json!(turn)));
         let mut form = serde_json::Map::new();
         if let Some(system) = &self.system {
             form.insert("system".to_owned(), system.as_str().into());
         }
         form.insert("messages".to_owned(), messages.into());
-        form.insert("tools".to_owned(), json!([]));
+        form.insert("tools".to_owned(), json!(self.tools));
         serde_json::Value::Object(form).to_string()
     }
 }

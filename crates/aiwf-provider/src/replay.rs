@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use aiwf_store::{Durability, StoreError, create_dir, write_atomic};
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Answer, Ask, AskError};
+use crate::ask::{Answer, Ask, Check, Reply, Request, ToolCall, Usage};
+use crate::ask_error::AskError;
 use crate::payload::{Payload, SectionHash};
+use crate::sink::Sink;
 
 /// One request and its answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
     /// The version of this format.
@@ -23,10 +25,49 @@ pub struct Recording {
     pub key: String,
     /// Who answered.
     pub provider: String,
+    /// What it could take, so that a replay asks with the same prompts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capability: Option<RecordedCapability>,
     /// What the prompt was made of.
     pub sections: Vec<SectionHash>,
     /// The answer, as it came.
     pub reply: String,
+    /// The tools the model wanted used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// The model that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// What the provider of a recording could take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedCapability {
+    /// What it could do with files.
+    pub fs_ability: String,
+    /// Whether it took system text apart from the user's.
+    pub supports_system_prompt: bool,
+    /// Whether it opened `@path` references by itself.
+    pub supports_file_attachments: bool,
+}
+
+/// An answer that is to be kept.
+#[derive(Clone, Debug)]
+pub struct Answered<'a> {
+    /// What the call is called in messages, such as `planning-1`.
+    pub name: &'a str,
+    /// Who answered.
+    pub provider: &'a str,
+    /// What it could take.
+    pub capability: Option<RecordedCapability>,
+    /// The text, as it came.
+    pub text: &'a str,
+    /// What else came.
+    pub reply: &'a Reply,
 }
 
 /// A directory of recordings.
@@ -44,20 +85,19 @@ impl Cassette {
     }
 
     /// Keeps a request and its answer.
-    pub fn record(
-        &self,
-        name: &str,
-        provider: &str,
-        payload: &Payload,
-        reply: &str,
-    ) -> Result<(), StoreError> {
+    pub fn record(&self, payload: &Payload, answered: Answered<'_>) -> Result<(), StoreError> {
+        let name = answered.name;
         let recording = Recording {
             version: VERSION,
             name: name.to_owned(),
             key: payload.key(),
-            provider: provider.to_owned(),
+            provider: answered.provider.to_owned(),
+            capability: answered.capability,
             sections: payload.sections.clone(),
-            reply: reply.to_owned(),
+            reply: answered.text.to_owned(),
+            tool_calls: answered.reply.tool_calls.clone(),
+            model: answered.reply.model.clone(),
+            usage: answered.reply.usage.clone(),
         };
         create_dir(&self.directory)?;
         let short = recording.key.get(..12).unwrap_or(&recording.key);
@@ -66,6 +106,14 @@ impl Cassette {
             serde_json::to_writer_pretty(&mut *out, &recording)?;
             out.write_all(b"\n")
         })
+    }
+
+    /// What the provider of the recordings could take, when all of them agree.
+    pub fn capability(&self, name: &str) -> Option<RecordedCapability> {
+        let recordings = self.recordings().ok()?;
+        let phase = |recording: &&Recording| recording.name == name;
+        let of_call = recordings.iter().find(phase);
+        of_call.or_else(|| recordings.first()).and_then(|recording| recording.capability.clone())
     }
 
     fn recordings(&self) -> Result<Vec<Recording>, AskError> {
@@ -112,17 +160,31 @@ impl Ask for Replay {
         true
     }
 
-    fn ask(&self, payload: &Payload) -> Result<Answer, AskError> {
+    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
+        let payload = request.payload;
         let key = payload.key();
         let recordings = self.cassette.recordings()?;
         if let Some(found) = recordings.iter().find(|recording| recording.key == key) {
-            return Ok(Answer::Reply(found.reply.clone()));
+            sink.text(&found.reply).map_err(AskError::Sink)?;
+            return Ok(Answer::Reply(Reply {
+                usage: found.usage.clone(),
+                model: found.model.clone(),
+                tool_calls: found.tool_calls.clone(),
+                ..Reply::default()
+            }));
         }
         let nearest = recordings.iter().max_by_key(|recording| n_alike(recording, payload));
         Err(AskError::NotRecorded {
             nearest: nearest.map(|recording| recording.name.clone()),
             differs: nearest.and_then(|recording| first_difference(recording, payload)),
         })
+    }
+
+    fn check(&self) -> Vec<Check> {
+        vec![match self.cassette.recordings() {
+            Ok(recordings) => Check::ok("recordings", format!("{} recordings", recordings.len())),
+            Err(error) => Check::bad("recordings", error.to_string(), error.hint()),
+        }]
     }
 }
 
@@ -142,52 +204,5 @@ fn first_difference(recording: &Recording, payload: &Payload) -> Option<String> 
 }
 
 #[cfg(test)]
-mod tests {
-    use aiwf_prompt::{Message, Role};
-
-    use super::*;
-
-    fn section(id: &str, sha256: &str) -> SectionHash {
-        SectionHash { id: id.to_owned(), source: String::new(), bytes: 0, sha256: sha256.to_owned() }
-    }
-
-    fn payload(session: &str, text: &str) -> Payload {
-        Payload {
-            system: None,
-            messages: vec![Message {
-                role: Role::User,
-                content: format!("save to .aiwf/sessions/{session}/x: {text}"),
-            }],
-            sections: vec![section("standards", "same"), section("task", text)],
-            session_id: Some(session.to_owned()),
-        }
-    }
-
-    #[test]
-    fn another_session_with_the_same_inputs_gets_the_recorded_answer() {
-        let directory = tempfile::tempdir().unwrap();
-        let cassette = Cassette::in_directory(directory.path().join("cassette"));
-        cassette.record("planning-1", "agent", &payload("session-a", "plan it"), "the plan").unwrap();
-        let replay = Replay::new(cassette);
-        assert_eq!(replay.ask(&payload("session-b", "plan it")), Ok(Answer::Reply("the plan".to_owned())));
-    }
-
-    #[test]
-    fn a_request_that_was_not_recorded_names_the_nearest_and_the_first_difference() {
-        let directory = tempfile::tempdir().unwrap();
-        let cassette = Cassette::in_directory(directory.path());
-        cassette.record("planning-1", "agent", &payload("s", "plan it"), "the plan").unwrap();
-        let error = Replay::new(cassette).ask(&payload("s", "plan more")).unwrap_err();
-        insta::assert_snapshot!(format!("{error}\n{}", error.hint()), @r"
-        no recording answers this request
-          nearest: `planning-1`; the first section that differs is `task`
-        bring the inputs back to what was recorded, or use a provider that can answer
-        ");
-    }
-
-    #[test]
-    fn recordings_that_are_not_there_are_an_error() {
-        let error = Replay::new(Cassette::in_directory("no/such/dir")).ask(&payload("s", "x")).unwrap_err();
-        assert!(matches!(error, AskError::Unreadable { .. }));
-    }
-}
+#[path = "replay_tests.rs"]
+mod tests;

@@ -1,0 +1,279 @@
+//! Why there is no answer.
+
+use std::time::Duration;
+
+use crate::ask::Usage;
+
+/// Which wait took too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For a connection.
+    Connect,
+    /// For the first byte of the reply.
+    FirstByte,
+    /// For the whole reply.
+    Total,
+}
+
+impl Wait {
+    fn shown(self) -> &'static str {
+        match self {
+            Self::Connect => "no connection",
+            Self::FirstByte => "not a byte of a reply",
+            Self::Total => "no whole reply",
+        }
+    }
+
+    fn setting(self) -> &'static str {
+        match self {
+            Self::Connect => "connect_timeout",
+            Self::FirstByte => "first_byte_timeout",
+            Self::Total => "timeout",
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The request was never recorded.
+    #[error("no recording answers this request{}", near(nearest.as_deref(), differs.as_deref()))]
+    NotRecorded {
+        /// The recording that is most alike.
+        nearest: Option<String>,
+        /// The first section that differs from it.
+        differs: Option<String>,
+    },
+    /// The recordings cannot be read.
+    #[error("recordings in `{directory}` cannot be read: {message}")]
+    Unreadable {
+        /// Where they are.
+        directory: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// A setting that is missing or makes no sense.
+    #[error("provider `{provider}` cannot be asked: {message}")]
+    Setting {
+        /// The provider.
+        provider: String,
+        /// What is wrong.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The program is not there or cannot be started.
+    #[error("`{program}` cannot be started: {message}")]
+    NoProgram {
+        /// The program.
+        program: String,
+        /// What the system says.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// There is no key.
+    #[error("there is no key for provider `{provider}`: {message}")]
+    NoKey {
+        /// The provider.
+        provider: String,
+        /// What was looked at.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// A key would go where a project's file says, and nobody else does.
+    #[error(
+        "the key of provider `{provider}` is not sent to `{base_url}`: only the project's configuration names it"
+    )]
+    KeyWithheld {
+        /// The provider.
+        provider: String,
+        /// Where it would have gone.
+        base_url: String,
+    },
+    /// A text the provider would not get as it is.
+    #[error("the prompt cannot reach {provider} unaltered: {message} in line {line}, column {column}")]
+    Unsendable {
+        /// The provider.
+        provider: String,
+        /// What would be changed.
+        message: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+    },
+    /// The prompt is longer than the provider takes.
+    #[error("the prompt has {found} {unit}, and {provider} takes {limit}")]
+    PromptTooLong {
+        /// The provider.
+        provider: String,
+        /// How long it is.
+        found: u64,
+        /// How long it may be.
+        limit: u64,
+        /// What is counted.
+        unit: &'static str,
+    },
+    /// The provider said that it failed.
+    #[error("{provider} failed: {message}")]
+    Failed {
+        /// The provider.
+        provider: String,
+        /// What it said.
+        message: String,
+        /// What to do about it.
+        hint: String,
+        /// What it cost all the same.
+        usage: Option<Box<Usage>>,
+    },
+    /// The server turned the request down.
+    #[error("{provider} answered {status}: {message}")]
+    Status {
+        /// The provider.
+        provider: String,
+        /// The status.
+        status: u16,
+        /// What it said.
+        message: String,
+    },
+    /// The reply ended before its end.
+    #[error("the reply of {provider} was cut off: {message}")]
+    Cut {
+        /// The provider.
+        provider: String,
+        /// How.
+        message: String,
+        /// What it cost all the same.
+        usage: Option<Box<Usage>>,
+    },
+    /// There is a reply without a word in it.
+    #[error("{provider} gave an empty reply")]
+    Empty {
+        /// The provider.
+        provider: String,
+        /// What it cost all the same.
+        usage: Option<Box<Usage>>,
+    },
+    /// What came back makes no sense.
+    #[error("the reply of {provider} cannot be read: {message}")]
+    Malformed {
+        /// The provider.
+        provider: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// It took too long.
+    #[error("{} from {provider} within {}", wait.shown(), shown(*after))]
+    TimedOut {
+        /// The provider.
+        provider: String,
+        /// What was waited for.
+        wait: Wait,
+        /// How long.
+        after: Duration,
+    },
+    /// Someone asked for an end.
+    #[error("the call to {provider} was interrupted")]
+    Stopped {
+        /// The provider.
+        provider: String,
+    },
+    /// The reply, or an agent's output, is larger than it may be.
+    #[error("the reply of {provider} is larger than {limit} bytes")]
+    TooLarge {
+        /// The provider.
+        provider: String,
+        /// How large it may be.
+        limit: u64,
+    },
+    /// The reply cannot be kept.
+    #[error("the reply cannot be kept: {0}")]
+    Sink(#[source] std::io::Error),
+}
+
+fn near(nearest: Option<&str>, differs: Option<&str>) -> String {
+    match (nearest, differs) {
+        (Some(nearest), Some(differs)) => {
+            format!("\n  nearest: `{nearest}`; the first section that differs is `{differs}`")
+        }
+        (Some(nearest), None) => format!("\n  nearest: `{nearest}`"),
+        (None, _) => String::new(),
+    }
+}
+
+fn shown(duration: Duration) -> String {
+    if duration.as_millis() % 1_000 == 0 {
+        format!("{} s", duration.as_secs())
+    } else {
+        format!("{} ms", duration.as_millis())
+    }
+}
+
+impl AskError {
+    /// What the call cost although it failed, as far as the provider said.
+    pub fn usage(&self) -> Option<&Usage> {
+        match self {
+            Self::Failed { usage, .. } | Self::Cut { usage, .. } | Self::Empty { usage, .. } => {
+                usage.as_deref()
+            }
+            Self::NotRecorded { .. }
+            | Self::Unreadable { .. }
+            | Self::Setting { .. }
+            | Self::NoProgram { .. }
+            | Self::NoKey { .. }
+            | Self::KeyWithheld { .. }
+            | Self::Unsendable { .. }
+            | Self::PromptTooLong { .. }
+            | Self::Status { .. }
+            | Self::Malformed { .. }
+            | Self::TimedOut { .. }
+            | Self::Stopped { .. }
+            | Self::TooLarge { .. }
+            | Self::Sink(_) => None,
+        }
+    }
+
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotRecorded { .. } => {
+                "bring the inputs back to what was recorded, or use a provider that can answer".to_owned()
+            }
+            Self::Unreadable { .. } => "check the `dir` of the provider in `.aiwf/config.toml`".to_owned(),
+            Self::Setting { hint, .. }
+            | Self::NoProgram { hint, .. }
+            | Self::NoKey { hint, .. }
+            | Self::Failed { hint, .. } => hint.clone(),
+            Self::KeyWithheld { provider, .. } => {
+                format!(
+                    "name the same `base_url` in `[providers.{provider}]` of `~/.aiwf/config.toml` if you trust it"
+                )
+            }
+            Self::Unsendable { .. } => {
+                "take these characters out of the prompt, or use another provider".to_owned()
+            }
+            Self::PromptTooLong { .. } => {
+                "set `[session] budget_tokens`, give fewer files, or use another provider".to_owned()
+            }
+            Self::Status { status: 401 | 403, .. } => {
+                "check the key: `aiwf validate providers` says where it is looked for".to_owned()
+            }
+            Self::Status { status: 404, .. } => "check `model` and `base_url` of the provider".to_owned(),
+            Self::Status { status: 429, .. } => "wait, then `aiwf retry`".to_owned(),
+            Self::Status { .. } | Self::Cut { .. } | Self::Empty { .. } => {
+                "`aiwf retry` asks again; what arrived is kept".to_owned()
+            }
+            Self::Malformed { .. } => {
+                "check that `type` and `base_url` of the provider fit together".to_owned()
+            }
+            Self::TimedOut { wait, .. } => {
+                format!("`aiwf retry` asks again; `{}` of the provider sets how long to wait", wait.setting())
+            }
+            Self::Stopped { .. } => "`aiwf retry` asks again".to_owned(),
+            Self::TooLarge { .. } => "set `max_reply_bytes` of the provider".to_owned(),
+            Self::Sink(_) => "make room on the disk, then `aiwf retry`".to_owned(),
+        }
+    }
+}

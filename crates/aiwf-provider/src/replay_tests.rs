@@ -1,0 +1,73 @@
+use aiwf_prompt::{Message, Role};
+
+use super::*;
+use crate::ask::Permission;
+use crate::sink::TextSink;
+use crate::stop::Stop;
+
+fn section(id: &str, sha256: &str) -> SectionHash {
+    SectionHash { id: id.to_owned(), source: String::new(), bytes: 0, sha256: sha256.to_owned() }
+}
+
+fn payload(session: &str, text: &str) -> Payload {
+    Payload {
+        messages: vec![Message {
+            role: Role::User,
+            content: format!("save to .aiwf/sessions/{session}/x: {text}"),
+        }],
+        sections: vec![section("standards", "same"), section("task", text)],
+        session_id: Some(session.to_owned()),
+        ..Payload::default()
+    }
+}
+
+fn ask(replay: &Replay, payload: &Payload) -> Result<(String, Answer), AskError> {
+    let request = Request {
+        name: "planning-1",
+        payload,
+        directory: Path::new("."),
+        response_path: None,
+        permission: Permission::ReadOnly,
+        stop: &Stop::default(),
+    };
+    let mut sink = TextSink::new(1_000);
+    let answer = replay.ask(&request, &mut sink)?;
+    Ok((sink.into_text(), answer))
+}
+
+fn record(cassette: &Cassette, payload: &Payload, reply: &Reply) {
+    let answered =
+        Answered { name: "planning-1", provider: "agent", capability: None, text: "the plan", reply };
+    cassette.record(payload, answered).unwrap();
+}
+
+#[test]
+fn another_session_with_the_same_inputs_gets_the_recorded_answer() {
+    let directory = tempfile::tempdir().unwrap();
+    let cassette = Cassette::in_directory(directory.path().join("cassette"));
+    let usage = Usage { input_tokens: Some(12), ..Usage::default() };
+    let reply = Reply { usage: Some(usage), model: Some("m".to_owned()), ..Reply::default() };
+    record(&cassette, &payload("session-a", "plan it"), &reply);
+    let (text, answer) = ask(&Replay::new(cassette), &payload("session-b", "plan it")).unwrap();
+    assert_eq!(text, "the plan");
+    assert_eq!(answer, Answer::Reply(reply));
+}
+
+#[test]
+fn a_request_that_was_not_recorded_names_the_nearest_and_the_first_difference() {
+    let directory = tempfile::tempdir().unwrap();
+    let cassette = Cassette::in_directory(directory.path());
+    record(&cassette, &payload("s", "plan it"), &Reply::default());
+    let error = ask(&Replay::new(cassette), &payload("s", "plan more")).unwrap_err();
+    insta::assert_snapshot!(format!("{error}\n{}", error.hint()), @r"
+    no recording answers this request
+      nearest: `planning-1`; the first section that differs is `task`
+    bring the inputs back to what was recorded, or use a provider that can answer
+    ");
+}
+
+#[test]
+fn recordings_that_are_not_there_are_an_error() {
+    let error = ask(&Replay::new(Cassette::in_directory("no/such/dir")), &payload("s", "x")).unwrap_err();
+    assert!(matches!(error, AskError::Unreadable { .. }));
+}
