@@ -204,7 +204,7 @@ fn near(nearest: Option<&str>, differs: Option<&str>) -> String {
 }
 
 fn shown(duration: Duration) -> String {
-    if duration.as_millis() % 1_000 == 0 {
+    if duration.as_millis().is_multiple_of(1_000) {
         format!("{} s", duration.as_secs())
     } else {
         format!("{} ms", duration.as_millis())
@@ -266,7 +266,7 @@ impl AskError {
                 "`aiwf retry` asks again; what arrived is kept".to_owned()
             }
             Self::Malformed { .. } => {
-                "check that `type` and `base_url` of the provider fit together".to_owned()
+                "check that `type`, `base_url` and `reply` of the provider fit together".to_owned()
             }
             Self::TimedOut { wait, .. } => {
                 format!("`aiwf retry` asks again; `{}` of the provider sets how long to wait", wait.setting())
