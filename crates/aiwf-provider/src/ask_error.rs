@@ -271,7 +271,7 @@ impl AskError {
                 "`aiwf retry` asks again; what arrived is kept".to_owned()
             }
             Self::Malformed { .. } => {
-                "check that `type` and `base_url` of the provider fit together".to_owned()
+                "check that `type`, `base_url` and `reply` of the provider fit together".to_owned()
             }
             Self::TimedOut { wait, .. } => {
                 format!("`aiwf retry` asks again; `{}` of the provider sets how long to wait", wait.setting())
