@@ -8,6 +8,9 @@ use crate::name::is_provider_name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GateName(&'static str);
 
+/// How many of the gates are a session's.
+const N_OF_SESSION: usize = 8;
+
 impl GateName {
     /// Every gate, in the order a session meets them, then those of a change.
     pub const ALL: [Self; 18] = [
@@ -30,6 +33,16 @@ impl GateName {
         Self("archive.prompt"),
         Self("archive.response"),
     ];
+
+    /// The gates of a session.
+    pub fn of_session() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().take(N_OF_SESSION)
+    }
+
+    /// The gates of a change.
+    pub fn of_change() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().skip(N_OF_SESSION)
+    }
 
     /// `phase.stage`.
     pub fn as_str(self) -> &'static str {

@@ -1,15 +1,249 @@
 //! Asks CLI agents and any other program.
+//!
+//! Each agent is a [`Dialect`]: what it is started with, and how its output is read, both without touching anything.
+//! One flow runs them all: private files, child process, output into the sink as it arrives, then the judgement.
 
-use crate::ask::Ask;
+mod base_url;
+mod child;
+mod claude_code;
+mod codex;
+mod command;
+mod gemini_cli;
+mod heard;
+mod invocation;
+mod key;
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use self::child::{CHUNK, Child, ChildError, Ended, Limits, Program};
+use self::heard::{Fold, Heard, Judge, Step};
+use self::invocation::{Call, Invocation};
+use crate::ask::{Answer, Ask, Check, Reply, Request};
 use crate::ask_error::AskError;
 use crate::built_in::Kind;
-use crate::provider_setting::ProviderSetting;
+use crate::provider_setting::{KeySource, ProviderSetting};
+use crate::sink::{Progress, Sink};
+use crate::stop::Stop;
+
+/// How long an agent that gave its reply may take to go.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a program may take to say its version: one that runs on Node needs several seconds.
+const VERSION_WAIT: Duration = Duration::from_secs(20);
+
+/// How one agent is started and understood.
+pub(crate) trait Dialect {
+    /// The program's usual name.
+    fn program(&self) -> &str;
+
+    /// What to do when the program is not there.
+    fn install_hint(&self, provider: &str) -> String;
+
+    /// The hosts of its vendor, which its login may go to whoever says so.
+    fn vendor_hosts(&self) -> &'static [&'static str];
+
+    /// What of a request cannot be sent as it is.
+    fn refuse(&self, setting: &ProviderSetting, request: &Request<'_>) -> Result<(), AskError>;
+
+    /// What it is started with.
+    fn invocation(&self, call: &Call<'_>) -> Result<Invocation, AskError>;
+
+    /// What reads its output.
+    fn fold(&self, call: &Call<'_>) -> Box<dyn Fold>;
+
+    /// What to do about a failure, by the agent's words and how it ended.
+    fn hint(&self, words: &str, ended: &Ended) -> String;
+
+    /// What it says went wrong when it says so only at its end.
+    fn complaint(&self, ended: &Ended) -> Option<String> {
+        let _ = ended;
+        None
+    }
+
+    /// How long it may take and how much it may print.
+    fn limits(&self, setting: &ProviderSetting) -> Limits {
+        let timeouts = setting.timeouts;
+        Limits { first_byte: timeouts.first_byte, total: timeouts.total, max_bytes: setting.max_reply_bytes }
+    }
+
+    /// Looks whether the program is there.
+    fn check_program(&self, setting: &ProviderSetting) -> Check {
+        version_check(self.program(), &self.install_hint(&setting.name), setting)
+    }
+}
 
 /// Opens one of them.
-pub(crate) fn open(_kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>, AskError> {
-    Err(AskError::Setting {
-        message: format!("`{}` cannot be asked yet", setting.kind),
-        provider: setting.name,
-        hint: "use another provider".to_owned(),
-    })
+pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>, AskError> {
+    let dialect: Box<dyn Dialect> = match kind {
+        Kind::ClaudeCode => Box::new(claude_code::ClaudeCode),
+        Kind::Codex => Box::new(codex::Codex),
+        Kind::GeminiCli => Box::new(gemini_cli::GeminiCli),
+        Kind::Command | Kind::Manual | Kind::Anthropic | Kind::OpenAi | Kind::Gemini | Kind::Replay => {
+            Box::new(command::AnyCommand::new(&setting)?)
+        }
+    };
+    Ok(Box::new(Agent { setting, dialect }))
+}
+
+/// A program that is asked.
+struct Agent {
+    setting: ProviderSetting,
+    dialect: Box<dyn Dialect>,
+}
+
+impl Ask for Agent {
+    fn refuse(&self, request: &Request<'_>) -> Result<(), AskError> {
+        base_url::check(&self.setting, self.dialect.vendor_hosts())?;
+        self.dialect.refuse(&self.setting, request)
+    }
+
+    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
+        self.refuse(request)?;
+        let key = key::find(&self.setting, request.stop)?;
+        // Whatever is left in it, such as an agent's own error reports, goes with it.
+        let private_dir = tempfile::Builder::new().prefix("aiwf-").tempdir().map_err(AskError::Sink)?;
+        let call =
+            Call { setting: &self.setting, request, key: key.as_ref(), private_dir: private_dir.path() };
+        let invocation = self.dialect.invocation(&call)?;
+        invocation.write_files(private_dir.path()).map_err(AskError::Sink)?;
+        let asked = self.run(&call, invocation, sink);
+        asked.map(Answer::Reply).map_err(|error| key::hide(error, key.as_ref()))
+    }
+
+    fn check(&self) -> Vec<Check> {
+        let mut checks = vec![self.dialect.check_program(&self.setting)];
+        if let Err(error) = base_url::check(&self.setting, self.dialect.vendor_hosts()) {
+            checks.push(Check::bad("url", error.to_string(), error.hint()));
+        }
+        if self.setting.key != KeySource::None {
+            checks.push(key::check(&self.setting));
+        }
+        checks
+    }
+}
+
+impl Agent {
+    fn run(&self, call: &Call<'_>, invocation: Invocation, sink: &mut dyn Sink) -> Result<Reply, AskError> {
+        let program = Program {
+            path: &invocation.program,
+            args: &invocation.args,
+            env: &invocation.env,
+            env_removed: &invocation.env_removed,
+            directory: Some(call.request.directory),
+        };
+        let failed = |error| self.child_error(error, &invocation.program, call.request.directory);
+        let limits = self.dialect.limits(&self.setting);
+        let mut child = Child::start(&program, limits, call.request.stop).map_err(failed)?;
+        child.send(invocation.stdin);
+        if !invocation.is_dialogue {
+            child.close_stdin();
+        }
+        let mut fold = self.dialect.fold(call);
+        let mut heard = Heard::default();
+        let mut buffer = vec![0; CHUNK];
+        let mut n_bytes = 0;
+        while !heard.is_done {
+            let n_read = child.read(&mut buffer).map_err(failed)?;
+            if n_read == 0 {
+                fold.end(&mut heard)?;
+            }
+            let bytes = buffer.get(..n_read).unwrap_or_default();
+            if n_read > 0 {
+                n_bytes += n_read as u64;
+                sink.raw(bytes).map_err(AskError::Sink)?;
+                sink.progress(Progress::Bytes(n_bytes));
+                fold.bytes(bytes, &mut heard)?;
+            }
+            for step in heard.steps.drain(..) {
+                match step {
+                    Step::Text(text) => sink.text(&text).map_err(AskError::Sink)?,
+                    Step::Restart => sink.restart().map_err(AskError::Sink)?,
+                    Step::Send(text) => child.send(text.into_bytes()),
+                }
+            }
+            if n_read == 0 {
+                break;
+            }
+        }
+        let ended = child.end(PATIENCE);
+        if heard.complaint.is_none() {
+            heard.complaint = self.dialect.complaint(&ended);
+        }
+        let judge =
+            Judge { provider: &self.setting.name, hint: &|words, ended| self.dialect.hint(words, ended) };
+        judge.judge(heard, &ended)
+    }
+
+    fn child_error(&self, error: ChildError, program: &OsStr, directory: &Path) -> AskError {
+        let provider = self.setting.name.clone();
+        match error {
+            ChildError::NotStarted(error) => {
+                let is_directory = !directory.is_dir();
+                AskError::NoProgram {
+                    program: program.to_string_lossy().into_owned(),
+                    message: if is_directory {
+                        "the directory it would work in is not there".to_owned()
+                    } else {
+                        not_started(&error)
+                    },
+                    hint: self.dialect.install_hint(&provider),
+                }
+            }
+            ChildError::Stopped => AskError::Stopped { provider },
+            ChildError::TimedOut { wait, after } => AskError::TimedOut { provider, wait, after },
+            ChildError::TooLarge { limit } => AskError::TooLarge { provider, limit },
+            ChildError::Pipe(error) => AskError::Cut { provider, message: error.to_string(), usage: None },
+        }
+    }
+}
+
+/// Why a program was not started, in words.
+fn not_started(error: &io::Error) -> String {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the system has more errors than we have words")]
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such program".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
+/// The program of an agent: as the setting says, else by its usual name.
+fn program_of(setting: &ProviderSetting, usual: &str) -> std::ffi::OsString {
+    setting.program.as_ref().map_or_else(|| usual.into(), |program| program.clone().into_os_string())
+}
+
+/// Looks whether a program says its version.
+fn version_check(usual: &str, install_hint: &str, setting: &ProviderSetting) -> Check {
+    let path = program_of(setting, usual);
+    let env: Vec<_> = setting.env.clone().into_iter().collect();
+    let args = ["--version".into()];
+    let program = Program { path: &path, args: &args, env: &env, env_removed: &[], directory: None };
+    let limits = Limits { first_byte: VERSION_WAIT, total: VERSION_WAIT, max_bytes: CHUNK as u64 };
+    let shown = path.to_string_lossy();
+    let retry = format!("run `{shown} --version` yourself to see what is wrong");
+    match child::output(&program, limits, &Stop::default()) {
+        Ok((printed, ended)) if ended.code == Some(0) => {
+            let printed = String::from_utf8_lossy(&printed);
+            let version = heard::shown(printed.lines().next().unwrap_or_default());
+            Check::ok("program", format!("`{shown}` {version}"))
+        }
+        Ok((_, ended)) => {
+            let words = heard::shown(&ended.stderr);
+            Check::bad("program", format!("`{shown} --version` failed: {words}"), retry)
+        }
+        Err(ChildError::NotStarted(error)) => {
+            Check::bad("program", format!("`{shown}`: {}", not_started(&error)), install_hint)
+        }
+        Err(_) => Check::bad(
+            "program",
+            format!("`{shown} --version` did not answer within {} s", VERSION_WAIT.as_secs()),
+            retry,
+        ),
+    }
+}
+
+/// What to say when an agent is not there.
+fn npm_hint(package: &str, provider: &str) -> String {
+    format!("install it with `npm install -g {package}`, or set `program` in `[providers.{provider}]`")
 }

@@ -74,8 +74,11 @@ pub struct ToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// Its arguments.
+    /// Its arguments; a text when the model wrote something that is not JSON.
     pub arguments: serde_json::Value,
+    /// What the model's API wants back with the call, unread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 /// How a call ended; the text went into the sink.

@@ -257,6 +257,11 @@ impl AskError {
             Self::PromptTooLong { .. } => {
                 "set `[session] budget_tokens`, give fewer files, or use another provider".to_owned()
             }
+            Self::Status { status: 300..=399, .. } => "set `base_url` to where the server is".to_owned(),
+            Self::Status { status: 400 | 413 | 422, .. } => {
+                "mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size"
+                    .to_owned()
+            }
             Self::Status { status: 401 | 403, .. } => {
                 "check the key: `aiwf validate providers` says where it is looked for".to_owned()
             }
@@ -266,7 +271,7 @@ impl AskError {
                 "`aiwf retry` asks again; what arrived is kept".to_owned()
             }
             Self::Malformed { .. } => {
-                "check that `type` and `base_url` of the provider fit together".to_owned()
+                "check that `type`, `base_url` and `reply` of the provider fit together".to_owned()
             }
             Self::TimedOut { wait, .. } => {
                 format!("`aiwf retry` asks again; `{}` of the provider sets how long to wait", wait.setting())

@@ -1,12 +1,15 @@
 //! Runs the program in a world of its own.
 //!
 //! A [`TestProject`] is a project directory and a home that nobody else has. Nothing of the surroundings reaches
-//! the program but what a test puts there, and what comes back is one text: output, errors and exit code.
+//! the program but what a test puts there, and what comes back is one text: output, errors and exit code. A
+//! [`ModelServer`] is the model behind the APIs that the program, or an agent it starts, talks to.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot be set up stops there")]
 
+pub mod model_server;
 mod outcome;
 mod project;
 
+pub use model_server::ModelServer;
 pub use outcome::Outcome;
 pub use project::{Run, TestProject};

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     ProviderFailed,
     /// The program is wrong.
     Bug,
+    /// Someone asked for an end.
+    Interrupted,
 }
 
 impl Exit {
@@ -26,6 +28,7 @@ impl Exit {
             Self::Waiting => 3,
             Self::ProviderFailed => 4,
             Self::Bug => 70,
+            Self::Interrupted => 130,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::io;
 
 use aiwf_engine::config::ConfigError;
+use aiwf_engine::provider::AskError;
 use aiwf_engine::{EngineError, SessionError};
 use serde_json::{Value, json};
 
@@ -139,8 +140,8 @@ impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let exit = if let SessionError::NoReplyYet { .. } = error {
             Exit::Waiting
-        } else if let SessionError::Ask(_) = error {
-            Exit::ProviderFailed
+        } else if let SessionError::Ask(error) = &error {
+            of_call(error)
         } else {
             Exit::Refused
         };
@@ -153,5 +154,28 @@ impl From<SessionError> for Failure {
             }
         }
         failure
+    }
+}
+
+/// What cannot be asked is a request that cannot be done; whoever was asked and did not answer has failed.
+fn of_call(error: &AskError) -> Exit {
+    match error {
+        AskError::Stopped { .. } => Exit::Interrupted,
+        AskError::Setting { .. }
+        | AskError::KeyWithheld { .. }
+        | AskError::Unsendable { .. }
+        | AskError::PromptTooLong { .. } => Exit::Refused,
+        AskError::NotRecorded { .. }
+        | AskError::Unreadable { .. }
+        | AskError::NoProgram { .. }
+        | AskError::NoKey { .. }
+        | AskError::Failed { .. }
+        | AskError::Status { .. }
+        | AskError::Cut { .. }
+        | AskError::Empty { .. }
+        | AskError::Malformed { .. }
+        | AskError::TimedOut { .. }
+        | AskError::TooLarge { .. }
+        | AskError::Sink(_) => Exit::ProviderFailed,
     }
 }

@@ -1,6 +1,8 @@
 //! The `aiwf` program: flags in, the engine called, results and errors printed, an exit code out.
 
 mod anatomy;
+mod call_args;
+mod call_progress;
 mod cli;
 mod commands;
 mod exit;

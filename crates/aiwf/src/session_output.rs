@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use aiwf_engine::{Decided, Performed, SessionReport};
+use aiwf_engine::machine::Total;
+use aiwf_engine::{Decided, Performed, SessionReport, UsageReport};
+use serde_json::json;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -29,6 +31,10 @@ pub(crate) fn performed(performed: &[Performed]) {
             }
             Performed::Kept { path } => format!("kept what was edited as {path}"),
             Performed::ReplyReceived { path } => format!("took the reply {path}"),
+            Performed::Judged { provider, is_approved: true } => format!("{provider} says yes at the gate"),
+            Performed::Judged { provider, is_approved: false } => format!("{provider} says no at the gate"),
+            Performed::BudgetReached { message } => format!("not asked: {message}"),
+            Performed::Noted { message } => message.clone(),
         };
         output::note(&format!("{line}\n"));
     }
@@ -93,10 +99,84 @@ fn shown(report: &SessionReport) -> String {
     for problem in &report.problems {
         line("problem", problem);
     }
+    if let Some(remark) = &report.remark {
+        line("remark", remark);
+    }
     line("next", &report.next);
     text
 }
 
 fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Prints what a session cost and what it may cost.
+pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Failure> {
+    if output.is_json() {
+        return output.json(json!({ "session_id": usage.session_id, "usage": usage }), Exit::Done);
+    }
+    let mut text = format!("session   {}\n", usage.session_id);
+    for call in &usage.calls {
+        let used = call.usage.unwrap_or_default();
+        let gate = if call.is_gate { " gate" } else { "" };
+        let _ = writeln!(
+            text,
+            "call      {}-{}{gate}: {} {}, {} in, {} out, {}",
+            call.phase.as_str(),
+            call.iteration,
+            call.provider,
+            call.model.as_deref().unwrap_or("(model unknown)"),
+            tokens(used.input_tokens),
+            tokens(used.output_tokens),
+            used.cost.map_or("cost unknown".to_owned(), |cost| format!("${:.4}", cost.as_f64())),
+        );
+    }
+    for phase in &usage.phases {
+        let _ = writeln!(text, "phase     {}: {}", phase.phase, total(&phase.total));
+    }
+    let _ = writeln!(text, "total     {}", total(&usage.total));
+    let budget = &usage.budget;
+    let limits = [
+        budget.max_calls.map(|max| format!("{max} calls")),
+        budget.max_tokens.map(|max| format!("{max} tokens")),
+        budget.max_cost.map(|max| format!("${max:.2}")),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let limits = if limits.is_empty() { "no limit".to_owned() } else { limits.join(", ") };
+    let _ = writeln!(text, "budget    {limits}");
+    if !budget.soft_for.is_empty() {
+        let _ = writeln!(
+            text,
+            "soft      aiwf cannot limit the replies of {}: the limits are looked at between calls",
+            budget.soft_for.join(", ")
+        );
+    }
+    output::print(|out| {
+        use std::io::Write as _;
+        out.write_all(text.as_bytes())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn tokens(tokens: Option<u64>) -> String {
+    tokens.map_or("unknown".to_owned(), |tokens| tokens.to_string())
+}
+
+/// A sum, with what it leaves out because nobody knows it.
+fn total(total: &Total) -> String {
+    let unknown = |n_calls: u64| match n_calls {
+        0 => String::new(),
+        1 => " (1 call unknown)".to_owned(),
+        n_calls => format!(" ({n_calls} calls unknown)"),
+    };
+    format!(
+        "{} calls, {} tokens in, {} out, {} cached{}, ${:.4}{}",
+        total.calls,
+        total.input_tokens,
+        total.output_tokens,
+        total.cached_tokens,
+        unknown(total.calls_without_tokens),
+        total.cost.as_f64(),
+        unknown(total.calls_without_cost),
+    )
 }

@@ -9,9 +9,10 @@ use aiwf_engine::config::{Approver, Config, Flags, Gate, GateName, Role, parse_g
 use aiwf_engine::machine;
 use aiwf_engine::profile::{Action, Param, ParamKind, Profile};
 use aiwf_engine::{Engine, NewSession, SessionError};
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value, json};
 
+use crate::call_args::CallArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -56,6 +57,7 @@ pub(super) fn command(profile: &Profile) -> Command {
                 .help("Every gate is skip")
                 .help_heading("Session"),
         );
+    init = CallArgs::augment_args(init);
     let mut command = Command::new(profile.name().to_owned())
         .about(profile.description().to_owned())
         .subcommand_required(true)
@@ -192,7 +194,8 @@ fn init(
         max_iterations: config.session.max_iterations.value.get(),
         hash_prompts: config.session.hash_prompts.value,
     };
-    let created = engine.create_session(new)?;
+    let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
+    let created = call.engine(engine).create_session(new)?;
     session_output::performed(&created.performed);
     session_output::report(&engine.session_report(Some(&created.id))?, output, Exit::Done)
 }
@@ -222,8 +225,7 @@ fn gates(config: &Config) -> BTreeMap<String, machine::GateSetting> {
         max_retries: gate.max_retries,
         allow_rewrite: gate.allow_rewrite,
     };
-    GateName::ALL
-        .into_iter()
+    GateName::of_session()
         .map(|name| (name.as_str().to_owned(), setting(&config.gates.get(name).value)))
         .filter(|(_, gate)| *gate != machine::GateSetting::MANUAL)
         .collect()

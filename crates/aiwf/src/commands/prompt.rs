@@ -1,12 +1,14 @@
-//! `aiwf prompt`: build, preview, recipes, schema.
+//! `aiwf prompt`: build, preview, send, recipes, schema.
 
 mod build;
 mod build_args;
+mod send;
 
 use aiwf_engine::prompt::{PromptAggregator, Recipe};
 use aiwf_engine::{Engine, schema};
 use build_args::RecipeArgs;
 use clap::Subcommand;
+use send::SendArgs;
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -31,6 +33,13 @@ pub(crate) enum PromptCommand {
         after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
     )]
     Preview(RecipeArgs),
+    /// Build a prompt, send it to a provider and print the reply.
+    #[command(
+        subcommand_value_name = "RECIPE",
+        subcommand_help_heading = "Recipes",
+        after_help = "Example: aiwf prompt send change --provider codex --phase plan --instructions 'Add login'"
+    )]
+    Send(SendArgs),
     /// List the recipes and their components in order.
     Recipes,
     /// Print the JSON Schema of a recipe's `--input` document.
@@ -47,6 +56,7 @@ impl PromptCommand {
         match self {
             Self::Build(_) => "prompt build",
             Self::Preview(_) => "prompt preview",
+            Self::Send(_) => "prompt send",
             Self::Recipes => "prompt recipes",
             Self::Schema { .. } => "prompt schema",
         }
@@ -70,6 +80,7 @@ pub(crate) fn run(command: &PromptCommand, engine: &Engine, output: &Output<'_>)
     match command {
         PromptCommand::Build(args) => build::build(args, engine, output),
         PromptCommand::Preview(args) => build::preview(args, engine, output),
+        PromptCommand::Send(args) => send::run(args, engine, output),
         PromptCommand::Recipes => recipes(output),
         PromptCommand::Schema { recipe } => print_schema(*recipe, output),
     }

@@ -12,6 +12,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::prompt::name_parser;
+use crate::call_args::CallArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -34,9 +35,9 @@ impl SessionId {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
     /// Do the next thing that needs no decision.
-    Step(SessionId),
+    Step(AskingArgs),
     /// Go on until a person is needed or the session is complete.
-    Run(SessionId),
+    Run(AskingArgs),
     /// Approve what lies at the gate, exactly as it is on disk.
     Approve(ApproveArgs),
     /// Turn down what lies at the gate; the next prompt carries the feedback.
@@ -46,9 +47,11 @@ pub(crate) enum SessionCommand {
         /// What should be different.
         #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
         feedback: String,
+        #[command(flatten)]
+        call: CallArgs,
     },
     /// Ask again with the same approved prompt.
-    Retry(SessionId),
+    Retry(AskingArgs),
     /// Put a reply in place.
     Respond {
         #[command(flatten)]
@@ -72,7 +75,13 @@ pub(crate) enum SessionCommand {
         file: String,
     },
     /// Show where a session stands.
-    Status(SessionId),
+    Status {
+        #[command(flatten)]
+        session: SessionId,
+        /// Show what its calls cost, and what they may cost.
+        #[arg(long)]
+        usage: bool,
+    },
     /// List the sessions, the one that changed last first.
     List(ListArgs),
     /// Print something of a session: plan, standards, prompt, response, review, code, or a path.
@@ -108,6 +117,15 @@ pub(crate) enum SessionCommand {
     Verify(SessionId),
 }
 
+/// A session whose provider may be asked.
+#[derive(Debug, Args)]
+pub(crate) struct AskingArgs {
+    #[command(flatten)]
+    session: SessionId,
+    #[command(flatten)]
+    call: CallArgs,
+}
+
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ApproveArgs {
@@ -131,6 +149,8 @@ pub(crate) struct ApproveArgs {
     /// Later changes of this prompt do not count.
     #[arg(long)]
     no_hash_prompts: bool,
+    #[command(flatten)]
+    call: CallArgs,
 }
 
 #[derive(Debug, Args)]
@@ -177,7 +197,7 @@ impl SessionCommand {
             Self::Respond { .. } => "respond",
             Self::Cancel(_) => "cancel",
             Self::Restore { .. } => "restore",
-            Self::Status(_) => "status",
+            Self::Status { .. } => "status",
             Self::List(_) => "list",
             Self::Show { .. } => "show",
             Self::Preview(_) => "preview",
@@ -191,18 +211,19 @@ impl SessionCommand {
 
 pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     match command {
-        SessionCommand::Step(session) => {
-            let decided = engine.step_session(session.given())?;
+        SessionCommand::Step(AskingArgs { session, call }) => {
+            let decided = call.engine(engine).step_session(session.given())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
-        SessionCommand::Run(session) => {
-            let decided = engine.run_session(session.given())?;
+        SessionCommand::Run(AskingArgs { session, call }) => {
+            let decided = call.engine(engine).run_session(session.given())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
         SessionCommand::Approve(args) => {
             let given = args.session.given();
+            let engine = args.call.engine(engine);
             let decided = match (args.rebind, args.accept, args.max_iterations) {
                 (true, ..) => engine.rebind(given)?,
                 (_, true, _) => engine.accept(given)?,
@@ -216,15 +237,15 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
                     engine.approve(given, &ApproveOptions { fs_ability: args.fs_ability, hash_prompts })?
                 }
             };
-            // The last iteration failed its review: a person has to decide more than the gate asked for.
-            let exit = if decided.report.status == "paused" { Exit::Waiting } else { Exit::Done };
-            session_output::decided(&decided, output, exit)
+            session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Reject { session, feedback } => {
-            session_output::decided(&engine.reject(session.given(), feedback)?, output, Exit::Done)
+        SessionCommand::Reject { session, feedback, call } => {
+            let decided = call.engine(engine).reject(session.given(), feedback)?;
+            session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Retry(session) => {
-            session_output::decided(&engine.retry(session.given())?, output, Exit::Done)
+        SessionCommand::Retry(AskingArgs { session, call }) => {
+            let decided = call.engine(engine).retry(session.given())?;
+            session_output::decided(&decided, output, paused_exit(&decided))
         }
         SessionCommand::Respond { session, file, record } => {
             let reply = if file.as_os_str() == "-" {
@@ -245,7 +266,10 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             engine.restore(Some(id), file)?;
             session_output::report(&engine.session_report(Some(id))?, output, Exit::Done)
         }
-        SessionCommand::Status(session) => {
+        SessionCommand::Status { session, usage: true } => {
+            session_output::usage(&engine.session_usage(session.given())?, output)
+        }
+        SessionCommand::Status { session, usage: false } => {
             session_output::report(&engine.session_report(session.given())?, output, Exit::Done)
         }
         SessionCommand::List(args) => list(args, engine, output),
@@ -263,6 +287,11 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
         }
         SessionCommand::Verify(session) => verify(session, engine, output),
     }
+}
+
+/// A limit was reached: a person has to decide more than the gate asked for.
+fn paused_exit(decided: &aiwf_engine::Decided) -> Exit {
+    if decided.report.status == "paused" { Exit::Waiting } else { Exit::Done }
 }
 
 /// A command that could do nothing because somebody is awaited says so by its exit code.
@@ -330,6 +359,13 @@ fn preview(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<
         |section: &aiwf_engine::provider::SectionHash| format!("  {}  {}\n", section.sha256, section.id);
     let anatomy: String = preview.sections.iter().map(section).collect();
     output::note(&format!("payload sha256 {}\n{anatomy}", preview.metadata.sha256));
+    if let Some(ability) = preview.metadata.lowered_from {
+        let metadata = &preview.metadata;
+        output::note(&format!(
+            "{} can {ability}, but is held to reading here: it answers with text\n",
+            metadata.provider
+        ));
+    }
     output::print(|out| {
         if let Some(system) = &preview.system_prompt {
             write!(out, "{system}\n\n---\n\n")?;

@@ -69,7 +69,7 @@ fn explained(built: &mut Built) -> String {
     anatomy(&title, &prompt.sections(), &metadata)
 }
 
-fn options(common: &CommonArgs) -> BuildOptions {
+pub(super) fn options(common: &CommonArgs) -> BuildOptions {
     BuildOptions {
         format: common.format,
         provider: common.provider,
@@ -82,7 +82,7 @@ fn options(common: &CommonArgs) -> BuildOptions {
 }
 
 /// The standard input can be read only once.
-fn check_stdin_is_asked_for_once(args: &RecipeArgs) -> Result<(), Failure> {
+pub(super) fn check_stdin_is_asked_for_once(args: &RecipeArgs) -> Result<(), Failure> {
     let is_stdin = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
     let is_asked_for_twice = match args {
         RecipeArgs::Session(args) => is_stdin(&args.input) && is_stdin(&args.profile_prompt),
@@ -97,8 +97,8 @@ fn check_stdin_is_asked_for_once(args: &RecipeArgs) -> Result<(), Failure> {
 }
 
 /// Reads what the flags name.
-struct Inputs<'a> {
-    engine: &'a Engine,
+pub(super) struct Inputs<'a> {
+    pub(super) engine: &'a Engine,
 }
 
 impl Inputs<'_> {
@@ -110,7 +110,7 @@ impl Inputs<'_> {
         Ok(read_text(&self.engine.settings().current_dir.join(path)).map_err(|error| error.about(path))?)
     }
 
-    fn document(&self, args: &RecipeArgs) -> Result<(Document, ChangeFlags), Failure> {
+    pub(super) fn document(&self, args: &RecipeArgs) -> Result<(Document, ChangeFlags), Failure> {
         Ok(match args {
             RecipeArgs::Session(args) => (Document::Session(self.session(args)?), ChangeFlags::default()),
             RecipeArgs::Change(args) => {

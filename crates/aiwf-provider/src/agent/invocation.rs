@@ -1,0 +1,123 @@
+//! What an agent is started with: made from a setting and a request without touching anything.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
+
+use crate::ask::Request;
+use crate::payload::{Payload, Turn};
+use crate::provider_setting::{ProviderSetting, Secret};
+
+/// What an invocation is made from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) setting: &'a ProviderSetting,
+    pub(crate) request: &'a Request<'a>,
+    /// The key that is handed over, when there is one.
+    pub(crate) key: Option<&'a Secret>,
+    /// A directory that nobody else can read, gone after the call.
+    pub(crate) private_dir: &'a Path,
+}
+
+/// What an agent is started with.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    /// Variables it gets beside ours; the last of a name counts.
+    pub(crate) env: Vec<(String, String)>,
+    /// Variables of ours that it does not get.
+    pub(crate) env_removed: Vec<&'static str>,
+    /// What it reads first.
+    pub(crate) stdin: Vec<u8>,
+    /// Whether more may follow.
+    pub(crate) is_dialogue: bool,
+    /// Files in the private directory that it reads.
+    pub(crate) files: Vec<PrivateFile>,
+}
+
+/// A file that nobody else can read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PrivateFile {
+    /// Its path below the private directory.
+    pub(crate) name: &'static str,
+    pub(crate) text: String,
+}
+
+impl Invocation {
+    pub(crate) fn arg(&mut self, arg: impl Into<OsString>) -> &mut Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    pub(crate) fn args<const N: usize>(&mut self, args: [&str; N]) -> &mut Self {
+        self.args.extend(args.map(OsString::from));
+        self
+    }
+
+    pub(crate) fn env(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Adds the variables of the setting; those added before are defaults, those added after cannot be changed.
+    pub(crate) fn env_of(&mut self, setting: &ProviderSetting) -> &mut Self {
+        self.env.extend(setting.env.iter().map(|(name, value)| (name.clone(), value.clone())));
+        self
+    }
+
+    /// Adds a private file and gives its path.
+    pub(crate) fn file(&mut self, call: &Call<'_>, name: &'static str, text: impl Into<String>) -> OsString {
+        self.files.push(PrivateFile { name, text: text.into() });
+        call.private_dir.join(name).into_os_string()
+    }
+
+    /// Writes the private files.
+    pub(crate) fn write_files(&self, private_dir: &Path) -> std::io::Result<()> {
+        for file in &self.files {
+            let path = private_dir.join(file.name);
+            let name = path.file_name().unwrap_or_default();
+            let directory = path.parent().unwrap_or(private_dir);
+            if directory != private_dir {
+                std::fs::DirBuilder::new().recursive(true).create(directory)?;
+            }
+            let mut builder = tempfile::Builder::new();
+            // Made with rights for its owner only, and removed together with its directory.
+            let mut written = builder.prefix(name).rand_bytes(0).tempfile_in(directory)?;
+            written.write_all(file.text.as_bytes())?;
+            written.keep()?;
+        }
+        Ok(())
+    }
+}
+
+/// The one text that a program gets: a single message as it is.
+///
+/// Several messages, and the turns after them, are joined by a blank line in their order, whoever speaks; what is in
+/// them is not touched.
+pub(crate) fn prompt_text(payload: &Payload) -> Cow<'_, str> {
+    let messages = payload.messages.iter().map(|message| message.content.as_str());
+    let turns = payload.turns.iter().map(|turn| match turn {
+        Turn::Assistant { content, .. } | Turn::Tool { content, .. } | Turn::User { content } => {
+            content.as_str()
+        }
+    });
+    let mut texts = messages.chain(turns);
+    match (texts.next(), texts.next()) {
+        (None, _) => Cow::Borrowed(""),
+        (Some(only), None) => Cow::Borrowed(only),
+        (Some(first), Some(second)) => {
+            let texts: Vec<&str> = [first, second].into_iter().chain(texts).collect();
+            Cow::Owned(texts.join("\n\n"))
+        }
+    }
+}
+
+/// The line and column, both from 1, of a byte of a text.
+pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let column = before.get(line_start..).unwrap_or_default().chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
+}

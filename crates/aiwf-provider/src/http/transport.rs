@@ -1,0 +1,200 @@
+//! Sends a request and judges how the server takes it; what a reply says is read elsewhere.
+//!
+//! A redirect is not followed, or the key would go where a server says. Nothing that is shown holds the key.
+
+use std::error::Error as _;
+use std::time::{Duration, Instant};
+
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::{Client, Method, Request, Response, Url, redirect};
+
+use super::address::Address;
+use super::api::Api;
+use super::fault::{fault_of_body, is_passing, shown};
+use super::retry::{Failure, MAX_ASKED_WAIT, Retry, asked_wait};
+use super::watch::Watch;
+use crate::ask_error::{AskError, Wait};
+use crate::provider_setting::Secret;
+
+/// How much of an answer that is no reply is read, and for how long.
+const MAX_BODY_BYTES: usize = 64 * 1024;
+const MAX_BODY_WAIT: Duration = Duration::from_secs(5);
+
+/// A connection to a provider's server for the time of one call.
+pub(super) struct Transport<'a> {
+    pub(super) watch: Watch<'a>,
+    address: &'a Address,
+    key: Option<&'a Secret>,
+    client: Client,
+}
+
+impl<'a> Transport<'a> {
+    pub(super) fn open(
+        watch: Watch<'a>,
+        api: &Api,
+        address: &'a Address,
+        key: Option<&'a Secret>,
+    ) -> Result<Self, AskError> {
+        let failed = |message: String| AskError::Failed {
+            provider: watch.provider.to_owned(),
+            message,
+            hint: "check the certificates that the system trusts".to_owned(),
+            usage: None,
+        };
+        let headers = headers(api, key).ok_or_else(|| failed("a header cannot be made".to_owned()))?;
+        let client = client(address, headers, watch.timeouts.connect)
+            .map_err(|error| failed(format!("no connection can be made: {}", cause(&error))))?;
+        Ok(Self { watch, address, key, client })
+    }
+
+    /// Sends a request and waits for the head of the answer, whatever its status.
+    pub(super) async fn send(&self, request: Request, attempt_at: Instant) -> Result<Response, Failure> {
+        let deadline = self.watch.first_byte(attempt_at);
+        let sent = self.watch.until(deadline, self.client.execute(request)).await?;
+        sent.map_err(|error| self.not_reached(&error))
+    }
+
+    fn not_reached(&self, error: &reqwest::Error) -> Failure {
+        if error.is_connect() && error.is_timeout() {
+            return self.watch.timed_out(Wait::Connect, self.watch.timeouts.connect).into();
+        }
+        let what = if error.is_connect() { "there is no connection to" } else { "no answer came from" };
+        let message = format!("{what} `{}`: {}", self.address.shown(), self.shown(&cause(error)));
+        let hint = "check the network and `base_url` of the provider, then `aiwf retry`".to_owned();
+        let provider = self.watch.provider.to_owned();
+        let is_lasting = error.is_builder() || is_of_tls(error);
+        let retry = if is_lasting { Retry::Never } else { Retry::BackOff };
+        Failure { error: AskError::Failed { provider, message, hint, usage: None }, retry }
+    }
+
+    /// Why an answer is no reply, from its status, its headers and the beginning of its body.
+    pub(super) async fn turned_down(&self, response: Response) -> Failure {
+        let status = response.status();
+        let headers = response.headers().clone();
+        let body = match self.beginning(response).await {
+            Ok(body) => body,
+            Err(error) => return error.into(),
+        };
+        let fault = fault_of_body(&body, status.as_u16());
+        let mut message = match &fault {
+            Some(fault) => self.shown(&fault.message),
+            None => status.canonical_reason().unwrap_or("nothing else").to_lowercase(),
+        };
+        if status.is_redirection() {
+            let to = text(&headers, &LOCATION).unwrap_or("nowhere");
+            message = format!("it redirects to `{}`, which is not followed", self.shown(to));
+        }
+        let is_passing = fault.map_or(is_passing(status.as_u16()), |fault| fault.is_passing);
+        let retry = match asked_for(&headers) {
+            _ if !is_passing => Retry::Never,
+            None => Retry::BackOff,
+            Some(wait) if wait <= MAX_ASKED_WAIT.min(self.watch.remaining()) => Retry::After(wait),
+            Some(wait) => {
+                message = format!("{message}; it asks to wait {} s", wait.as_secs());
+                Retry::Never
+            }
+        };
+        let provider = self.watch.provider.to_owned();
+        Failure { error: AskError::Status { provider, status: status.as_u16(), message }, retry }
+    }
+
+    /// The first bytes of an answer; a body that ends early or never is as good as what arrived of it.
+    pub(super) async fn beginning(&self, mut response: Response) -> Result<Vec<u8>, AskError> {
+        let mut body = Vec::new();
+        let read = async {
+            while body.len() < MAX_BODY_BYTES {
+                let Ok(Some(chunk)) = response.chunk().await else { break };
+                body.extend_from_slice(&chunk);
+            }
+        };
+        let bounded = tokio::time::timeout(MAX_BODY_WAIT, read);
+        match self.watch.until(self.watch.total(), bounded).await {
+            Ok(Ok(()) | Err(_)) | Err(AskError::TimedOut { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        body.truncate(MAX_BODY_BYTES);
+        Ok(body)
+    }
+
+    /// A server's text as it can be shown.
+    pub(super) fn shown(&self, text: &str) -> String {
+        shown(text, self.key.map(Secret::expose))
+    }
+}
+
+/// A request with JSON as its body; without one it only asks whether someone is there.
+pub(super) fn request(url: Url, body: Option<Vec<u8>>) -> Request {
+    let method = if body.is_some() { Method::POST } else { Method::GET };
+    let mut request = Request::new(method, url);
+    if let Some(body) = body {
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        *request.body_mut() = Some(body.into());
+    }
+    request
+}
+
+fn client(address: &Address, headers: HeaderMap, connect: Duration) -> Result<Client, reqwest::Error> {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Another thread may have been faster; then its choice holds.
+        drop(rustls::crypto::ring::default_provider().install_default());
+    }
+    let mut builder = Client::builder()
+        .user_agent(concat!("aiwf/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers)
+        .redirect(redirect::Policy::none())
+        .connect_timeout(connect)
+        .referer(false)
+        .retry(reqwest::retry::never());
+    if address.is_loopback {
+        builder = builder.no_proxy();
+    }
+    if address.base.scheme() == "http" {
+        // Nothing will be verified, so the system's certificates need not be read.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build()
+}
+
+fn headers(api: &Api, key: Option<&Secret>) -> Option<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in api.headers {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(key) = key {
+        let mut value = HeaderValue::from_str(&format!("{}{}", api.key_prefix, key.expose())).ok()?;
+        value.set_sensitive(true);
+        headers.insert(HeaderName::from_static(api.key_header), value);
+    }
+    Some(headers)
+}
+
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn asked_for(headers: &HeaderMap) -> Option<Duration> {
+    asked_wait(text(headers, &RETRY_AFTER)?, text(headers, &DATE))
+}
+
+/// The innermost reason; the outer ones say only that something was sent.
+pub(super) fn cause(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    // An error of its own may name the address; the innermost one of another library does not.
+    if error.source().is_none() { "the request cannot be made".to_owned() } else { innermost.to_string() }
+}
+
+/// Whether both sides cannot agree on TLS, which they will not next time either.
+fn is_of_tls(error: &reqwest::Error) -> bool {
+    let mut source = error.source();
+    while let Some(error) = source {
+        let io = error.downcast_ref::<std::io::Error>();
+        if error.is::<rustls::Error>() || io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}

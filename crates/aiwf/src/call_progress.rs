@@ -1,0 +1,83 @@
+//! What is shown while a provider is asked: one live line on a terminal, or lines of JSON.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use aiwf_engine::CallEvent;
+use aiwf_engine::provider::Progress;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+
+use crate::output;
+
+/// How often the clock of the line moves on.
+const TICK: Duration = Duration::from_millis(200);
+
+/// One live line per call: who, what for, how long, how much. Nothing in a pipe.
+pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
+    let is_watched = output::is_watched();
+    let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
+    move |event| {
+        let Ok(mut current) = current.lock() else { return };
+        if !is_watched {
+            return;
+        }
+        match event {
+            CallEvent::Started { provider, name } => {
+                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+                if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {msg}") {
+                    bar.set_style(style);
+                }
+                bar.set_prefix(format!("{provider} {name}"));
+                bar.enable_steady_tick(TICK);
+                *current = Some(bar);
+            }
+            CallEvent::Progress(progress) => {
+                if let Some(bar) = current.as_ref() {
+                    bar.set_message(match progress {
+                        Progress::Bytes(n_bytes) => HumanBytes(n_bytes).to_string(),
+                        Progress::Retry { attempt, wait } => {
+                            format!("attempt {attempt} in {:.1} s", wait.as_secs_f64())
+                        }
+                    });
+                }
+            }
+            CallEvent::Ended { .. } => {
+                if let Some(bar) = current.take() {
+                    bar.finish_and_clear();
+                }
+            }
+        }
+    }
+}
+
+/// The same as JSON, one line each; bytes are told once a second at most.
+pub(crate) fn events() -> impl Fn(CallEvent<'_>) + Send + Sync {
+    let last: Mutex<Option<std::time::Instant>> = Mutex::new(None);
+    move |event| {
+        let line = match event {
+            CallEvent::Started { provider, name } => {
+                json!({ "event": "call-started", "provider": provider, "name": name })
+            }
+            CallEvent::Progress(Progress::Bytes(n_bytes)) => {
+                let Ok(mut last) = last.lock() else { return };
+                if last.is_some_and(|last| last.elapsed() < Duration::from_secs(1)) {
+                    return;
+                }
+                *last = Some(std::time::Instant::now());
+                json!({ "event": "call-progress", "bytes": n_bytes })
+            }
+            CallEvent::Progress(Progress::Retry { attempt, wait }) => {
+                json!({ "event": "call-retry", "attempt": attempt, "wait_ms": millis(wait) })
+            }
+            CallEvent::Ended { is_ok, elapsed } => {
+                json!({ "event": "call-ended", "ok": is_ok, "elapsed_ms": millis(elapsed) })
+            }
+        };
+        output::note(&format!("{line}\n"));
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,84 @@
+//! `aiwf prompt send`: builds, sends, prints the reply.
+
+use std::fs::File;
+use std::io;
+
+use aiwf_engine::{Engine, EngineError, Sent};
+use clap::Args;
+use serde_json::json;
+
+use super::build::{self, Inputs};
+use super::build_args::RecipeArgs;
+use crate::call_args::CallArgs;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+use crate::progress::FileBar;
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArgs {
+    /// Who is asked: a built-in provider, or one of the configuration.
+    #[arg(long, value_name = "NAME", global = true)]
+    provider: Option<String>,
+    /// Keep the request and its reply in this directory, for a provider of type replay.
+    #[arg(long, value_name = "DIR", global = true)]
+    record: Option<std::path::PathBuf>,
+    /// Say on the standard error what happens during the call, one line of JSON each.
+    #[arg(long, global = true)]
+    events: bool,
+    #[command(subcommand)]
+    recipe: RecipeArgs,
+}
+
+pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let Some(provider) = &args.provider else {
+        let hint = "name one with `--provider NAME`; `aiwf providers` lists all";
+        return Err(Failure::usage("nobody is named to send the prompt to", hint));
+    };
+    build::check_stdin_is_asked_for_once(&args.recipe)?;
+    let (document, flags) = Inputs { engine }.document(&args.recipe)?;
+    let common = args.recipe.common();
+    let call = CallArgs { record: args.record.clone(), events: args.events };
+    let bar = FileBar::new();
+    let options = build::options(common);
+    let engine = call.engine(engine);
+    let sent = engine.send(document, &flags, &options, provider, &|progress| bar.show(progress))?;
+    output::problems(&sent.problems);
+    for note in &sent.notes {
+        output::note(&format!("{note}\n"));
+    }
+    for path in &sent.touched {
+        output::note(&format!("warning: the agent changed `{path}`, which it was not to touch\n"));
+    }
+    let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
+    print(&sent, output, exit)
+}
+
+fn print(sent: &Sent, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
+    let unreadable = |source: io::Error| {
+        Failure::from(EngineError::Unreadable { path: sent.reply_path().to_owned(), source })
+    };
+    if output.is_json() {
+        let reply = std::fs::read_to_string(sent.reply_path()).map_err(unreadable)?;
+        let mut result = json!({
+            "prompt_sha256": sent.prompt_sha256,
+            "reply": reply,
+            "usage": sent.usage.unwrap_or_default(),
+            "provider": sent.provider,
+        });
+        if let (Some(model), Some(result)) = (&sent.model, result.as_object_mut()) {
+            result.insert("model".to_owned(), model.as_str().into());
+        }
+        if let (false, Some(result)) = (sent.touched.is_empty(), result.as_object_mut()) {
+            result.insert("touched".to_owned(), json!(sent.touched));
+        }
+        return output.json(result, exit);
+    }
+    // A reply may be large: it goes from the file to the output piece by piece.
+    let mut reply = File::open(sent.reply_path()).map_err(unreadable)?;
+    output::print(|out| io::copy(&mut reply, out).map(drop))?;
+    if output::is_stdout_watched() {
+        output::note("\n");
+    }
+    Ok(exit)
+}
