@@ -80,8 +80,8 @@ impl Work<'_> {
         self.take_up_whole_reply()?;
         self.wake_up()?;
         match next_effect(&self.state) {
-            None => Ok(StepOutcome::Waiting),
-            Some(effect) => self.perform(effect),
+            Some(effect) if !self.is_phase_over() => self.perform(effect),
+            Some(_) | None => Ok(StepOutcome::Waiting),
         }
     }
 
@@ -119,9 +119,6 @@ impl Work<'_> {
     pub(crate) fn run_until_waiting(&mut self) -> Result<Vec<Performed>, SessionError> {
         let mut performed = Vec::new();
         for _ in 0..MAX_STEPS {
-            if self.is_phase_over() {
-                break;
-            }
             match self.step()? {
                 StepOutcome::Done(done) => performed.push(done),
                 StepOutcome::Waiting => break,

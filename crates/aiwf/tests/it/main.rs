@@ -9,6 +9,8 @@
     reason = "helper functions of tests stop at the first surprise"
 )]
 
+mod change;
+mod change_prompts;
 mod demo;
 mod errors;
 mod help;
