@@ -141,8 +141,11 @@ impl Reading<'_, '_> {
                 if self.n_bytes > 0 {
                     return self.cut(message, stream.usage()).into();
                 }
-                let retry = if fault.is_passing { Retry::BackOff } else { Retry::Never };
-                let hint = "`aiwf retry` asks again, once what it says is mended";
+                let (retry, hint) = if fault.is_passing {
+                    (Retry::BackOff, "wait, then `aiwf retry`")
+                } else {
+                    (Retry::Never, "`aiwf retry` asks again, once what it says is mended")
+                };
                 Failure { error: self.failed(message, hint, stream.usage()), retry }
             }
             FoldError::CallsTooLarge => {
