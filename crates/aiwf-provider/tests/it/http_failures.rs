@@ -167,6 +167,10 @@ fn a_key_is_never_shown_even_if_the_server_says_it() {
         assert!(!all.contains("sk-very"), "{all}");
         assert_eq!(server.received()[0].header("authorization"), Some(&*format!("Bearer {key}")));
     }
+    let server = Server::answering(&[&hello().replace("m-2026", key)]);
+    let mut setting = setting("openai", &server);
+    setting.key = variable(key);
+    assert_eq!(ask(setting).1.unwrap().model.as_deref(), Some("[key]"));
 }
 
 #[test]
