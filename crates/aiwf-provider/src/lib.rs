@@ -20,6 +20,8 @@ mod http;
 mod manual;
 mod replay;
 
+mod touched;
+
 pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};
 pub use ask_error::{AskError, Wait};
 pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, of_family, provider};
@@ -33,3 +35,4 @@ pub use provider_setting::{
 pub use replay::{Answered, Cassette, RecordedCapability, Recording, Replay};
 pub use sink::{Progress, Sink, TextSink};
 pub use stop::Stop;
+pub use touched::{Change, Touched, TouchedFile};

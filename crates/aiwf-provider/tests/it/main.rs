@@ -1,0 +1,28 @@
+//! Tests of providers as the engine sees them: opened from a setting, asked, judged by what reached the sink.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::disallowed_methods,
+    reason = "a test that meets what it did not expect must fail"
+)]
+
+// A program that stands for an agent, and a sink that keeps everything.
+mod fake_agent;
+
+// What ends a call early, and that no process is left then.
+mod child_processes;
+
+// Each agent: what it says, and what of it is a reply.
+mod claude_code;
+mod codex;
+mod command;
+mod gemini_cli;
+
+// What `check` finds.
+mod checks;
+// Where a login goes, and where it does not.
+mod logins;
