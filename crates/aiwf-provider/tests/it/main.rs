@@ -3,9 +3,13 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "helpers of tests are not covered by the switches in clippy.toml"
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::disallowed_methods,
+    reason = "a test that meets what it did not expect must fail"
 )]
 
+// Model APIs, against a server of the tests.
 mod asking;
 mod http_check;
 mod http_endings;
@@ -14,3 +18,20 @@ mod http_keys;
 mod http_replies;
 mod http_waits;
 mod server;
+
+// A program that stands for an agent, and a sink that keeps everything.
+mod fake_agent;
+
+// What ends a call early, and that no process is left then.
+mod child_processes;
+
+// Each agent: what it says, and what of it is a reply.
+mod claude_code;
+mod codex;
+mod command;
+mod gemini_cli;
+
+// What `check` finds.
+mod checks;
+// Where a login goes, and where it does not.
+mod logins;
