@@ -37,6 +37,13 @@ impl Failure {
         self
     }
 
+    /// Adds a hint where nobody who knew more gave one.
+    #[must_use]
+    pub(crate) fn or_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint.get_or_insert_with(|| hint.into());
+        self
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         if self.is_usage { 2 } else { 1 }
     }

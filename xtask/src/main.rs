@@ -10,6 +10,7 @@
     reason = "a tool for developers: it starts programs, writes scratch files and prints"
 )]
 
+mod agents;
 mod args;
 mod bench;
 mod failure;

@@ -36,6 +36,11 @@ const STEPS: &[Step] = &[
 const SLOW: &[Suite] = &[
     Suite { name: "fuzz-smoke", needs: None, run: fuzz_smoke },
     Suite { name: "faults", needs: Some("strace (Debian's package)"), run: crate::faults::run },
+    Suite {
+        name: "agents",
+        needs: Some("npm with node 20 or newer, the network for the first time, and network namespaces"),
+        run: crate::agents::run,
+    },
 ];
 
 /// Cases per property in `fuzz-smoke`; a plain test run has proptest's 256.
@@ -82,7 +87,7 @@ fn perform(name: &str, step: impl FnOnce() -> Result<(), Failure>) -> Result<(),
         }
         Err(failure) => Err(failure
             .detail(format!("step `{name}` failed after {seconds:.1} s"))
-            .hint(format!("run this step again with `cargo xtask test {name}`"))),
+            .or_hint(format!("run this step again with `cargo xtask test {name}`"))),
     }
 }
 
@@ -128,12 +133,12 @@ fn fuzz_smoke(workspace: &Workspace) -> Result<(), Failure> {
     announce_and_run(frozen_snapshots(&mut command))
 }
 
-fn has_nextest(workspace: &Workspace) -> bool {
+pub(crate) fn has_nextest(workspace: &Workspace) -> bool {
     workspace::capture(workspace.cargo().args(["nextest", "--version"])).is_ok()
 }
 
 /// Keeps insta from writing or accepting anything, whatever the caller's environment says.
-fn frozen_snapshots(command: &mut Command) -> &mut Command {
+pub(crate) fn frozen_snapshots(command: &mut Command) -> &mut Command {
     command.env("INSTA_UPDATE", "no").env("INSTA_FORCE_PASS", "0")
 }
 

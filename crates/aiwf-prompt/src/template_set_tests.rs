@@ -18,10 +18,13 @@ fn render(file: &str, leave_out: Option<&str>) -> Result<String, crate::template
 
 #[test]
 fn every_agent_has_a_template_for_every_phase() {
-    let expected: Vec<String> = AGENTS
+    let mut expected: Vec<String> = AGENTS
         .iter()
         .flat_map(|agent| PHASES.iter().map(move |phase| format!("{agent}-{phase}.md")))
         .collect();
+    // A judge at a gate is asked the same whoever it is.
+    expected.push("BASE-gate.md".to_owned());
+    expected.sort();
     let files: Vec<&str> = built_in_templates().iter().map(|(file, _)| *file).collect();
     assert_eq!(files, expected);
 }
@@ -67,6 +70,10 @@ fn every_template_asks_for_the_markers_of_its_phase() {
         let (wanted, unwanted): (&[&str], &[&str]) = match phase {
             "challenge" => (
                 &["<review>PASS</review>", "<review>NEEDS_REVISION</review>", "<review>REJECTED</review>"],
+                &["NEEDS_CHANGES</review>", "MAJOR_ISSUES</review>", "<task_status id"],
+            ),
+            "gate" => (
+                &["<review>PASS</review>", "<review>NEEDS_REVISION</review>"],
                 &["NEEDS_CHANGES</review>", "MAJOR_ISSUES</review>", "<task_status id"],
             ),
             "review" => (

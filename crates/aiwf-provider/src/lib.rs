@@ -20,6 +20,7 @@ mod agent;
 mod http;
 mod manual;
 mod replay;
+
 mod touched;
 
 pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};
@@ -36,4 +37,4 @@ pub use provider_setting::{
 pub use replay::{Answered, Cassette, RecordedCapability, Recording, Replay};
 pub use sink::{Progress, Sink, TextSink};
 pub use stop::Stop;
-pub use touched::{Touched, TouchedFile};
+pub use touched::{Change, Touched, TouchedFile};

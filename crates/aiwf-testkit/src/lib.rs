@@ -9,7 +9,9 @@
 pub mod model_server;
 mod outcome;
 mod project;
+mod real_agents;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
 pub use project::{Run, TestProject};
+pub use real_agents::real_agent;

@@ -58,9 +58,11 @@ impl Address {
         self.is_vendors || self.is_loopback || self.is_users
     }
 
-    /// The address as it is shown.
+    /// The address as it is shown: a query is left out, it may be a secret.
     pub(super) fn shown(&self) -> String {
-        self.base.as_str().trim_end_matches('/').to_owned()
+        let mut base = self.base.clone();
+        base.set_query(None);
+        base.as_str().trim_end_matches('/').to_owned()
     }
 }
 

@@ -67,6 +67,7 @@ fn the_path_of_a_base_stays_and_its_slash_is_not_doubled() {
     assert_eq!(join("http://x/v1/"), "http://x/v1/models");
     assert_eq!(join("http://x"), "http://x/models");
     assert_eq!(join("http://x/v1?api-version=2"), "http://x/v1/models?api-version=2");
+    assert_eq!(address("http://x/v1/?code=secret", true).unwrap().shown(), "http://x/v1");
     let base = address("http://x", true).unwrap().base;
     let gemini = |model: &str| (api(Kind::Gemini).unwrap().ask_url)(&base, model).to_string();
     assert_eq!(gemini("g-1"), "http://x/v1beta/models/g-1:streamGenerateContent?alt=sse");

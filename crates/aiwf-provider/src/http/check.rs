@@ -17,10 +17,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn check(http: &Http) -> Vec<Check> {
     let stop = Stop::default();
-    let bad = |what, error: &AskError| Check::bad(what, error.to_string(), error.hint());
     let key = match http.key(&stop) {
         Ok(key) => key,
-        Err(error) => return vec![bad("key", &error)],
+        Err(error) => return vec![Check::bad("key", error.to_string(), error.hint())],
     };
     let timeouts = Timeouts { connect: TIMEOUT, first_byte: TIMEOUT, total: TIMEOUT };
     let watch = Watch { provider: &http.setting.name, stop: &stop, timeouts, started_at: Instant::now() };
@@ -28,7 +27,10 @@ pub(super) fn check(http: &Http) -> Vec<Check> {
         .and_then(|transport| run(watch.provider, models(http, &transport)));
     let (status, message) = match answered {
         Ok(answered) => answered,
-        Err(error) => return vec![key_found(http, key.as_ref()), bad("url", &error)],
+        Err(error) => {
+            let hint = "check the network and `base_url` of the provider";
+            return vec![key_found(http), Check::bad("url", error.to_string(), hint)];
+        }
     };
     vec![key_judged(http, key.as_ref(), status, &message), url_judged(http, status, &message)]
 }
@@ -47,9 +49,8 @@ async fn models(http: &Http, transport: &Transport<'_>) -> Result<(u16, String),
     Ok((status.as_u16(), fault.map_or_else(String::new, |fault| transport.shown(&fault.message))))
 }
 
-fn key_found(http: &Http, key: Option<&Secret>) -> Check {
+fn key_found(http: &Http) -> Check {
     let found = match &http.setting.key {
-        _ if key.is_none() => "none is sent".to_owned(),
         KeySource::None => "none is sent".to_owned(),
         KeySource::Variable { name, .. } => format!("it is in `{name}`"),
         KeySource::Command(argv) => format!("`{}` prints it", argv.first().map_or("", String::as_str)),
@@ -62,7 +63,7 @@ fn key_judged(http: &Http, key: Option<&Secret>, status: u16, message: &str) -> 
     let is_of_key =
         matches!(status, 401 | 403) || status == 400 && message.to_ascii_lowercase().contains("api key");
     if !is_of_key {
-        return key_found(http, key);
+        return key_found(http);
     }
     let said = if message.is_empty() { String::new() } else { format!(": {message}") };
     let name = &http.setting.name;

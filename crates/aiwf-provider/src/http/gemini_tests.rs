@@ -166,7 +166,7 @@ fn a_conversation_pairs_calls_with_results_in_one_content() {
     "#);
 }
 
-fn event(parts: Value, reason: Option<&str>) -> Value {
+fn event(parts: &Value, reason: Option<&str>) -> Value {
     let mut candidate = json!({ "content": { "parts": parts, "role": "model" }, "index": 0 });
     if let Some(reason) = reason {
         candidate["finishReason"] = reason.into();
@@ -181,15 +181,15 @@ fn events_give_text_calls_usage_and_model() {
     let (text, stream) = folded(
         fold,
         &[
-            event(json!([{"text": "hm", "thought": true}]), None),
-            event(json!([{"text": "I lo"}]), None),
-            event(json!([{"text": "ok"}]), None),
+            event(&json!([{"text": "hm", "thought": true}]), None),
+            event(&json!([{"text": "I lo"}]), None),
+            event(&json!([{"text": "ok"}]), None),
             event(
-                json!([{"functionCall": {"name": "read", "args": {"path": "a"}}, "thoughtSignature": "SIG"},
+                &json!([{"functionCall": {"name": "read", "args": {"path": "a"}}, "thoughtSignature": "SIG"},
                 {"functionCall": {"name": "list", "id": "g-1"}}]),
                 None,
             ),
-            event(json!([{"text": ""}]), Some("STOP")),
+            event(&json!([{"text": ""}]), Some("STOP")),
         ],
     );
     assert_eq!(text, "I look");

@@ -147,13 +147,13 @@ fn a_conversation_pairs_calls_with_results() {
     "#);
 }
 
-fn chunk(delta: Value, reason: Option<&str>) -> Value {
+fn chunk(delta: &Value, reason: Option<&str>) -> Value {
     json!({"id": "c-1", "object": "chat.completion.chunk", "model": "m-1-2026", "usage": null,
         "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
 }
 
-fn calls(calls: Value) -> Value {
-    chunk(json!({ "tool_calls": calls }), None)
+fn calls(calls: &Value) -> Value {
+    chunk(&json!({ "tool_calls": calls }), None)
 }
 
 #[test]
@@ -161,19 +161,19 @@ fn events_give_text_calls_usage_and_model() {
     let (text, stream) = folded(
         fold,
         &[
-            chunk(json!({"role": "assistant", "content": "", "refusal": null}), None),
-            chunk(json!({"reasoning_content": "hm"}), None),
-            chunk(json!({"content": "I lo"}), None),
-            chunk(json!({"content": "ok"}), None),
+            chunk(&json!({"role": "assistant", "content": "", "refusal": null}), None),
+            chunk(&json!({"reasoning_content": "hm"}), None),
+            chunk(&json!({"content": "I lo"}), None),
+            chunk(&json!({"content": "ok"}), None),
             calls(
-                json!([{"index": 0, "id": "call_1", "type": "function", "function": {"name": "read", "arguments": ""}}]),
+                &json!([{"index": 0, "id": "call_1", "type": "function", "function": {"name": "read", "arguments": ""}}]),
             ),
-            calls(json!([{"index": 0, "function": {"arguments": "{\"pa"}}])),
+            calls(&json!([{"index": 0, "function": {"arguments": "{\"pa"}}])),
             calls(
-                json!([{"index": 1, "id": "call_2", "type": "function", "function": {"name": "list", "arguments": "{oops"}}]),
+                &json!([{"index": 1, "id": "call_2", "type": "function", "function": {"name": "list", "arguments": "{oops"}}]),
             ),
-            calls(json!([{"index": 0, "function": {"arguments": "th\":\"a\"}"}}])),
-            chunk(json!({}), Some("tool_calls")),
+            calls(&json!([{"index": 0, "function": {"arguments": "th\":\"a\"}"}}])),
+            chunk(&json!({}), Some("tool_calls")),
             json!({"model": "m-1-2026", "choices": [], "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120,
                 "prompt_tokens_details": {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 7}}}),
         ],
@@ -209,11 +209,11 @@ fn servers_that_are_only_like_it_are_understood() {
     let (_, stream) = folded(
         fold,
         &[
-            calls(json!([{"index": 0, "id": "a", "function": {"name": "read", "arguments": "{}"}}])),
-            calls(json!([{"index": 0, "id": "b", "function": {"name": "list", "arguments": "{}"}}])),
-            calls(json!([{"id": "c", "function": {"name": "now", "arguments": "{"}}])),
-            calls(json!([{"id": "", "function": {"arguments": "}"}}])),
-            calls(json!([{"index": 7, "function": {"name": "last", "arguments": ""}}])),
+            calls(&json!([{"index": 0, "id": "a", "function": {"name": "read", "arguments": "{}"}}])),
+            calls(&json!([{"index": 0, "id": "b", "function": {"name": "list", "arguments": "{}"}}])),
+            calls(&json!([{"id": "c", "function": {"name": "now", "arguments": "{"}}])),
+            calls(&json!([{"id": "", "function": {"arguments": "}"}}])),
+            calls(&json!([{"index": 7, "function": {"name": "last", "arguments": ""}}])),
         ],
     );
     let calls = stream.calls.into_calls();
@@ -221,7 +221,7 @@ fn servers_that_are_only_like_it_are_understood() {
         calls.iter().map(|call| format!("{} {} {}", call.id, call.name, call.arguments)).collect();
     assert_eq!(shown, ["a read {}", "b list {}", "c now {}", "aiwf-call-6 last {}"]);
     let parts = json!([{"type": "thinking", "thinking": []}, {"type": "text", "text": "a"}]);
-    assert_eq!(folded(fold, &[chunk(json!({ "content": parts }), None)]).0, "a");
+    assert_eq!(folded(fold, &[chunk(&json!({ "content": parts }), None)]).0, "a");
     let priced = json!({"choices": [], "usage": {"prompt_tokens": 1, "cost": 0.25}});
     let usage = folded(fold, &[priced]).1.usage().unwrap();
     assert_eq!((usage.cost, usage.output_tokens), (Some(0.25), None));
@@ -230,9 +230,9 @@ fn servers_that_are_only_like_it_are_understood() {
 #[test]
 fn a_refusal_keeps_its_words() {
     let events = [
-        chunk(json!({"refusal": "I will "}), None),
-        chunk(json!({"refusal": "not"}), None),
-        chunk(json!({}), Some("stop")),
+        chunk(&json!({"refusal": "I will "}), None),
+        chunk(&json!({"refusal": "not"}), None),
+        chunk(&json!({}), Some("stop")),
     ];
     assert_eq!(folded(fold, &events).1.ending, Some(Ending::Refused("I will not".to_owned())));
 }

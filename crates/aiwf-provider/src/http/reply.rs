@@ -141,8 +141,11 @@ impl Reading<'_, '_> {
                 if self.n_bytes > 0 {
                     return self.cut(message, stream.usage()).into();
                 }
-                let retry = if fault.is_passing { Retry::BackOff } else { Retry::Never };
-                let hint = "`aiwf retry` asks again, once what it says is mended";
+                let (retry, hint) = if fault.is_passing {
+                    (Retry::BackOff, "wait, then `aiwf retry`")
+                } else {
+                    (Retry::Never, "`aiwf retry` asks again, once what it says is mended")
+                };
                 Failure { error: self.failed(message, hint, stream.usage()), retry }
             }
             FoldError::CallsTooLarge => {
@@ -192,7 +195,9 @@ impl Reading<'_, '_> {
             return Err(AskError::Empty { provider: self.provider(), usage: usage.map(Box::new) }.into());
         }
         let tool_calls = stream.calls.into_calls();
-        Ok(Reply { usage, model: stream.model, tool_calls, notes, timings: self.timings, n_attempts: 0 })
+        // The name goes into journals, and a server can say anything.
+        let model = stream.model.map(|name| self.transport.shown(&name));
+        Ok(Reply { usage, model, tool_calls, notes, timings: self.timings, n_attempts: 0 })
     }
 
     /// An answer that is well and no reply: a page of a proxy, or an error under the wrong status.

@@ -188,13 +188,17 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
 
 /// Whether both sides cannot agree on TLS, which they will not next time either.
 fn is_of_tls(error: &reqwest::Error) -> bool {
-    let mut source = error.source();
-    while let Some(error) = source {
-        let io = error.downcast_ref::<std::io::Error>();
-        if error.is::<rustls::Error>() || io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {
+    let mut next: Option<&(dyn std::error::Error + 'static)> = error.source();
+    while let Some(error) = next {
+        if error.is::<rustls::Error>() {
             return true;
         }
-        source = error.source();
+        // The source of an I/O error is the source of what it wraps, which leaves out what it wraps.
+        let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        next = match wrapped {
+            Some(wrapped) => Some(wrapped),
+            None => error.source(),
+        };
     }
     false
 }

@@ -27,7 +27,7 @@ fn an_unknown_command_suggests_the_nearest() {
     assert_snapshot!(usage("prompt bild"), @"
     error: unknown command `bild`
 
-    hint: did you mean `build`? known: `build`, `preview`, `recipes`, `schema`
+    hint: did you mean `build`? known: `build`, `preview`, `send`, `recipes`, `schema`
     ");
     assert_eq!(project().run("zzz --json").exit_code(), 2);
 }
@@ -79,7 +79,7 @@ fn an_unknown_provider_suggests_the_nearest() {
     assert_snapshot!(usage("prompt build change --instructions x --for opnai"), @"
     error: unknown value `opnai` for `--for`
 
-    hint: did you mean `openai`? known: `manual`, `claude-code`, `codex`, `gemini-cli`, `command`, `anthropic`, `openai`, `gemini`
+    hint: did you mean `openai`? known: `manual`, `claude-code`, `codex`, `gemini-cli`, `command`, `anthropic`, `openai`, `gemini`, `replay`
     ");
 }
 
@@ -303,7 +303,7 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "command": "prompt",
       "exit_code": 2,
       "error": "`aiwf prompt` needs a command",
-      "hint": "add one of `build`, `preview`, `recipes`, `schema`"
+      "hint": "add one of `build`, `preview`, `send`, `recipes`, `schema`"
     }
     "#);
 }

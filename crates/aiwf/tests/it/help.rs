@@ -51,6 +51,7 @@ fn prompt() {
     Commands:
       build    Build a prompt and print it, or write it to a file
       preview  Print the same bytes as `build`, and their anatomy on the standard error
+      send     Build a prompt, send it to a provider and print the reply
       recipes  List the recipes and their components in order
       schema   Print the JSON Schema of a recipe's `--input` document
 
@@ -113,7 +114,7 @@ fn prompt_build_session() {
                                     [possible values: text, xml, messages]
           --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
                                     [possible values: manual, claude-code, codex, gemini-cli, command,
-                                    anthropic, openai, gemini]
+                                    anthropic, openai, gemini, replay]
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
           --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
@@ -164,7 +165,7 @@ fn prompt_build_change() {
                                     [possible values: text, xml, messages]
           --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
                                     [possible values: manual, claude-code, codex, gemini-cli, command,
-                                    anthropic, openai, gemini]
+                                    anthropic, openai, gemini, replay]
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
           --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
@@ -202,7 +203,7 @@ fn prompt_build_workflow() {
                                     [possible values: text, xml, messages]
           --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
                                     [possible values: manual, claude-code, codex, gemini-cli, command,
-                                    anthropic, openai, gemini]
+                                    anthropic, openai, gemini, replay]
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
           --system-prompt <on|off>  Whether the receiver takes system text apart from the user's

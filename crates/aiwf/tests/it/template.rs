@@ -10,6 +10,7 @@ fn the_built_in_templates_are_listed() {
     --- stdout
     BASE-archive.md      built-in  built-in:BASE-archive.md
     BASE-challenge.md    built-in  built-in:BASE-challenge.md
+    BASE-gate.md         built-in  built-in:BASE-gate.md
     BASE-implement.md    built-in  built-in:BASE-implement.md
     BASE-plan.md         built-in  built-in:BASE-plan.md
     BASE-review.md       built-in  built-in:BASE-review.md
@@ -291,7 +292,7 @@ fn notes_that_leave_the_project_are_refused() {
 fn the_built_in_templates_have_no_faults() {
     assert_snapshot!(project().run("template check"), @"
     --- stdout
-    20 templates checked, 0 with problems
+    21 templates checked, 0 with problems
     --- exit code 0
     ");
 }
@@ -338,7 +339,7 @@ fn every_fault_of_every_template_is_listed() {
       `claude-plan.md` is never used: a template is named `AGENT-phase.md`, the agent in upper case
     ~/.aiwf/templates/system/GEMINI-plan.md
       `~/.aiwf/templates/system/GEMINI-plan.md` is not UTF-8 text (first bad byte at offset 0)
-    28 templates checked, 8 with problems
+    29 templates checked, 8 with problems
     --- exit code 1
     ");
     let json = json(&project.run("template check --json"));
