@@ -3,6 +3,8 @@
 //!
 //! Nothing of it is handed to an agent by any other way: no flag, no variable, no earlier conversation.
 
+use std::path::PathBuf;
+
 use aiwf_config::Settings;
 use aiwf_prompt::{Format, Prompt};
 use aiwf_session::{ChangeSetup, FileHash, Phase, TaskStatus, Verdict};
@@ -33,10 +35,19 @@ impl Work<'_> {
             files: self.context_files(phase, change),
             artifacts: self.artifacts(phase),
             thoughts: Vec::new(),
+            left_out: self.recordings(),
         };
         let options =
             BuildOptions { format: Some(Format::Xml), budget: self.budget(phase), ..BuildOptions::default() };
         build_at_root(self.engine, &document, flags, &options)
+    }
+
+    /// Directories of recordings: they grow with every call, and are no part of the project.
+    fn recordings(&self) -> Vec<PathBuf> {
+        let dirs = self.config().providers.values().filter_map(|provider| provider.dir.as_ref());
+        let root = &self.engine.settings().project_root;
+        let record = self.engine.surroundings().record.as_ref();
+        dirs.map(|dir| root.join(&dir.value)).chain(record.cloned()).collect()
     }
 
     /// Files of the project, as patterns relative to its root.

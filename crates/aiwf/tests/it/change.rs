@@ -146,7 +146,8 @@ fn a_manual_change_walks_from_new_to_applied() {
 
 #[test]
 fn a_recorded_change_is_walked_again_without_anybody() {
-    let change = Change::new("");
+    let config = "[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n";
+    let change = Change::in_project(project().file(".aiwf/config.toml", config), "");
     let phases = [
         ("plan", PLAN.to_owned()),
         ("challenge", verdict("PASS")),
@@ -161,8 +162,7 @@ fn a_recorded_change_is_walked_again_without_anybody() {
         assert_eq!(outcome.exit_code(), 0, "{outcome}");
         change.done("approve login");
     }
-    let config = "[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n[roles]\ndefault = \"tape\"\n";
-    change.project.write(".aiwf/config.toml", config);
+    change.project.write(".aiwf/config.toml", format!("{config}[roles]\ndefault = \"tape\"\n"));
     change.done("new again 'Greet the world' --file 'src/*' --yes");
     let end = change.done("run again");
     assert_eq!(at(&end), ("complete", "complete", 1));
