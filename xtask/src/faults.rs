@@ -157,8 +157,7 @@ const PLAN_CHANGE: &[&str] = &["change", "plan", "login"];
 const CHALLENGE_CHANGE: &[&str] = &["change", "challenge", "login", "--yes"];
 const IMPLEMENT_CHANGE: &[&str] = &["change", "implement", "login", "--yes"];
 const REVIEW_CHANGE: &[&str] = &["change", "review", "login", "--yes"];
-const IMPLEMENTATION: &str =
-    "<task_status id=\"1.1\">COMPLETED</task_status>\n<<<FILE: schema.sql>>>\n-- none\n<<<FILE: b.txt>>>\nb\n";
+const IMPLEMENTATION: &str = "<task_status id=\"1.1\">COMPLETED</task_status>\n<<<FILE: schema.sql>>>\n-- none\n<<<FILE: b.txt>>>\nb\n";
 
 /// A second plan lies at its gate; approving it writes over the first.
 const TO_SECOND_PLAN: &[Act] = &[
@@ -373,6 +372,8 @@ impl World {
                 let report = self.report(&["change", "status", "login", "--json"])?;
                 let mut files = BTreeMap::new();
                 collect(&self.project(), &self.project(), &mut files);
+                // What bears a temporary name is removed by the next command that works on the change.
+                files.retain(|path, _| !path.contains("/.tmp-"));
                 Ok(format!("{report:#}\n{files:#?}"))
             }
             Subject::Profiles => self.profiles(),

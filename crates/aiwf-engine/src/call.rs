@@ -93,7 +93,11 @@ impl<'a> Order<'a> {
         let started_at = Instant::now();
         surroundings.tell(CallEvent::Started { provider: self.provider, name: &self.name });
         let asked = ask.ask(&self.request(engine), &mut sink);
-        let asked = asked.and_then(|answer| sink.finish().map(|()| answer).map_err(AskError::Sink));
+        // A person's reply comes another way: nothing is written for it.
+        let asked = asked.and_then(|answer| match answer {
+            Answer::AwaitsPerson => Ok(answer),
+            Answer::Reply(_) => sink.finish().map(|()| answer).map_err(AskError::Sink),
+        });
         let elapsed = started_at.elapsed();
         surroundings.tell(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
         let mut call = Call {
