@@ -75,6 +75,8 @@ pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     /// The signal that ended it.
     pub(crate) signal: Option<i32>,
+    /// Whether we ended it, or hung up on it: then how it ended says nothing.
+    pub(crate) is_our_doing: bool,
     /// The end of what it complained about.
     pub(crate) stderr: String,
     pub(crate) first_byte: Option<Duration>,
@@ -382,11 +384,13 @@ impl<'a> Child<'a> {
         if self.exited_at.is_none() {
             self.await_exit(patience);
         }
+        let is_our_doing = !self.closes_stdin || self.exited_at.is_none();
         self.terminate();
         let (front, back) = self.stderr_tail.as_slices();
         Ended {
             code: self.status.and_then(|status| status.code()),
             signal: self.status.and_then(|status| status.signal()),
+            is_our_doing,
             stderr: String::from_utf8_lossy(&[front, back].concat()).into_owned(),
             first_byte: self.first_byte,
             total: self.started_at.elapsed(),

@@ -298,6 +298,9 @@ impl Events for GeminiEvents {
 
 fn words(error: &Value) -> String {
     let message = text_at(error, "/message").unwrap_or_default();
+    // What the server said, where it is handed on as it came.
+    let inner: Option<Value> = serde_json::from_str(message).ok();
+    let message = inner.as_ref().and_then(|inner| text_at(inner, "/error/message")).unwrap_or(message);
     let details = text_at(error, "/data/details").or_else(|| text_at(error, "/data"));
     let message = match details {
         Some(details) if !message.contains(details) => format!("{message}: {details}"),

@@ -159,7 +159,7 @@ impl Judge<'_> {
             AskError::Failed { provider: provider.clone(), message, hint, usage: usage.clone() }
         };
         // An agent that said it was through need not go by itself.
-        let is_clean = ended.code == Some(0) || heard.is_done;
+        let is_clean = ended.code == Some(0) || (heard.is_done && ended.is_our_doing);
         if let Some(words) = heard.failure {
             return Err(failed(words));
         }
