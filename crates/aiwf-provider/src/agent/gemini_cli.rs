@@ -50,6 +50,13 @@ impl Dialect for GeminiCli {
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, AskError> {
         let setting = call.setting;
+        if call.request.directory.to_str().is_none() {
+            return Err(AskError::Setting {
+                provider: setting.name.clone(),
+                message: "the path of the directory it works in is not UTF-8".to_owned(),
+                hint: "rename the directory, or use another provider".to_owned(),
+            });
+        }
         let mut invocation = Invocation {
             program: program_of(setting, self.program()),
             stdin: message(INITIALIZE, "initialize", &initialize()).into_bytes(),

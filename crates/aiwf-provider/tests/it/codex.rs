@@ -29,7 +29,7 @@ fn the_last_message_is_the_reply() {
     let (kept, reply) = agent.ask();
     let reply = reply.unwrap();
     assert_eq!(kept.text, "The reply.");
-    assert_eq!(kept.n_restarts, 2);
+    assert_eq!(kept.n_restarts, 1);
     let usage =
         Usage { input_tokens: Some(246), output_tokens: Some(12), cached_tokens: Some(40), cost: None };
     assert_eq!(reply.usage, Some(usage));
