@@ -1,8 +1,8 @@
 //! Gemini CLI over its agent protocol: `gemini --acp`, JSON-RPC in lines.
 //!
 //! Its headless mode rewrites prompts (`@path`, mail addresses); the protocol delivers text as it is. A policy file
-//! decides which tools exist at all. The workspace is never declared trusted, so a project's own settings, servers
-//! and hooks stay out. `authenticate` is never sent: it changes the user's settings.
+//! decides which tools exist at all. The workspace is not trusted, whatever its user said about it elsewhere, so a
+//! project's own settings, servers and hooks stay out. `authenticate` is never sent: it changes the user's settings.
 
 use serde_json::{Value, json};
 
@@ -63,7 +63,8 @@ impl Dialect for GeminiCli {
             is_dialogue: true,
             ..Invocation::default()
         };
-        invocation.arg("--acp");
+        // Neither servers nor extensions of the user's: they run outside of the policy.
+        invocation.args(["--acp", "-e", "none", "--allowed-mcp-server-names", "aiwf-none"]);
         if let Some(model) = &setting.model {
             invocation.args(["-m", model]);
         }
@@ -77,6 +78,11 @@ impl Dialect for GeminiCli {
         hand_over(call, &mut invocation);
         // Its error reports hold the prompt; they go with the private directory.
         invocation.env_of(setting).env("TMPDIR", call.private_dir.to_string_lossy());
+        // A project that its user trusts would bring its own settings, servers and hooks.
+        let no_trust = call.private_dir.join("trusted-folders.json");
+        invocation
+            .env("GEMINI_CLI_TRUST_WORKSPACE", "false")
+            .env("GEMINI_CLI_TRUSTED_FOLDERS_PATH", no_trust.to_string_lossy());
         Ok(invocation)
     }
 
