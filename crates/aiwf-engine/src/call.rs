@@ -80,7 +80,8 @@ impl<'a> Order<'a> {
         let root = &engine.settings().project_root;
         let touched = providers::has_hands(self.provider, config).then(|| {
             let ours = engine.settings().project_dir();
-            let ignored = [ours.join("sessions"), ours.join("changes")];
+            let (sessions, changes) = (ours.join("sessions"), ours.join("changes"));
+            let ignored = [sessions.as_path(), changes.as_path()];
             if self.permission == Permission::WriteProject {
                 Touched::before_with_hashes(root, &ignored)
             } else {
@@ -155,7 +156,10 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
 
 fn changed(touched: &Touched) -> Vec<TouchedFile> {
     let files = touched.after().into_iter();
-    files.map(|file| TouchedFile { path: file.path, before: file.before, after: file.after }).collect()
+    let shown = |path: &Path| path.to_string_lossy().into_owned();
+    files
+        .map(|file| TouchedFile { path: shown(&file.path), before: file.before, after: file.after })
+        .collect()
 }
 
 /// Writes what arrives to the disk; nothing is held in memory.

@@ -15,6 +15,7 @@ mod key;
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -102,8 +103,7 @@ impl Ask for Agent {
     fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
         self.refuse(request)?;
         let key = key::find(&self.setting, request.stop)?;
-        // Whatever is left in it, such as an agent's own error reports, goes with it.
-        let private_dir = tempfile::Builder::new().prefix("aiwf-").tempdir().map_err(AskError::Sink)?;
+        let private_dir = private_dir().map_err(AskError::Sink)?;
         let call =
             Call { setting: &self.setting, request, key: key.as_ref(), private_dir: private_dir.path() };
         let invocation = self.dialect.invocation(&call)?;
@@ -146,16 +146,16 @@ impl Agent {
         let mut n_bytes = 0;
         while !heard.is_done {
             let n_read = child.read(&mut buffer).map_err(failed)?;
-            if n_read == 0 {
-                fold.end(&mut heard)?;
-            }
-            let bytes = buffer.get(..n_read).unwrap_or_default();
-            if n_read > 0 {
+            let folded = if n_read == 0 {
+                fold.end(&mut heard)
+            } else {
+                let bytes = buffer.get(..n_read).unwrap_or_default();
                 n_bytes += n_read as u64;
                 sink.raw(bytes).map_err(AskError::Sink)?;
                 sink.progress(Progress::Bytes(n_bytes));
-                fold.bytes(bytes, &mut heard)?;
-            }
+                fold.bytes(bytes, &mut heard)
+            };
+            // What was understood before something that was not is kept.
             for step in heard.steps.drain(..) {
                 match step {
                     Step::Text(text) => sink.text(&text).map_err(AskError::Sink)?,
@@ -163,6 +163,7 @@ impl Agent {
                     Step::Send(text) => child.send(text.into_bytes()),
                 }
             }
+            folded?;
             if n_read == 0 {
                 break;
             }
@@ -197,6 +198,14 @@ impl Agent {
             ChildError::Pipe(error) => AskError::Cut { provider, message: error.to_string(), usage: None },
         }
     }
+}
+
+/// A directory for one call that only its owner can look into.
+///
+/// Whatever is left in it, such as an agent's own error reports, goes with it.
+fn private_dir() -> io::Result<tempfile::TempDir> {
+    let owner_only = std::fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix("aiwf-").permissions(owner_only).tempdir()
 }
 
 /// Why a program was not started, in words.
@@ -247,3 +256,7 @@ fn version_check(usual: &str, install_hint: &str, setting: &ProviderSetting) -> 
 fn npm_hint(package: &str, provider: &str) -> String {
     format!("install it with `npm install -g {package}`, or set `program` in `[providers.{provider}]`")
 }
+
+#[cfg(test)]
+#[path = "agent/invocation_tests.rs"]
+mod invocation_tests;

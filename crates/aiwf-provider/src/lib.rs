@@ -36,4 +36,4 @@ pub use provider_setting::{
 pub use replay::{Answered, Cassette, RecordedCapability, Recording, Replay};
 pub use sink::{Progress, Sink, TextSink};
 pub use stop::Stop;
-pub use touched::{Touched, TouchedFile};
+pub use touched::{Change, Touched, TouchedFile};

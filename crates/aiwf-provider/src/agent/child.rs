@@ -16,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
+};
 
 use crate::ask_error::Wait;
 use crate::stop::Stop;
@@ -31,6 +33,8 @@ const TERM_GRACE: Duration = Duration::from_millis(1_500);
 const PIPE_GRACE: Duration = Duration::from_millis(500);
 /// How much is read after that: more than any pipe holds.
 const MAX_LEFTOVER: usize = 1024 * 1024;
+/// How long the processes of a group may take to be gone after they were killed.
+const GONE_GRACE: Duration = Duration::from_millis(100);
 
 /// What is started.
 #[derive(Clone, Copy, Debug)]
@@ -363,11 +367,17 @@ impl<'a> Child<'a> {
             // Before the child is reaped: as long as it is not, its number stands for this group and no other.
             self.signal(Signal::KILL);
             self.status = self.process.wait().ok();
+            // The others of the group die on their own time; a zombie that nobody reaps is not waited for.
+            let deadline = Instant::now() + GONE_GRACE;
+            while test_kill_process_group(self.group).is_ok() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 
     /// Ends the call: a child that still runs has that long to go by itself after its input is closed.
     pub(crate) fn end(mut self, patience: Duration) -> Ended {
+        self.write_some();
         self.stdin = None;
         if self.exited_at.is_none() {
             self.await_exit(patience);

@@ -1,1 +1,48 @@
+use super::*;
 
+const LIMITS: Limits =
+    Limits { first_byte: Duration::from_secs(30), total: Duration::from_secs(30), max_bytes: 1_000 };
+
+fn shell(args: &[OsString]) -> Program<'_> {
+    Program { path: OsStr::new("/bin/sh"), args, env: &[], env_removed: &[], directory: None }
+}
+
+fn is_running(id: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    !stat.is_empty() && !stat.contains(") Z ")
+}
+
+#[test]
+fn a_panic_ends_the_group() {
+    let args = ["-c", "sleep 60 & echo $!; sleep 60"].map(OsString::from);
+    let ids = std::sync::Mutex::new(Vec::new());
+    let panicked = std::panic::catch_unwind(|| {
+        let stop = Stop::default();
+        let mut child = Child::start(&shell(&args), LIMITS, &stop).unwrap();
+        let mut buffer = [0; 100];
+        let n_read = child.read(&mut buffer).unwrap();
+        let grandchild = std::str::from_utf8(&buffer[..n_read]).unwrap().trim().parse().unwrap();
+        ids.lock().unwrap().extend([child.id(), grandchild]);
+        panic!("the sink panics");
+    });
+    assert!(panicked.is_err());
+    let ids = ids.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    assert_eq!(ids.len(), 2);
+    assert!(ids.into_iter().all(|id| !is_running(id)));
+}
+
+#[test]
+fn the_end_of_the_complaints_is_kept() {
+    let args = ["-c", "head -c 100000 /dev/zero | tr '\\0' x >&2; printf end >&2"].map(OsString::from);
+    let (printed, ended) = output(&shell(&args), LIMITS, &Stop::default()).unwrap();
+    assert!(printed.is_empty());
+    assert_eq!(ended.stderr.len(), STDERR_TAIL);
+    assert!(ended.stderr.ends_with("xend"));
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_an_error_of_its_own() {
+    let program = Program { directory: Some(Path::new("/no/such/place")), ..shell(&[]) };
+    let error = output(&program, LIMITS, &Stop::default()).unwrap_err();
+    assert!(matches!(error, ChildError::NotStarted(_)));
+}

@@ -233,3 +233,7 @@ fn plain(words: &str) -> String {
     }
     plain
 }
+
+#[cfg(test)]
+#[path = "heard_tests.rs"]
+mod tests;

@@ -1,11 +1,33 @@
 //! Providers as the engine meets them: opened from a setting, asked, and judged by what comes back.
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "helpers of tests are not covered by the switches in clippy.toml"
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::disallowed_methods,
+    reason = "a test that meets what it did not expect must fail"
 )]
 
+// A program that stands for an agent, and a sink that keeps everything.
+mod fake_agent;
+
+// What ends a call early, and that no process is left then.
+mod child_processes;
+
+// Each agent: what it says, and what of it is a reply.
+mod claude_code;
+mod codex;
+mod command;
+mod gemini_cli;
+
+// What `check` finds.
+mod checks;
+// Where a login goes, and where it does not.
+mod logins;
+
+// Model APIs, against a server that a test scripts byte by byte.
 mod asking;
 mod http_check;
 mod http_endings;
