@@ -93,7 +93,7 @@ impl Cassette {
             key: payload.key(),
             provider: answered.provider.to_owned(),
             capability: answered.capability,
-            sections: payload.sections.clone(),
+            sections: payload.sections.iter().map(comparable).collect(),
             reply: answered.text.to_owned(),
             tool_calls: answered.reply.tool_calls.clone(),
             model: answered.reply.model.clone(),
@@ -194,7 +194,12 @@ fn n_alike(recording: &Recording, payload: &Payload) -> usize {
 
 /// Where a section comes from may differ from session to session; what it says decides.
 fn has(sections: &[SectionHash], wanted: &SectionHash) -> bool {
-    sections.iter().any(|section| section.id == wanted.id && section.sha256 == wanted.sha256)
+    sections.iter().any(|section| section.id == wanted.id && section.key() == wanted.key())
+}
+
+/// A section as it is recorded: another session with the same inputs has the same.
+fn comparable(section: &SectionHash) -> SectionHash {
+    SectionHash { sha256: section.key().to_owned(), key: None, ..section.clone() }
 }
 
 fn first_difference(recording: &Recording, payload: &Payload) -> Option<String> {

@@ -252,7 +252,13 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             one(Event::AskFailed { message, call })
         }
         (Command::PauseForBudget { message }, Step::AskWanted) => one(Event::BudgetReached { message }),
+        (Command::PauseForBudget { message }, Step::PromptReady | Step::ReplyReady { .. })
+            if matches!(state.approver(), Approver::Ai(_)) =>
+        {
+            one(Event::BudgetReached { message })
+        }
         (Command::RaiseBudget, Step::Paused(Pause::Budget)) => one(Event::BudgetRaised),
+        (Command::RaiseBudget, _) if state.is_judge_too_dear => one(Event::BudgetRaised),
         (Command::RefuseReply { response, problems }, Step::ReplyReady { .. }) => {
             at_gate(state, &response)?;
             one(Event::ReplyRefused { response, problems })
@@ -480,7 +486,11 @@ fn has_used_up(state: &State, by: &Actor) -> bool {
         return false;
     };
     let gate = setup.gate(state.phase, current);
-    matches!(gate.approver, Approver::Ai(_)) && state.n_rejected_by_provider >= gate.max_retries
+    let n_rejected = match current {
+        Stage::Prompt => state.n_prompts_rejected_by_provider,
+        Stage::Response => state.n_replies_rejected_by_provider,
+    };
+    matches!(gate.approver, Approver::Ai(_)) && n_rejected >= gate.max_retries
 }
 
 fn left_to_person(by: &Actor, feedback: String) -> Event {

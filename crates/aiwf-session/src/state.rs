@@ -31,8 +31,8 @@ pub enum Step {
     },
     /// The provider did not answer.
     AskFailed {
-        /// What it said.
-        message: String,
+        /// What it said, then what it did all the same.
+        problems: Vec<String>,
     },
     /// The reply lies at its gate.
     ReplyReady {
@@ -122,6 +122,7 @@ impl Status {
 
 /// Where a session stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that events settle")]
 pub struct State {
     /// What it was set up with; nothing before it was created.
     pub setup: Option<Setup>,
@@ -152,14 +153,18 @@ pub struct State {
     pub intended: Vec<FileHash>,
     /// How many prompts or replies of this phase and iteration were turned down.
     pub n_rejected: u32,
-    /// How many of them a provider turned down at this gate.
-    pub n_rejected_by_provider: u32,
+    /// How many of them a provider turned down at the gate of the prompt.
+    pub n_prompts_rejected_by_provider: u32,
+    /// How many of them a provider turned down at the gate of the reply.
+    pub n_replies_rejected_by_provider: u32,
     /// How often the current prompt was sent.
     pub n_sent: u32,
     /// Whether a provider gave the gate up, so that a person decides.
     pub needs_person: bool,
     /// Whether a provider was asked to judge and has not answered.
     pub is_judged: bool,
+    /// Whether the provider at the gate is not asked, since that might cost more than may be spent.
+    pub is_judge_too_dear: bool,
     /// Why a person is needed, or why the session is paused, when somebody said.
     pub remark: Option<String>,
     /// The calls that may have cost something.
@@ -191,10 +196,12 @@ impl Default for State {
             response: None,
             intended: Vec::new(),
             n_rejected: 0,
-            n_rejected_by_provider: 0,
+            n_prompts_rejected_by_provider: 0,
+            n_replies_rejected_by_provider: 0,
             n_sent: 0,
             needs_person: false,
             is_judged: false,
+            is_judge_too_dear: false,
             remark: None,
             spent: Vec::new(),
             applying: None,
@@ -261,6 +268,8 @@ impl State {
                 self.response = Some(response.clone());
                 self.reopen_gate();
                 self.settle(call.as_deref());
+                let notes = call.as_deref().map(|call| call.notes.join("; ")).unwrap_or_default();
+                self.remark = Some(notes).filter(|notes| !notes.is_empty());
                 let problems = self.touched(call.as_deref());
                 // Whoever changed what it should not have is looked at by a person, whatever the gate.
                 self.needs_person = !problems.is_empty();
@@ -269,16 +278,24 @@ impl State {
             Event::AskFailed { message, call } => {
                 self.settle(call.as_deref());
                 // What an agent that failed has changed is not undone; whoever may write has done its work so far.
-                drop(self.touched(call.as_deref()));
-                self.step = Step::AskFailed { message: message.clone() };
+                let touched = self.touched(call.as_deref());
+                let problems = std::iter::once(message.clone()).chain(touched).collect();
+                self.step = Step::AskFailed { problems };
             }
             Event::BudgetReached { message } => {
                 self.remark = Some(message.clone());
-                self.step = Step::Paused(Pause::Budget);
+                if self.step == Step::AskWanted {
+                    self.step = Step::Paused(Pause::Budget);
+                } else {
+                    self.is_judge_too_dear = true;
+                }
             }
             Event::BudgetRaised => {
                 self.remark = None;
-                self.step = Step::AskWanted;
+                self.is_judge_too_dear = false;
+                if self.step == Step::Paused(Pause::Budget) {
+                    self.step = Step::AskWanted;
+                }
             }
             Event::ReplyRefused { response, problems } => {
                 self.response = Some(response.clone());
@@ -365,6 +382,7 @@ impl State {
             (Phase::Cancelled, _) => Status::Cancelled,
             (_, Step::Paused(Pause::Verdict)) => Status::Rejected,
             (_, Step::Paused(_)) => Status::Paused,
+            _ if self.is_judge_too_dear => Status::Paused,
             // Looking for the reply is something to do, but it is a person who is awaited.
             (_, Step::Asked { .. }) => Status::Waiting,
             _ if crate::effect::next_effect(self).is_some() => Status::InProgress,
@@ -430,8 +448,11 @@ impl State {
         let rejected_reply = reply.or_else(|| earlier.and_then(|earlier| earlier.rejected_reply));
         self.feedback = Some(Feedback { by: by.clone(), text, rejected_reply });
         self.n_rejected += 1;
-        if matches!(by, Actor::Provider(_)) {
-            self.n_rejected_by_provider += 1;
+        // Each gate has its own count: what stopped prompts says nothing about replies.
+        match (by, self.stage) {
+            (Actor::Provider(_), Some(Stage::Prompt)) => self.n_prompts_rejected_by_provider += 1,
+            (Actor::Provider(_), Some(Stage::Response)) => self.n_replies_rejected_by_provider += 1,
+            (Actor::Provider(_), None) | (Actor::Person(_) | Actor::OpenGate, _) => {}
         }
         // What was approved on the way here is about to be written anew.
         let paths = [self.phase.prompt_path(self.iteration), self.phase.system_prompt_path(self.iteration)];
@@ -449,6 +470,7 @@ impl State {
     fn reopen_gate(&mut self) {
         self.needs_person = false;
         self.is_judged = false;
+        self.is_judge_too_dear = false;
         self.remark = None;
     }
 
@@ -487,7 +509,8 @@ impl State {
         self.gate = GateState::Passed;
         self.feedback = None;
         self.n_rejected = 0;
-        self.n_rejected_by_provider = 0;
+        self.n_prompts_rejected_by_provider = 0;
+        self.n_replies_rejected_by_provider = 0;
         self.intended = Vec::new();
         self.reopen_gate();
         match outcome {

@@ -30,7 +30,10 @@ pub(crate) fn performed(performed: &[Performed]) {
                 format!("warning: profile `{name}` changed since the session began")
             }
             Performed::Kept { path } => format!("kept what was edited as {path}"),
-            Performed::ReplyReceived { path } => format!("took the reply {path}"),
+            Performed::ReplyReceived { path, notes } => {
+                let notes = notes.iter().map(|note| format!("; {note}"));
+                format!("took the reply {path}{}", notes.collect::<String>())
+            }
             Performed::Judged { provider, is_approved: true } => format!("{provider} says yes at the gate"),
             Performed::Judged { provider, is_approved: false } => format!("{provider} says no at the gate"),
             Performed::BudgetReached { message } => format!("not asked: {message}"),

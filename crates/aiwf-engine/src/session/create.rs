@@ -52,6 +52,7 @@ impl Engine {
         for (gate, setting) in &new.gates {
             if let Approver::Ai(name) = &setting.approver {
                 providers::refuse_unknown(name, &config, || format!("gate `{gate}`"))?;
+                providers::open(name, &config)?;
             }
         }
         let root = &self.settings().project_root;

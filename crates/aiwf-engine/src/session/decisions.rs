@@ -4,7 +4,7 @@ use std::path::Path;
 
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
-use aiwf_session::{Command, FileHash, Pause, Step, decide};
+use aiwf_session::{Actor, Command, FileHash, Pause, Step, decide};
 use aiwf_store::{Durability, write_atomic};
 
 use super::apply::unified;
@@ -75,9 +75,18 @@ impl Engine {
     ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
-        let is_awake = work.wake_up()?;
+        // Whoever says yes where a judge is too dear has decided instead of it.
+        let is_awake = !work.state.is_judge_too_dear && work.wake_up()?;
         if is_awake || matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
             // Nothing lies at a gate that somebody has seen: what follows is not approved by this.
+            let performed = work.run_until_waiting()?;
+            return Ok(Self::decided(&work, performed));
+        }
+        if work.state.step == (Step::Asked { is_free: false }) {
+            // A call that was interrupted is made again, unless its whole reply is there; nobody has seen that yet.
+            if !work.take_up_whole_reply()? {
+                work.send_again(by)?;
+            }
             let performed = work.run_until_waiting()?;
             return Ok(Self::decided(&work, performed));
         }
@@ -86,8 +95,7 @@ impl Engine {
                 let path = work.directory.shown(&work.response_path()?);
                 return Err(SessionError::NoReplyYet { path });
             }
-            // A call that was interrupted or failed is made again; the journal says so.
-            work.commit(Command::Retry { by: by.clone(), kept: Vec::new() })?;
+            work.send_again(by)?;
             let performed = work.run_until_waiting()?;
             return Ok(Self::decided(&work, performed));
         }
@@ -137,11 +145,7 @@ impl Engine {
     pub fn retry<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
-        decide(&work.state, Command::Retry { by: by.clone(), kept: Vec::new() })?;
-        let response = work.response_path()?;
-        let kept = work.keep_rejected(std::slice::from_ref(&response))?;
-        work.commit(Command::Retry { by, kept })?;
-        aiwf_store::remove(&work.directory.file(&response))?;
+        work.send_again(by)?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
     }
@@ -181,7 +185,7 @@ impl Engine {
         let response = work.write(&path, reply.as_bytes())?;
         work.directory.objects().keep(reply.as_bytes())?;
         work.commit(Command::RecordReply { response, call: None })?;
-        Ok(Self::decided(&work, vec![Performed::ReplyReceived { path }]))
+        Ok(Self::decided(&work, vec![Performed::ReplyReceived { path, notes: Vec::new() }]))
     }
 
     /// Takes the code although its review failed.
@@ -280,6 +284,15 @@ impl Work<'_> {
             return Err(SessionError::EditedPrompt { path: self.directory.shown(path) });
         }
         self.write_prompt(self.state.phase, self.state.iteration, Some(ability))
+    }
+
+    /// The approved prompt is to be sent once more; a reply that is there is kept under another name.
+    fn send_again(&mut self, by: Actor) -> Result<(), SessionError> {
+        decide(&self.state, Command::Retry { by: by.clone(), kept: Vec::new() })?;
+        let response = self.response_path()?;
+        let kept = self.keep_rejected(std::slice::from_ref(&response))?;
+        self.commit(Command::Retry { by, kept })?;
+        Ok(aiwf_store::remove(&self.directory.file(&response))?)
     }
 
     fn situation(&self) -> String {

@@ -4,7 +4,7 @@
 //! the provider's words as the feedback that the next prompt carries; without a verdict a person decides.
 
 use aiwf_prompt::Format;
-use aiwf_provider::Payload;
+use aiwf_provider::{AskError, Payload};
 use aiwf_reply::{Verdict, parse_verdict_tag, without_thoughts};
 use aiwf_session::{Actor, Command, Phase, Stage};
 
@@ -15,7 +15,7 @@ use crate::build::BuildOptions;
 use crate::call::{CallFailure, Made, Order};
 use crate::document::{ChangeDocument, ContextDocument, Document};
 use crate::gather::ChangeFlags;
-use crate::payload::payload_of;
+use crate::payload::payload_in;
 use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
@@ -36,15 +36,9 @@ impl Work<'_> {
         if !provider.is_free() {
             let (spent, settings) = (self.state.total(), self.engine.settings());
             if let Some(message) = budget::refuse(name, &payload, &spent, self.config(), settings)? {
-                return self.leave_to_person(name, &message);
+                self.commit(Command::PauseForBudget { message: message.clone() })?;
+                return Ok(StepOutcome::Done(Performed::BudgetReached { message }));
             }
-        }
-        if !self.state.is_judged {
-            self.commit(Command::RecordGateAsked {
-                provider: name.to_owned(),
-                payload_sha256: payload.sha256(),
-                is_free: provider.is_free(),
-            })?;
         }
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
@@ -59,6 +53,16 @@ impl Work<'_> {
             text_path: &paths.text,
             output_path: &paths.output,
         };
+        if let Err(refusal) = order.refuse(provider.as_ref(), self.engine) {
+            return self.leave_to_person(name, &refusal.to_string());
+        }
+        if !self.state.is_judged {
+            self.commit(Command::RecordGateAsked {
+                provider: name.to_owned(),
+                payload_sha256: payload.sha256(),
+                is_free: provider.is_free(),
+            })?;
+        }
         match order.make(provider.as_ref(), self.engine, self.config()) {
             Ok(Made::AwaitsPerson) => {
                 aiwf_store::remove(&paths.text)?;
@@ -84,7 +88,10 @@ impl Work<'_> {
                 let message = error.to_string();
                 // What the failed call cost is on record with the words that leave the gate to a person.
                 self.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
-                self.leave_to_person(name, &message)?;
+                // Whoever stops a judge has not decided: it is asked again by the next command.
+                if !matches!(error, AskError::Stopped { .. }) {
+                    self.leave_to_person(name, &message)?;
+                }
                 Err(error.into())
             }
         }
@@ -147,7 +154,7 @@ impl Work<'_> {
     }
 
     /// What the judge gets: what lies at the gate, and what it was made from.
-    fn gate_payload(&mut self, stage: Stage, name: &str) -> Result<Payload, SessionError> {
+    pub(crate) fn gate_payload(&mut self, stage: Stage, name: &str) -> Result<Payload, SessionError> {
         let phase = self.state.phase;
         let artifact = |name: &str, content: String| ContextDocument {
             kind: "artifact".to_owned(),
@@ -202,7 +209,7 @@ impl Work<'_> {
         let options = BuildOptions { format: Some(Format::Xml), ..BuildOptions::default() };
         let built =
             self.engine.build(Document::Change(document), &ChangeFlags::default(), &options, &|_| ())?;
-        Ok(Payload { session_id: self.id_in_prompts(), ..payload_of(&built.prompt) })
+        Ok(payload_in(&built.prompt, self.id_in_prompts().as_deref()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Performs effects: each does its work on disk first and is in the journal when it returns.
 
-use aiwf_session::{Actor, Command, Effect, Flow, Pause, Stage, Step, next_effect};
+use aiwf_session::{Actor, Approver, Command, Effect, Flow, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
 use crate::budget;
@@ -59,6 +59,8 @@ pub enum Performed {
     ReplyReceived {
         /// The file, relative to the session.
         path: String,
+        /// Things worth saying about the call.
+        notes: Vec<String>,
     },
 }
 
@@ -87,6 +89,9 @@ impl Work<'_> {
 
     /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
     pub(crate) fn wake_up(&mut self) -> Result<bool, SessionError> {
+        if self.state.is_judge_too_dear {
+            return self.wake_judge();
+        }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
             Pause::Verdict => return Ok(false),
@@ -112,6 +117,20 @@ impl Work<'_> {
         };
         self.refuse_stale()?;
         self.commit(command)?;
+        Ok(true)
+    }
+
+    /// Lets the provider at the gate be asked when the configuration allows more by now; says whether it does.
+    fn wake_judge(&mut self) -> Result<bool, SessionError> {
+        let (Approver::Ai(name), Some(stage)) = (self.state.approver().clone(), self.state.stage) else {
+            return Ok(false);
+        };
+        let payload = self.gate_payload(stage, &name)?;
+        let (spent, settings) = (self.state.total(), self.engine.settings());
+        if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_some() {
+            return Ok(false);
+        }
+        self.commit(Command::RaiseBudget)?;
         Ok(true)
     }
 

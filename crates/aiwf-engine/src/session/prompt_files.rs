@@ -117,7 +117,8 @@ impl Work<'_> {
             let is_system = file.path.ends_with("-system-prompt.md");
             let role = if is_system { Role::System } else { Role::User };
             let of_role: Vec<&OwnedText> = built.iter().filter(|owned| owned.role == role).collect();
-            sections.extend(attribute(&of_role, &text, &self.directory.shown(&file.path)));
+            let shown = self.directory.shown(&file.path);
+            sections.extend(attribute(&of_role, &text, &shown, &self.directory.id));
             if is_system {
                 system = Some(text);
             } else {

@@ -210,8 +210,7 @@ fn gate(state: &State) -> Option<GateReport> {
 
 fn problems(state: &State) -> Vec<String> {
     match &state.step {
-        Step::ReplyReady { problems } => problems.clone(),
-        Step::AskFailed { message } => vec![message.clone()],
+        Step::ReplyReady { problems } | Step::AskFailed { problems } => problems.clone(),
         Step::Asked { is_free: false } => vec!["the call was interrupted: no whole reply arrived".to_owned()],
         Step::Unborn
         | Step::PromptWanted { .. }
@@ -227,6 +226,11 @@ fn problems(state: &State) -> Vec<String> {
 fn next(id: &str, state: &State, is_stale: bool) -> String {
     if is_stale && state.phase != Phase::Cancelled {
         return format!("aiwf restore {id} FILE, or aiwf approve {id} --rebind");
+    }
+    if state.is_judge_too_dear {
+        return format!(
+            "raise `[budget]` in .aiwf/config.toml, then aiwf run {id}; or decide: aiwf approve {id}"
+        );
     }
     match &state.step {
         Step::Unborn => "aiwf PROFILE init".to_owned(),
