@@ -5,7 +5,8 @@ use aiwf_config::{Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
     Ask, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
-    ProviderSetting, RecordedCapability, ReplySource, Secret, kind_names, provider, resolve_fs_ability,
+    ProviderSetting, RecordedCapability, ReplySource, Secret, built_in_providers, kind_names, provider,
+    resolve_fs_ability,
 };
 use serde::Serialize;
 
@@ -117,6 +118,8 @@ pub(crate) struct Ability {
     /// What it could do with files if it were let; it is held to less.
     pub(crate) lowered_from: Option<FsAbility>,
     pub(crate) permission: Permission,
+    /// The agent whose system templates it takes; of recordings, the one that was recorded.
+    pub(crate) template_agent: Option<&'static str>,
 }
 
 /// What a provider can take, by its table, its kind, the defaults and what it is to do.
@@ -168,7 +171,15 @@ pub(crate) fn ability(
         capability,
         lowered_from: is_lowered.then_some(fs_ability),
         permission: if can_write && !is_lowered { Permission::WriteResponse } else { Permission::ReadOnly },
+        template_agent: built_in
+            .and_then(|built_in| built_in.template_agent)
+            .or_else(|| known_agent(recorded.as_ref()?.template_agent.as_deref()?)),
     })
+}
+
+/// The agent of that name, when there are templates for it.
+fn known_agent(name: &str) -> Option<&'static str> {
+    built_in_providers().iter().filter_map(|built_in| built_in.template_agent).find(|known| *known == name)
 }
 
 /// What the provider of recordings could take when they were made.

@@ -53,6 +53,9 @@ pub struct RecordedCapability {
     pub supports_system_prompt: bool,
     /// Whether it opened `@path` references by itself.
     pub supports_file_attachments: bool,
+    /// The agent whose system templates it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template_agent: Option<String>,
 }
 
 /// An answer that is to be kept.
@@ -112,7 +115,11 @@ impl Cassette {
     pub fn capability(&self, name: &str) -> Option<RecordedCapability> {
         let recordings = self.recordings().ok()?;
         let phase = |recording: &&Recording| recording.name == name;
-        let of_call = recordings.iter().find(phase);
+        // Another round of the same phase says more than a call of another one.
+        let phase_of =
+            |name: &str| name.rsplit_once('-').map_or(name.to_owned(), |(phase, _)| phase.to_owned());
+        let of_phase = || recordings.iter().find(|recording| phase_of(&recording.name) == phase_of(name));
+        let of_call = recordings.iter().find(phase).or_else(of_phase);
         of_call.or_else(|| recordings.first()).and_then(|recording| recording.capability.clone())
     }
 

@@ -20,7 +20,7 @@ use super::report::SessionReport;
 use super::snapshot::{self, SessionSummary};
 use super::work::Work;
 use crate::Engine;
-use crate::providers;
+use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
 /// What a change is begun with.
@@ -91,7 +91,7 @@ impl Engine {
         options: PhaseOptions,
     ) -> Result<Decided, SessionError> {
         let mut work = Work::open(self, directory::find(self.settings(), Which::Change(name))?)?;
-        let agent = options.agent.map(|given| chosen_agent(&given, work.config())).transpose()?;
+        let agent = options.agent.map(|given| chosen_agent(&given, phase, work.config())).transpose()?;
         let choice = PhaseChoice {
             agent,
             instructions: options.instructions,
@@ -173,7 +173,7 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
     for phase in Phase::CHANGE {
         let named = config.change.agents.get(phase.as_str());
         let provider = &named.unwrap_or(&config.roles.default).value;
-        agents.insert(phase, agent_of(provider, config));
+        agents.insert(phase, agent_of(provider, phase, config)?);
     }
     let mut files = config.change.files.as_ref().map(|files| files.value.clone()).unwrap_or_default();
     files.extend(new.files.iter().filter(|pattern| !files.contains(pattern)).cloned().collect::<Vec<_>>());
@@ -231,17 +231,16 @@ fn gates(config: &Config, opens_gates: bool) -> BTreeMap<String, GateSetting> {
 }
 
 /// The agent that a flag names: a family stands for its program, any other name for a provider.
-fn chosen_agent(given: &str, config: &Config) -> Result<Agent, SessionError> {
+fn chosen_agent(given: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
     let provider = aiwf_provider::of_family(given).map_or(given, |family| family.name);
     providers::refuse_unknown(provider, config, || "`--agent`".to_owned())?;
-    Ok(agent_of(provider, config))
+    agent_of(provider, phase, config)
 }
 
-fn agent_of(provider: &str, config: &Config) -> Agent {
-    Agent {
-        provider: provider.to_owned(),
-        template: providers::template_agent(provider, config).map(str::to_owned),
-    }
+fn agent_of(provider: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
+    let call = Work::call_name(phase, 1);
+    let ability = providers::ability(provider, config, None, Duty::Read, &call)?;
+    Ok(Agent { provider: provider.to_owned(), template: ability.template_agent.map(str::to_owned) })
 }
 
 /// The longest name of a change.

@@ -10,6 +10,7 @@
 )]
 
 mod change;
+mod change_agents;
 mod change_prompts;
 mod demo;
 mod errors;
