@@ -95,7 +95,10 @@ pub(crate) enum Command {
     #[command(flatten)]
     Session(SessionCommand),
     /// Change the project with agents: plan, challenge, implement, review, archive.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  aiwf change new login 'Add a login page' --file 'src/**'\n  aiwf change plan login --agent claude\n  aiwf change run login"
+    )]
     Change(ChangeCommand),
     /// List the profiles, or show one.
     Profiles {

@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 
 use aiwf_provider::{Ask, Payload, Permission};
-use aiwf_session::{Call, Command, FileHash, Phase, Role, Step};
+use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
@@ -145,7 +145,9 @@ impl Work<'_> {
         ability: Ability,
     ) -> Result<StepOutcome, SessionError> {
         let is_asked = self.state.step == (Step::Asked { is_free: false });
-        let claims_to_write = ability.permission == Permission::WriteResponse && is_asked;
+        // In a change nobody is asked to save anything.
+        let is_session = self.state.flow() == Flow::Session;
+        let claims_to_write = ability.permission == Permission::WriteResponse && is_asked && is_session;
         if has_written {
             call.kept = self.keep_call_files(paths)?;
         } else {

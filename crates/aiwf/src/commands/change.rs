@@ -443,7 +443,9 @@ fn reworded(text: &str) -> String {
     for command in SHARED {
         text = text.replace(&format!("`aiwf {command}"), &format!("`aiwf change {command}"));
     }
-    text.replace(" ID ", " NAME ").replace("session `", "change `")
+    text.replace(" ID ", " NAME ")
+        .replace("session `", "change `")
+        .replace("plan, standards,", "plan, challenge, implementation, archive,")
 }
 
 #[cfg(test)]

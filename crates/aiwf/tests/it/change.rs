@@ -3,7 +3,7 @@
 use aiwf_testkit::{Outcome, TestProject};
 use serde_json::{Value, json};
 
-use crate::{json, project};
+use crate::{json, pretty, project};
 
 pub(crate) const PLAN: &str =
     "<thought>maybe two files?</thought>\n\n# Plan\n\n### 1.1 Greet\n- Files: src/greet.txt\n";
@@ -480,4 +480,107 @@ fn a_cancelled_change_stays_cancelled() {
     assert!(change.refused("plan login").contains("the change is cancelled"));
     assert!(change.refused("run login --yes").contains("cannot open the gates now"));
     assert_eq!(at(&change.done("run login")), ("cancelled", "cancelled", 1));
+}
+
+#[test]
+fn where_a_change_stands_is_said_in_words_and_in_json() {
+    let change = Change::new("");
+    insta::assert_snapshot!(change.run("status login").stdout_text(), @"
+    change    login
+    request   Greet the world
+    phase     plan, prompt (round 1 of 3)
+    agent     manual
+    status    in-progress, gate manual pending
+    next      aiwf change plan login, or aiwf change run login
+    ");
+    insta::assert_snapshot!(pretty(&change.run("status login --json")), @r#"
+    {
+      "schema_version": 1,
+      "command": "change status",
+      "exit_code": 0,
+      "session_id": "login",
+      "phase": "plan",
+      "stage": "prompt",
+      "status": "in-progress",
+      "iteration": 1,
+      "gate": {
+        "kind": "manual",
+        "state": "pending"
+      },
+      "stale": [],
+      "problems": [],
+      "name": "login",
+      "request": "Greet the world",
+      "round": 1,
+      "max_rounds": 3,
+      "agents": {
+        "archive": {
+          "provider": "manual"
+        },
+        "challenge": {
+          "provider": "manual"
+        },
+        "implement": {
+          "provider": "manual"
+        },
+        "plan": {
+          "provider": "manual"
+        },
+        "review": {
+          "provider": "manual"
+        }
+      },
+      "artifacts": [],
+      "verdicts": {},
+      "tasks": [],
+      "files": [],
+      "may_write": false,
+      "applied": false,
+      "next": "aiwf change plan login, or aiwf change run login"
+    }
+    "#);
+    insta::assert_snapshot!(change.run("list").stdout_text().split("20").next().unwrap(), @"login                plan         in-progress");
+}
+
+#[test]
+fn refusals_name_what_is_wrong_and_one_thing_to_do() {
+    let change = Change::new("");
+    let refusals = [
+        change.refused("implement login"),
+        change.refused("new 'a b' 'x'"),
+        change.refused("new login 'x'"),
+        change.refused("status lgoin"),
+        change.refused("apply login"),
+        change.refused("respond login"),
+        change.refused("show login plan"),
+    ];
+    insta::assert_snapshot!(refusals.join("---\n"), @"
+    error: cannot implement now: the plan prompt is yet to be written
+
+    hint: possible now: `aiwf change plan`, `aiwf change run`, `aiwf change cancel`
+    ---
+    error: a change cannot be called `a b`: it holds something else than letters, digits, `-`, `_` and `.`
+
+    hint: use up to 64 letters, digits, `-`, `_` and `.`
+    ---
+    error: a change `login` exists
+
+    hint: `aiwf change status login` shows it; choose another name
+    ---
+    error: no change `lgoin`
+
+    hint: did you mean `login`? `aiwf change list` shows all
+    ---
+    error: cannot apply now: the plan prompt is yet to be written
+
+    hint: possible now: `aiwf change plan`, `aiwf change run`, `aiwf change cancel`
+    ---
+    error: no reply is awaited now
+
+    hint: aiwf change plan login, or aiwf change run login
+    ---
+    error: change `login` has no `plan` yet
+
+    hint: plan, challenge, implementation, archive, prompt, response and review can be shown once they exist
+    ");
 }
