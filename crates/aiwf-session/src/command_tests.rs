@@ -542,23 +542,30 @@ fn an_agent_that_may_write_edits_the_project_and_it_is_on_record() {
     change.begin(Phase::Implement, PhaseChoice { may_write: true, ..PhaseChoice::default() }).unwrap();
     change.write_prompt();
     change.approve_prompt();
-    let touch = |before: &str, after: &str| {
+    let touch = |path: &str, before: &str, after: &str| {
         let touched = vec![TouchedFile {
-            path: "src/a.rs".to_owned(),
+            path: path.to_owned(),
             before: Some(before.to_owned()),
             after: Some(after.to_owned()),
         }];
         Some(Box::new(Call { touched, ..Call::default() }))
     };
     change.run(sent(false)).unwrap();
-    change.run(Command::RecordFailure { message: "cut".to_owned(), call: touch("1", "2") }).unwrap();
+    change
+        .run(Command::RecordFailure { message: "cut".to_owned(), call: touch("src/a.rs", "1", "2") })
+        .unwrap();
     change.run(Command::Retry { by: person(), kept: Vec::new() }).unwrap();
     change.run(sent(false)).unwrap();
     let response = change.response();
-    change.run(Command::RecordReply { response, call: touch("2", "3") }).unwrap();
+    change.run(Command::RecordReply { response, call: touch("src/a.rs", "2", "3") }).unwrap();
     assert_eq!(change.state.step, Step::ReplyReady { problems: Vec::new() });
     let edited = &change.state.change.edited[0];
     assert_eq!((edited.before.as_deref(), edited.after.as_deref()), (Some("1"), Some("3")));
+    // The rules of the project are not among what it may edit.
+    let response = change.response();
+    change.run(Command::RecordReply { response, call: touch(".aiwf/config.toml", "1", "2") }).unwrap();
+    assert!(matches!(&change.state.step, Step::ReplyReady { problems } if problems.len() == 1));
+    assert_eq!(change.state.change.edited.len(), 1);
 }
 
 fn random_command(pick: u8, state: &State) -> Command {

@@ -599,11 +599,12 @@ impl State {
     /// Takes up what an agent changed in the project; gives the problems when it was not to.
     fn touched(&mut self, call: Option<&Call>) -> Vec<String> {
         let touched = call.map(|call| call.touched.as_slice()).unwrap_or_default();
-        if self.setup.as_ref().is_some_and(|setup| setup.may_write_project(self.phase)) {
-            self.change.edit(touched);
-            return Vec::new();
-        }
-        touched
+        let may_write = self.setup.as_ref().is_some_and(|setup| setup.may_write_project(self.phase));
+        // Whoever may edit the project still has no business with the rules that hold for it.
+        let (edited, forbidden): (Vec<_>, Vec<_>) =
+            touched.iter().cloned().partition(|file| may_write && !file.path.starts_with(".aiwf/"));
+        self.change.edit(&edited);
+        forbidden
             .iter()
             .map(|file| format!("the agent changed `{}`, which it was not to touch", file.path))
             .collect()
