@@ -133,8 +133,9 @@ pub struct Spent {
     pub millis: Option<u64>,
 }
 
-/// The sum over calls.
+/// The sum over calls; written without what is not known of any call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(into = "WrittenTotal")]
 pub struct Total {
     /// How many calls there were.
     pub calls: u64,
@@ -152,7 +153,47 @@ pub struct Total {
     pub calls_without_cost: u64,
 }
 
+#[derive(Serialize)]
+struct WrittenTotal {
+    calls: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<Dollars>,
+    calls_without_tokens: u64,
+    calls_without_cost: u64,
+}
+
+impl From<Total> for WrittenTotal {
+    fn from(total: Total) -> Self {
+        let tokens = |n_tokens: u64| total.has_tokens().then_some(n_tokens);
+        Self {
+            calls: total.calls,
+            input_tokens: tokens(total.input_tokens),
+            output_tokens: tokens(total.output_tokens),
+            cached_tokens: tokens(total.cached_tokens),
+            cost: total.has_cost().then_some(total.cost),
+            calls_without_tokens: total.calls_without_tokens,
+            calls_without_cost: total.calls_without_cost,
+        }
+    }
+}
+
 impl Total {
+    /// Whether the tokens of any call are known, or there was none.
+    pub fn has_tokens(&self) -> bool {
+        self.calls == 0 || self.input_tokens + self.output_tokens > 0 || self.calls_without_tokens < self.calls
+    }
+
+    /// Whether the price of any call is known, or there was none.
+    pub fn has_cost(&self) -> bool {
+        self.calls == 0 || self.calls_without_cost < self.calls
+    }
+
     /// Adds up.
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a Spent>) -> Self {
         calls.into_iter().fold(Self::default(), |total, call| {

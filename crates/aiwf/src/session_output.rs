@@ -124,13 +124,14 @@ pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Fa
         let gate = if call.is_gate { " gate" } else { "" };
         let _ = writeln!(
             text,
-            "call      {}-{}{gate}: {} {}, {} in, {} out, {}",
+            "call      {}-{}{gate}: {} {}, {} in, {} out{}, {}",
             call.phase.as_str(),
             call.iteration,
             call.provider,
             call.model.as_deref().unwrap_or("(model unknown)"),
             tokens(used.input_tokens),
             tokens(used.output_tokens),
+            used.cached_tokens.map_or(String::new(), |cached| format!(", {cached} cached")),
             used.cost.map_or("cost unknown".to_owned(), |cost| format!("${:.4}", cost.as_f64())),
         );
     }
@@ -172,14 +173,22 @@ fn total(total: &Total) -> String {
         1 => " (1 call unknown)".to_owned(),
         n_calls => format!(" ({n_calls} calls unknown)"),
     };
-    format!(
-        "{} calls, {} tokens in, {} out, {} cached{}, ${:.4}{}",
-        total.calls,
-        total.input_tokens,
-        total.output_tokens,
-        total.cached_tokens,
-        unknown(total.calls_without_tokens),
-        total.cost.as_f64(),
-        unknown(total.calls_without_cost),
-    )
+    let tokens = if total.has_tokens() {
+        format!(
+            "{} tokens in, {} out, {} cached{}",
+            total.input_tokens,
+            total.output_tokens,
+            total.cached_tokens,
+            unknown(total.calls_without_tokens)
+        )
+    } else {
+        "tokens unknown".to_owned()
+    };
+    let cost = if total.has_cost() {
+        format!("${:.4}{}", total.cost.as_f64(), unknown(total.calls_without_cost))
+    } else {
+        "cost unknown".to_owned()
+    };
+    let calls = if total.calls == 1 { "call" } else { "calls" };
+    format!("{} {calls}, {tokens}, {cost}", total.calls)
 }

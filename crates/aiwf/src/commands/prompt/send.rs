@@ -18,7 +18,8 @@ use crate::progress::FileBar;
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
     /// Who is asked: a built-in provider, or one of the configuration.
-    #[arg(long, value_name = "NAME", global = true)]
+    // An id of its own: the recipes have a `provider` too, whose flag is `--for`.
+    #[arg(id = "send_to", long = "provider", value_name = "NAME", global = true)]
     provider: Option<String>,
     /// Keep the request and its reply in this directory, for a provider of type replay.
     #[arg(long, value_name = "DIR", global = true)]
