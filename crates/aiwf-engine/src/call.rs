@@ -170,8 +170,11 @@ impl Ours {
             let inside = order.text_path.strip_prefix(parent).ok()?;
             Some(parent.join(inside.components().next()?))
         });
-        let mut ignored: Vec<PathBuf> =
-            [order.text_path, order.output_path].into_iter().chain(order.response_path).map(Path::to_owned).collect();
+        let mut ignored: Vec<PathBuf> = [order.text_path, order.output_path]
+            .into_iter()
+            .chain(order.response_path)
+            .map(Path::to_owned)
+            .collect();
         for parent in &parents {
             let entries = std::fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
             ignored.extend(entries.map(|entry| entry.path()).filter(|path| Some(path) != own.as_ref()));

@@ -186,7 +186,9 @@ impl From<Total> for WrittenTotal {
 impl Total {
     /// Whether the tokens of any call are known, or there was none.
     pub fn has_tokens(&self) -> bool {
-        self.calls == 0 || self.input_tokens + self.output_tokens > 0 || self.calls_without_tokens < self.calls
+        self.calls == 0
+            || self.input_tokens + self.output_tokens > 0
+            || self.calls_without_tokens < self.calls
     }
 
     /// Whether the price of any call is known, or there was none.

@@ -259,6 +259,10 @@ impl State {
             }
             Event::AskFailed { message, call } => {
                 self.settle(call.as_deref());
+                let kept = call.iter().flat_map(|call| &call.kept);
+                let kept: Vec<&str> = kept.map(|file| file.path.as_str()).collect();
+                self.remark =
+                    (!kept.is_empty()).then(|| format!("what arrived is kept: {}", kept.join(", ")));
                 let touched = call.as_deref().map(touched_problems).unwrap_or_default();
                 let problems = std::iter::once(message.clone()).chain(touched).collect();
                 self.step = Step::AskFailed { problems };

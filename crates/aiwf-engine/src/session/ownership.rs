@@ -7,12 +7,7 @@ use aiwf_prompt::OwnedText;
 use aiwf_provider::SectionHash;
 
 /// Attributes every byte of `text`.
-pub(super) fn attribute(
-    built: &[&OwnedText],
-    text: &str,
-    file: &str,
-    session_id: &str,
-) -> Vec<SectionHash> {
+pub(super) fn attribute(built: &[&OwnedText], text: &str, file: &str, session_id: &str) -> Vec<SectionHash> {
     let section = |id: &str, source: &str, text: &str| SectionHash::new(id, source, text, Some(session_id));
     let push_edited = |sections: &mut Vec<SectionHash>, text: &str| {
         if !text.is_empty() {

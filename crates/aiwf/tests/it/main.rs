@@ -26,6 +26,8 @@ mod prompt_preview;
 mod prompt_recipes;
 mod prompt_schema;
 mod properties;
+mod provider_command;
+mod provider_faults;
 mod provider_http;
 mod reply_parse;
 mod scene;
