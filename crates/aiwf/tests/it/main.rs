@@ -28,6 +28,7 @@ mod prompt_schema;
 mod properties;
 mod provider_command;
 mod provider_faults;
+mod provider_gates;
 mod provider_http;
 mod reply_parse;
 mod scene;
