@@ -32,6 +32,7 @@ mod provider_faults;
 mod provider_gates;
 mod provider_http;
 mod provider_keys;
+mod provider_record;
 mod reply_parse;
 mod scene;
 mod session;
