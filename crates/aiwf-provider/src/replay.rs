@@ -121,7 +121,12 @@ impl Cassette {
             directory: self.directory.display().to_string(),
             message,
         };
-        let entries = std::fs::read_dir(&self.directory).map_err(|error| unreadable(error.to_string()))?;
+        let entries = std::fs::read_dir(&self.directory).map_err(|error| {
+            unreadable(match error.kind() == std::io::ErrorKind::NotFound {
+                true => "there is no such directory".to_owned(),
+                false => error.to_string(),
+            })
+        })?;
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())

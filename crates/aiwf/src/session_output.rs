@@ -39,7 +39,7 @@ pub(crate) fn performed(performed: &[Performed]) {
             Performed::BudgetReached { message } => format!("not asked: {message}"),
             Performed::Noted { message } => message.clone(),
         };
-        output::note(&format!("{line}\n"));
+        output::say(&line);
     }
 }
 

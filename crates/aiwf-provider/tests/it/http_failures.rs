@@ -199,7 +199,7 @@ fn a_server_that_is_not_there_is_tried_four_times() {
     let error = reply.unwrap_err();
     let shown = format!("{error}\n{}", error.hint()).replace(&url, "http://SERVER");
     assert_snapshot!(shown, @"
-    local failed: there is no connection to `http://SERVER/v1`: Connection refused (os error 111)
+    local failed: there is no connection to `http://SERVER/v1`: Connection refused
     check the network and `base_url` of the provider, then `aiwf retry`
     ");
 }

@@ -41,9 +41,11 @@ fn a_judge_lets_a_whole_session_pass() {
     let court = court(work, verdicts, "default = \"ai:judge\"\n");
     assert_eq!(at(&court.scene.init("")), ("complete", "-", 2));
     assert_eq!((court.worker.asks().len(), court.judge.asks().len()), (5, 10));
-    for approval in court.scene.events().iter().filter(|event| {
-        ["prompt-approved", "response-approved"].contains(&event["event"].as_str().unwrap())
-    }) {
+    for approval in
+        court.scene.events().iter().filter(|event| {
+            ["prompt-approved", "response-approved"].contains(&event["event"].as_str().unwrap())
+        })
+    {
         assert_eq!(approval["by"], serde_json::json!({"provider": "judge"}));
     }
     let usage = court.scene.done("status latest --usage")["usage"].clone();
@@ -244,11 +246,8 @@ fn a_judge_may_not_rewrite_where_nobody_said_so() {
 
 #[test]
 fn a_manual_judge_is_a_person() {
-    let court = court(
-        texts(&[PLAN]),
-        [],
-        "\"planning.prompt\" = \"skip\"\n\"planning.response\" = \"ai:manual\"\n",
-    );
+    let court =
+        court(texts(&[PLAN]), [], "\"planning.prompt\" = \"skip\"\n\"planning.response\" = \"ai:manual\"\n");
     court.scene.init("");
     insta::assert_snapshot!(court.scene.shown(&court.scene.exits("run", 3)), @"
     --- stdout

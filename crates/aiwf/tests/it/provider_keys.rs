@@ -48,7 +48,10 @@ fn a_key_goes_where_the_user_names_the_same_address() {
     scene.project.write("~/.aiwf/config.toml", of_url(ELSEWHERE));
     let outcome = scene.exits(SEND, 4);
     let said = outcome.stderr_text();
-    assert!(said.starts_with("error: model failed: there is no connection to `http://model.invalid/v1`:"), "{said}");
+    assert!(
+        said.starts_with("error: model failed: there is no connection to `http://model.invalid/v1`:"),
+        "{said}"
+    );
     assert!(!said.contains(KEY));
     // Another path of the same host is another address.
     scene.project.write("~/.aiwf/config.toml", of_url("http://model.invalid/v2"));
@@ -57,7 +60,11 @@ fn a_key_goes_where_the_user_names_the_same_address() {
 
 #[test]
 fn a_host_that_only_looks_like_this_machine_gets_no_key() {
-    for url in ["http://localhost.model.invalid/v1", "http://127.0.0.1.model.invalid/v1", "http://127.0.0.1@model.invalid/v1"] {
+    for url in [
+        "http://localhost.model.invalid/v1",
+        "http://127.0.0.1.model.invalid/v1",
+        "http://127.0.0.1@model.invalid/v1",
+    ] {
         let scene = Scene::new(&of_url(url));
         assert_eq!(scene.exits(SEND, 1).exit_code(), 1);
     }

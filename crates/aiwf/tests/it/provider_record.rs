@@ -156,8 +156,12 @@ fn a_recording_keeps_the_request_s_hashes_and_the_capability() {
         recording["capability"],
         serde_json::json!({"fs_ability": "local-read", "supports_system_prompt": true, "supports_file_attachments": false})
     );
-    let ids: Vec<&str> =
-        recording["sections"].as_array().unwrap().iter().map(|section| section["id"].as_str().unwrap()).collect();
+    let ids: Vec<&str> = recording["sections"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|section| section["id"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, ["standards-bundle", "profile-prompt", "output-instructions"]);
     // The replay asks as the recorded provider was asked, unless the configuration says otherwise.
     let replayed = replaying(&scene, "");
@@ -206,11 +210,12 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
 
 #[test]
 fn recordings_that_are_not_there_are_said_so() {
-    let scene = Scene::new("[roles]\ndefault = \"tape\"\n[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n");
+    let scene =
+        Scene::new("[roles]\ndefault = \"tape\"\n[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n");
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: recordings in `[project]/tape` cannot be read: No such file or directory (os error 2)
+    error: recordings in `[project]/tape` cannot be read: there is no such directory
 
     hint: check the `dir` of the provider in `.aiwf/config.toml`
     --- exit code 4

@@ -46,10 +46,10 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let sent = engine.send(document, &flags, &options, provider, &|progress| bar.show(progress))?;
     output::problems(&sent.problems);
     for note in &sent.notes {
-        output::note(&format!("{note}\n"));
+        output::say(note);
     }
     for path in &sent.touched {
-        output::note(&format!("warning: the agent changed `{path}`, which it was not to touch\n"));
+        output::say(&format!("warning: the agent changed `{path}`, which it was not to touch"));
     }
     let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
     print(&sent, output, exit)
