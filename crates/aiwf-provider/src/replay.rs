@@ -122,10 +122,8 @@ impl Cassette {
             message,
         };
         let entries = std::fs::read_dir(&self.directory).map_err(|error| {
-            unreadable(match error.kind() == std::io::ErrorKind::NotFound {
-                true => "there is no such directory".to_owned(),
-                false => error.to_string(),
-            })
+            let is_gone = error.kind() == std::io::ErrorKind::NotFound;
+            unreadable(if is_gone { "there is no such directory".to_owned() } else { error.to_string() })
         })?;
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)

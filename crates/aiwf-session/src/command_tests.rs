@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::call::{TouchedFile, Usage};
 use crate::effect::{Effect, next_effect};
-use crate::phase::Stage;
 use crate::setup::GateSetting;
 use crate::state::Status;
 

@@ -1,7 +1,7 @@
 //! Sessions whose provider is a program from the configuration: how its reply is found, what is kept, and what
 //! happens when it fails, hangs, floods or touches what it should not.
 
-use std::time::Duration;
+use aiwf_testkit::end_process;
 
 use crate::scene::{Scene, eventually, replies};
 use crate::session::{CODE, PLAN, at};
@@ -345,9 +345,8 @@ fn a_killed_aiwf_leaves_an_interrupted_call() {
     for name in ["~/self", "~/child"] {
         let id = String::from_utf8(scene.project.read(name)).unwrap();
         // Nobody could end it: the one who would have was killed.
-        drop(std::process::Command::new("kill").arg(id.trim()).output());
+        end_process(id.trim());
     }
-    std::thread::sleep(Duration::from_millis(10));
     scene.done("approve");
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
     assert!(scene.event_names().contains(&"retried".to_owned()));

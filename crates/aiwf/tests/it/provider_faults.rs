@@ -8,12 +8,21 @@ use aiwf_testkit::model_server::Turn;
 use crate::scene::{KEY, Scene, eventually};
 use crate::session::{PLAN, at};
 
+/// What arrives of a plan that is cut off.
+const BEGINNING: &str = "# Plan\n\nOn";
+
 /// A session that waits for the approval of its first prompt.
 fn scene(turns: impl IntoIterator<Item = Turn>, table: &str) -> (ModelServer, Scene) {
     let server = ModelServer::script(turns);
     let scene = Scene::of_api("anthropic", &server, table);
     scene.init("");
     (server, scene)
+}
+
+/// A reply that begins and does not end while anybody waits.
+fn slow() -> Turn {
+    let chunks = vec!["# Plan".to_owned(), "\n".to_owned()];
+    Turn::TextSlowly { chunks, delay: Duration::from_mins(1) }
 }
 
 /// Where the session stands after a failure, and that asking again mends it.
@@ -102,7 +111,7 @@ fn a_reply_that_is_cut_before_its_first_word_is_asked_for_again() {
 
 #[test]
 fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
-    let cut = Turn::CutAfter { text: PLAN.to_owned(), n_bytes: 10 };
+    let cut = Turn::CutAfter { text: PLAN.to_owned(), n_bytes: BEGINNING.len() };
     let (server, scene) = scene([cut, Turn::text(PLAN)], "");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
@@ -112,7 +121,7 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
     --- exit code 4
     ");
     assert_eq!(server.asks().len(), 1);
-    assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), PLAN[..10]);
+    assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), BEGINNING);
     insta::assert_snapshot!(scene.shown(&scene.exits("status", 0)), @"
     --- stdout
     session   [id]
@@ -129,12 +138,12 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
     let kept = scene.event("ask-failed")["call"]["kept"][0]["path"].clone();
     assert_eq!(kept, "iteration-1/planning-response.partial-1.md");
     retry_mends(&scene);
-    assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), PLAN[..10]);
+    assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), BEGINNING);
 }
 
 #[test]
 fn a_server_that_says_nothing_is_given_up() {
-    let hang = Turn::Hang(Duration::from_secs(60));
+    let hang = Turn::Hang(Duration::from_mins(1));
     let (_server, scene) = scene([hang, Turn::text(PLAN)], "first_byte_timeout = \"1s\"\n");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
@@ -148,11 +157,7 @@ fn a_server_that_says_nothing_is_given_up() {
 
 #[test]
 fn a_reply_that_never_ends_is_given_up_and_what_came_is_kept() {
-    let slow = Turn::TextSlowly {
-        chunks: vec!["# Plan".to_owned(), "\n".to_owned()],
-        delay: Duration::from_secs(60),
-    };
-    let (_server, scene) = scene([slow, Turn::text(PLAN)], "timeout = \"2s\"\n");
+    let (_server, scene) = scene([slow(), Turn::text(PLAN)], "timeout = \"2s\"\n");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: no whole reply from model within 2 s
@@ -179,11 +184,7 @@ fn a_reply_that_is_too_large_is_given_up() {
 
 #[test]
 fn ctrl_c_ends_a_call_and_keeps_what_came() {
-    let slow = Turn::TextSlowly {
-        chunks: vec!["# Plan".to_owned(), "\n".to_owned()],
-        delay: Duration::from_secs(60),
-    };
-    let (_server, scene) = scene([slow, Turn::text(PLAN)], "");
+    let (_server, scene) = scene([slow(), Turn::text(PLAN)], "");
     let running = scene.command("approve").spawn();
     let partial = scene.project.path(scene.session_dir()).join("iteration-1/planning-response.partial-1.md");
     eventually("the first word", || partial.metadata().is_ok_and(|found| found.len() > 0));
@@ -201,10 +202,6 @@ fn ctrl_c_ends_a_call_and_keeps_what_came() {
 
 #[test]
 fn a_killed_aiwf_leaves_an_interrupted_call_that_is_not_made_again_by_itself() {
-    let slow = || Turn::TextSlowly {
-        chunks: vec!["# Plan".to_owned(), "\n".to_owned()],
-        delay: Duration::from_secs(60),
-    };
     let (server, scene) = scene([slow(), slow(), Turn::text(PLAN)], "");
     let kill_in_the_middle = |line: &str, number: u32| {
         let running = scene.command(line).spawn();
@@ -246,11 +243,7 @@ fn a_killed_aiwf_leaves_an_interrupted_call_that_is_not_made_again_by_itself() {
 
 #[test]
 fn a_whole_reply_that_only_the_journal_misses_is_taken_up_and_not_asked_for_again() {
-    let slow = Turn::TextSlowly {
-        chunks: vec!["# Plan".to_owned(), "\n".to_owned()],
-        delay: Duration::from_secs(60),
-    };
-    let (server, scene) = scene([slow], "");
+    let (server, scene) = scene([slow()], "");
     let running = scene.command("approve").spawn();
     let partial = scene.project.path(scene.session_dir()).join("iteration-1/planning-response.partial-1.md");
     eventually("the first word", || partial.metadata().is_ok_and(|found| found.len() > 0));

@@ -248,8 +248,8 @@ fn a_prompt_sent_by_hand_is_recorded_and_replayed() {
     let send = "prompt send change --phase plan --instructions x";
     scene.exits(&format!("{send} --provider model --record tape"), 0);
     let replayed = replaying(&scene, "");
-    let sent = replayed.exits(&format!("{send} --provider tape"), 0);
-    assert_eq!(sent.stdout_text(), "Do this.\n");
+    let answered = replayed.exits(&format!("{send} --provider tape"), 0);
+    assert_eq!(answered.stdout_text(), "Do this.\n");
     insta::assert_snapshot!(
         replayed.exits("prompt send change --phase plan --instructions y --provider tape", 4).to_string(), @"
     --- stderr

@@ -134,15 +134,7 @@ fn validate_really_looks() {
          [providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n\
          [providers.withheld]\ntype = \"openai\"\nbase_url = \"http://model.invalid/v1\"\nmodel = \"m\"\napi_key_env = \"MODEL_KEY\"\n",
     );
-    scene.project.write("claude", "#!/bin/sh\necho '2.0.1 (Claude Code)'\n");
-    assert!(
-        std::process::Command::new("chmod")
-            .arg("+x")
-            .arg(scene.project.path("claude"))
-            .status()
-            .unwrap()
-            .success()
-    );
+    scene.project.script("claude", "#!/bin/sh\necho '2.0.1 (Claude Code)'\n");
     let outcome = scene.exits("validate providers", 1);
     insta::assert_snapshot!(plain(&outcome.to_string()), @"
     --- stdout

@@ -80,7 +80,8 @@ impl Scene {
     pub(crate) fn event(&self, name: &str) -> Value {
         let events = self.events();
         let found = events.iter().rev().find(|event| event["event"] == name).cloned();
-        found.unwrap_or_else(|| panic!("no `{name}` in {events:#?}"))
+        assert!(found.is_some(), "no `{name}` in {events:#?}");
+        found.unwrap()
     }
 
     /// The directory of the only session, relative to the project.
