@@ -4,6 +4,7 @@
 //! runs that follow each other, so a busy machine slows both sides. Numbers of two runs are not compared.
 //! A new bench is a function that returns rows, and a line in `BENCHES`.
 
+mod calls;
 mod change;
 mod corpus;
 mod examples;
@@ -39,6 +40,8 @@ const BENCHES: &[Bench] = &[
     Bench { name: "list", run: sessions::list },
     Bench { name: "approve", run: sessions::approve },
     Bench { name: "whole-session", run: sessions::whole },
+    Bench { name: "call", run: calls::call },
+    Bench { name: "stream", run: calls::stream },
 ];
 
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {

@@ -91,7 +91,7 @@ pub(crate) fn refuse(
     let input = count(name, payload, config, settings).0;
     let output = setting.max_output_tokens.unwrap_or(0);
     if let Some(max) = budget.max_tokens.as_ref().map(|max| max.value.get()) {
-        let used = spent.input_tokens.saturating_add(spent.output_tokens);
+        let used = spent.known_tokens();
         let worst = used.saturating_add(input).saturating_add(output);
         if worst > max {
             return Ok(Some(format!(
@@ -104,10 +104,11 @@ pub(crate) fn refuse(
         let unknown = || SessionError::NoPrice { provider: name.to_owned(), model: setting.model.clone() };
         let price = setting.model.as_deref().and_then(|model| price(model, config)).ok_or_else(unknown)?;
         let next = Dollars::of_tokens(input, price.input).plus(Dollars::of_tokens(output, price.output));
-        if spent.cost.plus(next) > Dollars::new(max) {
+        let so_far = spent.cost.unwrap_or_default();
+        if so_far.plus(next) > Dollars::new(max) {
             return Ok(Some(format!(
                 "${:.4} is spent, the next call may cost ${:.4}, and ${max:.2} is the limit",
-                spent.cost.as_f64(),
+                so_far.as_f64(),
                 next.as_f64()
             )));
         }

@@ -20,6 +20,7 @@ mod agent;
 mod http;
 mod manual;
 mod replay;
+
 mod touched;
 
 pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};

@@ -133,69 +133,30 @@ pub struct Spent {
     pub millis: Option<u64>,
 }
 
-/// The sum over calls; written without what is not known of any call.
+/// The sum over calls; what no call says is unknown, not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(into = "WrittenTotal")]
 pub struct Total {
     /// How many calls there were.
     pub calls: u64,
-    /// Tokens sent, as far as they are known.
-    pub input_tokens: u64,
-    /// Tokens received, as far as they are known.
-    pub output_tokens: u64,
-    /// Tokens that came from a cache, as far as they are known.
-    pub cached_tokens: u64,
-    /// The price, as far as it is known.
-    pub cost: Dollars,
+    /// Tokens sent, over the calls that say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens received, over the calls that say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Tokens that came from a cache, over the calls that say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// The price, over the calls that have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Dollars>,
     /// Calls whose tokens nobody knows.
     pub calls_without_tokens: u64,
     /// Calls whose price nobody knows.
     pub calls_without_cost: u64,
 }
 
-#[derive(Serialize)]
-struct WrittenTotal {
-    calls: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cached_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost: Option<Dollars>,
-    calls_without_tokens: u64,
-    calls_without_cost: u64,
-}
-
-impl From<Total> for WrittenTotal {
-    fn from(total: Total) -> Self {
-        let tokens = |n_tokens: u64| total.has_tokens().then_some(n_tokens);
-        Self {
-            calls: total.calls,
-            input_tokens: tokens(total.input_tokens),
-            output_tokens: tokens(total.output_tokens),
-            cached_tokens: tokens(total.cached_tokens),
-            cost: total.has_cost().then_some(total.cost),
-            calls_without_tokens: total.calls_without_tokens,
-            calls_without_cost: total.calls_without_cost,
-        }
-    }
-}
-
 impl Total {
-    /// Whether the tokens of any call are known, or there was none.
-    pub fn has_tokens(&self) -> bool {
-        self.calls == 0
-            || self.input_tokens + self.output_tokens > 0
-            || self.calls_without_tokens < self.calls
-    }
-
-    /// Whether the price of any call is known, or there was none.
-    pub fn has_cost(&self) -> bool {
-        self.calls == 0 || self.calls_without_cost < self.calls
-    }
-
     /// Adds up.
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a Spent>) -> Self {
         calls.into_iter().fold(Self::default(), |total, call| {
@@ -203,14 +164,26 @@ impl Total {
             let is_counted = usage.input_tokens.is_some() && usage.output_tokens.is_some();
             Self {
                 calls: total.calls + 1,
-                input_tokens: total.input_tokens.saturating_add(usage.input_tokens.unwrap_or(0)),
-                output_tokens: total.output_tokens.saturating_add(usage.output_tokens.unwrap_or(0)),
-                cached_tokens: total.cached_tokens.saturating_add(usage.cached_tokens.unwrap_or(0)),
-                cost: total.cost.plus(usage.cost.unwrap_or_default()),
+                input_tokens: sum(total.input_tokens, usage.input_tokens, u64::saturating_add),
+                output_tokens: sum(total.output_tokens, usage.output_tokens, u64::saturating_add),
+                cached_tokens: sum(total.cached_tokens, usage.cached_tokens, u64::saturating_add),
+                cost: sum(total.cost, usage.cost, Dollars::plus),
                 calls_without_tokens: total.calls_without_tokens + u64::from(!is_counted),
                 calls_without_cost: total.calls_without_cost + u64::from(usage.cost.is_none()),
             }
         })
+    }
+
+    /// Tokens sent and received, as far as they are known.
+    pub fn known_tokens(&self) -> u64 {
+        self.input_tokens.unwrap_or(0).saturating_add(self.output_tokens.unwrap_or(0))
+    }
+}
+
+fn sum<T>(a: Option<T>, b: Option<T>, add: fn(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(add(a, b)),
+        (a, b) => a.or(b),
     }
 }
 
@@ -246,7 +219,8 @@ mod tests {
             cost: Some(Dollars::new(0.5)),
         };
         let total = Total::of(&[call(Some(known)), call(None)]);
-        assert_eq!((total.calls, total.input_tokens, total.output_tokens), (2, 10, 5));
+        assert_eq!((total.calls, total.input_tokens, total.output_tokens), (2, Some(10), Some(5)));
+        assert_eq!(Total::of(&[call(None)]).cost, None);
         assert_eq!((total.calls_without_tokens, total.calls_without_cost), (1, 1));
     }
 }

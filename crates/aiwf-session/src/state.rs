@@ -116,7 +116,7 @@ impl Status {
 
 /// Where a session stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that events bring about")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that events settle")]
 pub struct State {
     /// What it was set up with; nothing before it was created.
     pub setup: Option<Setup>,

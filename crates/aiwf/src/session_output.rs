@@ -173,22 +173,18 @@ fn total(total: &Total) -> String {
         1 => " (1 call unknown)".to_owned(),
         n_calls => format!(" ({n_calls} calls unknown)"),
     };
-    let tokens = if total.has_tokens() {
-        format!(
-            "{} tokens in, {} out, {} cached{}",
-            total.input_tokens,
-            total.output_tokens,
-            total.cached_tokens,
-            unknown(total.calls_without_tokens)
-        )
-    } else {
-        "tokens unknown".to_owned()
-    };
-    let cost = if total.has_cost() {
-        format!("${:.4}{}", total.cost.as_f64(), unknown(total.calls_without_cost))
-    } else {
-        "cost unknown".to_owned()
-    };
-    let calls = if total.calls == 1 { "call" } else { "calls" };
-    format!("{} {calls}, {tokens}, {cost}", total.calls)
+    let calls = if total.calls == 1 { "1 call".to_owned() } else { format!("{} calls", total.calls) };
+    let cost = total.cost.map_or("cost unknown".to_owned(), |cost| format!("${:.4}", cost.as_f64()));
+    let is_partly_known = |n_unknown: u64| n_unknown < total.calls;
+    let tokens_left_out =
+        if is_partly_known(total.calls_without_tokens) { total.calls_without_tokens } else { 0 };
+    let cost_left_out = if is_partly_known(total.calls_without_cost) { total.calls_without_cost } else { 0 };
+    format!(
+        "{calls}, {} tokens in, {} out, {} cached{}, {cost}{}",
+        tokens(total.input_tokens),
+        tokens(total.output_tokens),
+        tokens(total.cached_tokens),
+        unknown(tokens_left_out),
+        unknown(cost_left_out),
+    )
 }

@@ -158,11 +158,14 @@ impl Events for CodexEvents {
             Some("error") => heard.complaint = text_at(event, "/message").map(str::to_owned),
             Some("turn.completed") => {
                 heard.is_whole = true;
+                // It may take seconds to go, for things that are not about the reply.
+                heard.is_done = true;
                 heard.usage = usage(event).or(heard.usage.take());
             }
             Some("turn.failed") => {
                 let words = text_at(event, "/error/message").or_else(|| text_at(event, "/error"));
                 heard.fail(words.unwrap_or_default());
+                heard.is_done = true;
             }
             Some(_) | None => {}
         }

@@ -1,5 +1,4 @@
 //! Providers as the engine meets them: opened from a setting, asked, and judged by what comes back.
-
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,6 +8,16 @@
     clippy::disallowed_methods,
     reason = "a test that meets what it did not expect must fail"
 )]
+
+// Model APIs, against a server of the tests.
+mod asking;
+mod http_check;
+mod http_endings;
+mod http_failures;
+mod http_keys;
+mod http_replies;
+mod http_waits;
+mod server;
 
 // A program that stands for an agent, and a sink that keeps everything.
 mod fake_agent;
@@ -26,13 +35,3 @@ mod gemini_cli;
 mod checks;
 // Where a login goes, and where it does not.
 mod logins;
-
-// Model APIs, against a server that a test scripts byte by byte.
-mod asking;
-mod http_check;
-mod http_endings;
-mod http_failures;
-mod http_keys;
-mod http_replies;
-mod http_waits;
-mod server;
