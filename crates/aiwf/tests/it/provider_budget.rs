@@ -164,8 +164,8 @@ fn a_limit_that_can_only_be_looked_at_between_calls_is_called_soft() {
     --- stdout
     session   [id]
     call      planning-1: agent (model unknown), unknown in, unknown out, cost unknown
-    phase     planning: 1 call, tokens unknown, cost unknown
-    total     1 call, tokens unknown, cost unknown
+    phase     planning: 1 call, unknown tokens in, unknown out, unknown cached, cost unknown
+    total     1 call, unknown tokens in, unknown out, unknown cached, cost unknown
     budget    2 calls, 100000 tokens
     soft      aiwf cannot limit the replies of agent: the limits are looked at between calls
     --- exit code 0

@@ -188,6 +188,13 @@ fn ctrl_c_ends_a_call_and_keeps_what_came() {
     let running = scene.command("approve").spawn();
     let partial = scene.project.path(scene.session_dir()).join("iteration-1/planning-response.partial-1.md");
     eventually("the first word", || partial.metadata().is_ok_and(|found| found.len() > 0));
+    // Meanwhile nothing is said to be interrupted, and nobody else may touch the session.
+    let meanwhile = scene.done("status");
+    assert_eq!(
+        (&meanwhile["remark"], &meanwhile["problems"]),
+        (&"the call is under way".into(), &serde_json::json!([]))
+    );
+    assert!(scene.exits("retry", 1).stderr_text().contains("another aiwf is working on this session"));
     running.signal("INT");
     insta::assert_snapshot!(scene.shown(&running.wait()), @"
     --- stderr

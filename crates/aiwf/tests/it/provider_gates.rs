@@ -3,7 +3,7 @@
 use aiwf_testkit::ModelServer;
 use aiwf_testkit::model_server::Turn;
 
-use crate::scene::{KEY, Scene, api_table, replies};
+use crate::scene::{KEY, Scene, api_table, eventually, replies};
 use crate::session::{PLAN, at};
 
 const PASS: &str = "All is well.\n<review>PASS</review>";
@@ -339,4 +339,43 @@ fn a_judge_that_cannot_be_asked_is_found_before_the_session_begins() {
     hint: did you mean `anthropic`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
     --- exit code 1
     ");
+}
+
+#[test]
+fn a_judge_that_is_stopped_is_asked_again() {
+    let slow = Turn::TextSlowly {
+        chunks: vec!["Hm.".to_owned(), "\n".to_owned()],
+        delay: std::time::Duration::from_mins(1),
+    };
+    let court = court(texts(&[PLAN]), [slow, Turn::text(PASS)], "\"planning.response\" = \"ai:judge\"\n");
+    let scene = &court.scene;
+    scene.init("");
+    let running = scene.command("approve").spawn();
+    let partial = scene.project.path(scene.session_dir()).join("iteration-1/planning-gate.partial-1.md");
+    eventually("the judge's first word", || partial.metadata().is_ok_and(|found| found.len() > 0));
+    running.signal("INT");
+    assert_eq!(running.wait().code, Some(130));
+    assert_eq!(scene.done("status")["gate"]["kind"], "ai:judge");
+    assert_eq!(at(&scene.answers("run", 3)), ("generating", "prompt", 1));
+    assert_eq!((court.worker.asks().len(), court.judge.asks().len()), (1, 2));
+}
+
+#[test]
+fn a_judge_whose_call_was_killed_is_not_asked_again_by_itself() {
+    let slow = Turn::TextSlowly {
+        chunks: vec!["Hm.".to_owned(), "\n".to_owned()],
+        delay: std::time::Duration::from_mins(1),
+    };
+    let court = court(texts(&[PLAN]), [slow], "\"planning.response\" = \"ai:judge\"\n");
+    let scene = &court.scene;
+    scene.init("");
+    let running = scene.command("approve").spawn();
+    let partial = scene.project.path(scene.session_dir()).join("iteration-1/planning-gate.partial-1.md");
+    eventually("the judge's first word", || partial.metadata().is_ok_and(|found| found.len() > 0));
+    running.signal("KILL");
+    assert_eq!(running.wait().code, None);
+    let waiting = scene.answers("run", 3);
+    assert_eq!(waiting["remark"], "judge: the call was interrupted, so a person decides");
+    assert_eq!(at(&scene.done("approve")), ("generating", "prompt", 1));
+    assert_eq!(court.judge.asks().len(), 1);
 }

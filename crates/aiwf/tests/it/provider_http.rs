@@ -164,11 +164,11 @@ fn what_calls_cost_is_shown_and_a_price_nobody_knows_is_unknown() {
     call      reviewing-1: model scripted-model, unknown in, unknown out, cost unknown
     call      revising-2: model scripted-model, unknown in, unknown out, cost unknown
     call      reviewing-2: model scripted-model, unknown in, unknown out, cost unknown
-    phase     planning: 1 call, tokens unknown, cost unknown
-    phase     generating: 1 call, tokens unknown, cost unknown
-    phase     reviewing: 2 calls, tokens unknown, cost unknown
-    phase     revising: 1 call, tokens unknown, cost unknown
-    total     5 calls, tokens unknown, cost unknown
+    phase     planning: 1 call, unknown tokens in, unknown out, unknown cached, cost unknown
+    phase     generating: 1 call, unknown tokens in, unknown out, unknown cached, cost unknown
+    phase     reviewing: 2 calls, unknown tokens in, unknown out, unknown cached, cost unknown
+    phase     revising: 1 call, unknown tokens in, unknown out, unknown cached, cost unknown
+    total     5 calls, unknown tokens in, unknown out, unknown cached, cost unknown
     budget    no limit
     --- exit code 0
     ");
