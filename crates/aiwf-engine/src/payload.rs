@@ -25,8 +25,12 @@ pub(crate) fn payload_in(prompt: &Prompt, session_id: Option<&str>) -> Payload {
         .into_iter()
         .map(|owned| SectionHash::new(&owned.section, &owned.source, &owned.text, session_id))
         .collect();
-    let is_stable =
-        prompt.sections().iter().take_while(|section| section.stability == Stability::Stable).count() > 0;
+    // A breakpoint behind text that changes would never be met again.
+    let reports = prompt.sections();
+    let kept = || reports.iter().filter(|section| section.is_kept);
+    let is_stable = kept()
+        .filter(|section| section.role == Role::System)
+        .all(|section| section.stability == Stability::Stable);
     Payload {
         is_system_stable: is_stable && !system.is_empty(),
         system: (!system.is_empty()).then(|| system.join("\n\n")),

@@ -128,7 +128,10 @@ impl Cassette {
             directory: self.directory.display().to_string(),
             message,
         };
-        let entries = std::fs::read_dir(&self.directory).map_err(|error| unreadable(error.to_string()))?;
+        let entries = std::fs::read_dir(&self.directory).map_err(|error| {
+            let is_gone = error.kind() == std::io::ErrorKind::NotFound;
+            unreadable(if is_gone { "there is no such directory".to_owned() } else { error.to_string() })
+        })?;
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())

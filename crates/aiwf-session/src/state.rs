@@ -277,6 +277,10 @@ impl State {
             }
             Event::AskFailed { message, call } => {
                 self.settle(call.as_deref());
+                let kept = call.iter().flat_map(|call| &call.kept);
+                let kept: Vec<&str> = kept.map(|file| file.path.as_str()).collect();
+                self.remark =
+                    (!kept.is_empty()).then(|| format!("what arrived is kept: {}", kept.join(", ")));
                 // What an agent that failed has changed is not undone; whoever may write has done its work so far.
                 let touched = self.touched(call.as_deref());
                 let problems = std::iter::once(message.clone()).chain(touched).collect();

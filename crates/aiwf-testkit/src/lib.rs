@@ -13,5 +13,5 @@ mod real_agents;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
-pub use project::{Run, Running, TestProject};
+pub use project::{Run, Running, TestProject, end_process};
 pub use real_agents::real_agent;

@@ -86,6 +86,18 @@ impl TestProject {
         fs::write(&path, content).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
     }
 
+    /// Writes a script of the project that can be run.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be written.
+    pub fn script(&self, path: &str, content: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.write(path, content);
+        let rights = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.resolve(path), rights).expect("a file of ours can be made a program");
+    }
+
     /// Makes a directory of the project.
     ///
     /// # Panics
@@ -313,6 +325,12 @@ impl Run<'_> {
             .stderr(Stdio::piped());
         command
     }
+}
+
+/// Ends a process that a test started by way of the program, when nobody else is left to do it.
+pub fn end_process(id: &str) {
+    // It may have ended by itself.
+    drop(Command::new("kill").arg(id).output());
 }
 
 /// A program that runs; it ends with the value.

@@ -39,7 +39,7 @@ pub(crate) fn performed(performed: &[Performed]) {
             Performed::BudgetReached { message } => format!("not asked: {message}"),
             Performed::Noted { message } => message.clone(),
         };
-        output::note(&format!("{line}\n"));
+        output::say(&line);
     }
 }
 
@@ -153,13 +153,14 @@ pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Fa
         let gate = if call.is_gate { " gate" } else { "" };
         let _ = writeln!(
             text,
-            "call      {}-{}{gate}: {} {}, {} in, {} out, {}",
+            "call      {}-{}{gate}: {} {}, {} in, {} out{}, {}",
             call.phase.as_str(),
             call.iteration,
             call.provider,
             call.model.as_deref().unwrap_or("(model unknown)"),
             tokens(used.input_tokens),
             tokens(used.output_tokens),
+            used.cached_tokens.map_or(String::new(), |cached| format!(", {cached} cached")),
             used.cost.map_or("cost unknown".to_owned(), |cost| format!("${:.4}", cost.as_f64())),
         );
     }

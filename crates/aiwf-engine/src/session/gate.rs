@@ -32,7 +32,7 @@ impl Work<'_> {
         if self.state.is_judged && !provider.is_free() {
             return self.leave_to_person(name, "the call was interrupted, so a person decides");
         }
-        let payload = self.gate_payload(stage, name)?;
+        let payload = self.gate_payload(stage)?;
         if !provider.is_free() {
             let (spent, settings) = (self.state.total(), self.engine.settings());
             if let Some(message) = budget::refuse(name, &payload, &spent, self.config(), settings)? {
@@ -153,8 +153,8 @@ impl Work<'_> {
         Ok(StepOutcome::Done(Performed::Noted { message: format!("{name}: {message}") }))
     }
 
-    /// What the judge gets: what lies at the gate, and what it was made from.
-    pub(crate) fn gate_payload(&mut self, stage: Stage, name: &str) -> Result<Payload, SessionError> {
+    /// What the judge gets, whoever it is: what lies at the gate, and what it was made from.
+    pub(crate) fn gate_payload(&mut self, stage: Stage) -> Result<Payload, SessionError> {
         let phase = self.state.phase;
         let artifact = |name: &str, content: String| ContextDocument {
             kind: "artifact".to_owned(),
@@ -200,7 +200,6 @@ impl Work<'_> {
             question(phase, stage)
         );
         let document = ChangeDocument {
-            agent: providers::template_agent(name, self.config()).map(str::to_owned),
             phase: Some(GATE.to_owned()),
             context,
             instructions,

@@ -125,7 +125,7 @@ impl Work<'_> {
         let (Approver::Ai(name), Some(stage)) = (self.state.approver().clone(), self.state.stage) else {
             return Ok(false);
         };
-        let payload = self.gate_payload(stage, &name)?;
+        let payload = self.gate_payload(stage)?;
         let (spent, settings) = (self.state.total(), self.engine.settings());
         if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_some() {
             return Ok(false);

@@ -94,7 +94,14 @@ impl Engine {
         let directory = directory::find(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
-        Ok(SessionReport::of(&directory, &state))
+        let mut report = SessionReport::of(&directory, &state);
+        if state.is_interrupted() && aiwf_store::Lock::is_taken(&directory.lock_path()) {
+            // Nothing was interrupted: somebody is asking right now.
+            report.problems = Vec::new();
+            report.remark = Some("the call is under way".to_owned());
+            "wait for the reply, or end the aiwf that asks".clone_into(&mut report.next);
+        }
+        Ok(report)
     }
 
     /// Every session, the one that changed last first.
