@@ -26,6 +26,7 @@ mod prompt_preview;
 mod prompt_recipes;
 mod prompt_schema;
 mod properties;
+mod real_agents;
 mod reply_parse;
 mod session;
 mod session_apply;
