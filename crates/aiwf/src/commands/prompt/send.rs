@@ -18,8 +18,9 @@ use crate::progress::FileBar;
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
     /// Who is asked: a built-in provider, or one of the configuration.
-    #[arg(long, value_name = "NAME", global = true)]
-    provider: Option<String>,
+    // Not `provider`: the recipes have an argument of that name, which would hide this one.
+    #[arg(long = "provider", value_name = "NAME", global = true)]
+    asked: Option<String>,
     /// Keep the request and its reply in this directory, for a provider of type replay.
     #[arg(long, value_name = "DIR", global = true)]
     record: Option<std::path::PathBuf>,
@@ -31,7 +32,7 @@ pub(crate) struct SendArgs {
 }
 
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let Some(provider) = &args.provider else {
+    let Some(provider) = &args.asked else {
         let hint = "name one with `--provider NAME`; `aiwf providers` lists all";
         return Err(Failure::usage("nobody is named to send the prompt to", hint));
     };

@@ -1,45 +1,56 @@
 //! Calls outside of a session's phases: a prompt that is sent, a gate that is judged, a look at the programs.
 
 use aiwf_testkit::model_server::Turn;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::world::{Agent, CLAUDE, CODEX, GEMINI, HOSTILE, World, assert_carries};
 use crate::json;
 use crate::session::{INIT, PLAN, at};
 
-/// A prompt with a system text of its own is sent, and both arrive.
+/// A prompt is sent as XML, then as text with a system text of its own, and everything arrives.
 fn sends(agent: Agent) {
     let Some(world) = World::new(agent, "") else { return };
-    // The newline at the end is part of it, the quotes and the backslash are for whoever passes it on.
+    // The quotes and the backslash are for whoever hands it on.
     let system = "Plan with care: \"é\" \\ 'x' @src/main.rs $HOME `ls`.\r\nBe short.";
     world.project.write(".aiwf/templates/system/BASE-plan.md", system);
-    let recipe = "change --phase plan --format messages --file src/main.rs --instructions";
     let instructions = format!("{}\n{HOSTILE}", agent.command);
-    let built = world.command(&format!("prompt build {recipe}")).arg(&instructions);
-    let built = json(&built.arg("--for").arg(agent.provider).arg("--json").run().success());
-    let messages = built["messages"].as_array().unwrap();
-    assert_eq!(messages.len(), 2, "{built:#}");
-    world.model([Turn::text("a <thought> of\r\nit\n")]);
-    let sent = world.command(&format!("prompt send {recipe}")).arg(&instructions);
-    let sent = json(&sent.arg("--provider").arg(agent.provider).arg("--json").run().success());
-    let asks = world.asks();
-    assert_eq!(asks.len(), 1);
-    assert!(messages[0]["content"].as_str().unwrap().contains(system), "{built:#}");
-    assert_carries(
-        &asks,
-        messages[1]["content"].as_str().unwrap(),
-        Some(messages[0]["content"].as_str().unwrap()),
-    );
-    assert_eq!(sent["prompt_sha256"], built["metadata"]["sha256"]);
-    assert_eq!(sent["reply"], "a <thought> of\r\nit\n");
-    assert_eq!(
-        (sent["usage"]["input_tokens"].as_u64(), sent["usage"]["output_tokens"].as_u64()),
-        (Some(148), Some(15))
-    );
-    assert_eq!(
-        (sent["provider"].as_str(), sent["model"].as_str()),
-        (Some(agent.provider), Some("scripted-model"))
-    );
+    for format in ["xml", "text"] {
+        let run = |command: &str, provider: &str| {
+            let recipe = format!("change --phase plan --format {format} --file src/main.rs --instructions");
+            let run = world.command(&format!("prompt {command} {recipe}")).arg(&instructions);
+            json(&run.arg(provider).arg(agent.provider).arg("--json").run().success())
+        };
+        let built = run("build", "--for");
+        let reply = "a <thought> of\r\nit\n";
+        world.model([Turn::text(reply)]);
+        let sent = run("send", "--provider");
+        let asks = world.asks();
+        assert_eq!(asks.len(), 1);
+        let whole = if format == "xml" { "full_prompt" } else { "user_prompt" };
+        let prompt = built[whole].as_str().unwrap();
+        let system_prompt = built["system_prompt"].as_str().filter(|_| format == "text");
+        assert_carries(&asks, prompt, system_prompt);
+        if format == "text" {
+            assert_eq!(system_prompt, Some(system));
+        }
+        assert_eq!(sent["prompt_sha256"], payload_sha256(system_prompt, prompt));
+        assert_eq!(sent["reply"], reply);
+        assert_eq!(sent["usage"]["input_tokens"], 148);
+        assert_eq!(sent["usage"]["output_tokens"], 15);
+        assert_eq!(sent["provider"], agent.provider);
+        assert_eq!(sent["model"], "scripted-model");
+    }
     world.assert_alone();
+}
+
+/// The hash of a payload in the form that is documented.
+fn payload_sha256(system: Option<&str>, prompt: &str) -> String {
+    let quoted = |text: &str| Value::from(text).to_string();
+    let system = system.map(|system| format!("\"system\":{},", quoted(system))).unwrap_or_default();
+    let messages = format!("[{{\"role\":\"user\",\"content\":{}}}]", quoted(prompt));
+    let form = format!("{{{system}\"messages\":{messages},\"tools\":[]}}");
+    Sha256::digest(form).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
@@ -60,7 +71,9 @@ fn gemini_is_sent_a_prompt() {
 #[test]
 fn codex_judges_what_a_person_planned() {
     let Some(world) = World::new(CODEX, "") else { return };
-    assert_eq!(world.run(&format!("{INIT} --gate planning.response=ai:codex")).exit_code(), 0);
+    let gates = "[gates]\n\"planning.response\" = { approver = \"ai:codex\", max_retries = 1 }\n";
+    world.project.write(".aiwf/config.toml", gates);
+    assert_eq!(world.run(INIT).exit_code(), 0);
     world.done("approve latest");
     world.model([Turn::text("The table has no name.\n<review>NEEDS_REVISION</review>")]);
     let outcome = world.command("respond latest").stdin("# A plan about me@example.com\r\n").run();
@@ -71,7 +84,8 @@ fn codex_judges_what_a_person_planned() {
     let asks = world.asks();
     assert_eq!(asks.len(), 1);
     let seen = asks[0].user_texts().concat();
-    assert!(seen.contains("# A plan about me@example.com\r\n") && seen.contains(HOSTILE), "{seen}");
+    assert!(seen.contains("# A plan about me@example.com"), "{seen}");
+    assert!(seen.contains("-- @src/main.rs me@example.com @Override @note.txt"), "{seen}");
     let status = world.done("status latest");
     assert_eq!(at(&status), ("planning", "prompt", 1));
     assert!(world.done("preview latest")["prompt"].as_str().unwrap().contains("The table has no name."));
