@@ -118,6 +118,11 @@ fn whole_session(world: &World) {
     assert_eq!(at(&phase.take()), ("generating", "prompt", 1));
 
     let phase = Phase::begin(world, "generating");
+    // A person edits the system prompt: an editor ends the last line, and agents trim.
+    let path = phase.status["system_prompt_path"].as_str().unwrap();
+    world.project.write(path, format!(" \n{}\r\n\n", phase.system().unwrap()));
+    let phase = Phase::begin(world, "generating");
+    assert!(phase.system().unwrap().ends_with("\r\n\n"));
     let response = world.project.path(phase.response_path()).display().to_string();
     assert_denied(&phase.send([attempts(world, [response]), Turn::text(CODE)]), 3);
     assert_eq!(phase.reply(), CODE);
