@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::child::Ended;
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
-use super::invocation::{Call, Invocation, prompt_text};
+use super::invocation::{Call, Invocation, prompt_text, untrimmed};
 use super::{Dialect, npm_hint, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
@@ -82,7 +82,7 @@ impl Dialect for Codex {
         }
         if let Some(system) = &call.request.payload.system {
             // Instructions as an argument would be seen by everyone who lists processes, and could not be long.
-            let path = invocation.file(call, "system.md", system);
+            let path = invocation.file(call, "system.md", untrimmed(system));
             config(&mut invocation, "model_instructions_file", &path.to_string_lossy());
         }
         hand_over(call, &mut invocation);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::child::Ended;
 use super::heard::{Events, Fold, Heard, JsonLines, Step, count_at, text_at};
-use super::invocation::{Call, Invocation, position, prompt_text};
+use super::invocation::{Call, Invocation, position, prompt_text, untrimmed};
 use super::{Dialect, npm_hint, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
@@ -72,7 +72,7 @@ impl Dialect for GeminiCli {
         invocation.arg("--policy").arg(policy);
         invocation.env("GEMINI_CLI_NO_RELAUNCH", "true");
         if let Some(system) = &call.request.payload.system {
-            let path = invocation.file(call, "system.md", system);
+            let path = invocation.file(call, "system.md", untrimmed(system));
             invocation.env("GEMINI_SYSTEM_MD", path.to_string_lossy());
         }
         hand_over(call, &mut invocation);

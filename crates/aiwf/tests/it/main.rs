@@ -38,6 +38,7 @@ mod provider_http;
 mod provider_keys;
 mod provider_record;
 mod providers;
+mod real_agents;
 mod reply_parse;
 mod scene;
 mod session;

@@ -1,0 +1,8 @@
+//! The real agents asked by aiwf, with a scripted model behind them: what arrives there, and what comes of it.
+//!
+//! Run by `cargo xtask test agents`; without it the tests have nothing to do.
+
+mod failures;
+mod sessions;
+mod single_calls;
+mod world;
