@@ -25,9 +25,9 @@ mod work;
 pub(crate) use directory::{is_temporary, remove_temporary};
 
 pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
-pub use create::{Created, NewSession};
+pub use create::{Created, NewSession, Reach};
 pub use decisions::{ApproveOptions, Decided};
-pub use files::SessionValues;
+pub use files::{SessionArtifact, SessionValues};
 pub use perform::{Performed, StepOutcome};
 pub use preview::SessionPreview;
 pub use report::SessionReport;
