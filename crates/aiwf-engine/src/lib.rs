@@ -49,8 +49,8 @@ pub use read::{MAX_BYTES, read_stdin, read_text};
 pub use send::Sent;
 pub use session::{
     ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
-    Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, SessionPreview, SessionReport,
-    SessionSummary, SessionValues, StepOutcome, UsageReport, Verified, Which,
+    Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SessionArtifact,
+    SessionPreview, SessionReport, SessionSummary, SessionValues, StepOutcome, UsageReport, Verified, Which,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};

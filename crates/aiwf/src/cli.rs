@@ -10,6 +10,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::change::ChangeCommand;
 use crate::commands::config::ConfigCommand;
+use crate::commands::mcp::McpArgs;
 use crate::commands::profile_tool::ProfileToolCommand;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::reply::ReplyCommand;
@@ -122,6 +123,8 @@ pub(crate) enum Command {
     /// Show the configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Serve the sessions of this project to MCP clients, on the standard input and output or over HTTP.
+    Mcp(McpArgs),
     /// Print a completion script.
     Completions {
         /// The shell.
@@ -152,6 +155,7 @@ impl Command {
             Self::Providers { .. } => "providers",
             Self::Validate { .. } => "validate",
             Self::Config(_) => "config show",
+            Self::Mcp(_) => "mcp",
             Self::Completions { .. } => "completions",
             Self::Demo { .. } => "demo",
             Self::Profile(_) => "profile",

@@ -35,7 +35,7 @@ pub(crate) enum About {
 }
 
 impl Failure {
-    fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
+    pub(crate) fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {

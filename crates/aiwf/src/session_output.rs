@@ -22,24 +22,7 @@ pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Res
 /// Says what was done.
 pub(crate) fn performed(performed: &[Performed]) {
     for done in performed {
-        let line = match done {
-            Performed::PromptWritten { phase, path } => format!("{phase}: wrote the prompt {path}"),
-            Performed::GatePassed { phase, stage } => format!("{phase}: the {stage} gate is open"),
-            Performed::Asked { provider } => format!("handed the prompt to {provider}"),
-            Performed::ProfileChanged { name } => {
-                format!("warning: profile `{name}` changed since the session began")
-            }
-            Performed::Kept { path } => format!("kept what was edited as {path}"),
-            Performed::ReplyReceived { path, notes } => {
-                let notes = notes.iter().map(|note| format!("; {note}"));
-                format!("took the reply {path}{}", notes.collect::<String>())
-            }
-            Performed::Judged { provider, is_approved: true } => format!("{provider} says yes at the gate"),
-            Performed::Judged { provider, is_approved: false } => format!("{provider} says no at the gate"),
-            Performed::BudgetReached { message } => format!("not asked: {message}"),
-            Performed::Noted { message } => message.clone(),
-        };
-        output::say(&line);
+        output::say(&done.to_string());
     }
 }
 

@@ -1,8 +1,9 @@
 //! A new session: parameters settled, standards and inputs kept, the first event written, the first prompt ready.
 
 use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
-use aiwf_config::Flags;
+use aiwf_config::{Config, Flags, Gate, GateName};
 use aiwf_session::{Approver, Command, FileHash, GateSetting, Role, Setup};
 use aiwf_store::{Durability, Lock, Objects, create_dir, sha256_hex, write_atomic};
 use serde_json::{Map, Value};
@@ -11,6 +12,7 @@ use super::directory::{SessionDirectory, new_id, remove_temporary, sessions_root
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
+use crate::read::resolve_below;
 use crate::session_error::SessionError;
 use crate::{Engine, profiles, providers};
 
@@ -29,6 +31,18 @@ pub struct NewSession {
     pub max_iterations: u32,
     /// Whether edited prompts count as changed after approval.
     pub hash_prompts: bool,
+    /// Where the files may lie that parameters name.
+    pub reach: Reach,
+}
+
+/// Where the files of parameters may lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Wherever the person who named them can read.
+    #[default]
+    Anywhere,
+    /// In the project, links resolved: for whoever must not see more of the machine.
+    Project,
 }
 
 /// A session that was created.
@@ -41,6 +55,31 @@ pub struct Created {
 }
 
 impl Engine {
+    /// What a session of a profile is created from, with the roles, gates and limits that are configured.
+    pub fn new_session(
+        &self,
+        profile: &str,
+        given: Map<String, Value>,
+        flags: &Flags,
+    ) -> Result<NewSession, SessionError> {
+        let config = Config::load(self.settings(), flags)?;
+        Ok(NewSession {
+            profile: profile.to_owned(),
+            given,
+            roles: Role::ALL
+                .into_iter()
+                .filter_map(|role| {
+                    let named = aiwf_config::Role::from_name(role.as_str())?;
+                    Some((role, config.roles.get(named).value.clone()))
+                })
+                .collect(),
+            gates: gates(&config),
+            max_iterations: config.session.max_iterations.value.get(),
+            hash_prompts: config.session.hash_prompts.value,
+            reach: Reach::Anywhere,
+        })
+    }
+
     /// Creates a session and writes its first prompt; when that fails, nothing is left behind.
     pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
         let profile = profiles::find(self.settings(), &new.profile)?;
@@ -61,12 +100,18 @@ impl Engine {
             .into_iter()
             .map(|wanted| {
                 let path = root.join(&wanted.path);
-                let bytes = crate::read::read_bytes(&path).map_err(|error| {
-                    if let EngineError::Unreadable { source, .. } = &error {
-                        source.to_string()
-                    } else {
-                        error.to_string()
-                    }
+                let confined = match new.reach {
+                    Reach::Anywhere => Ok(path),
+                    Reach::Project => below_project(root, &path),
+                };
+                let bytes = confined.and_then(|path| {
+                    crate::read::read_bytes(&path).map_err(|error| {
+                        if let EngineError::Unreadable { source, .. } = &error {
+                            source.to_string()
+                        } else {
+                            error.to_string()
+                        }
+                    })
                 });
                 (wanted.key, bytes)
             })
@@ -116,6 +161,39 @@ impl Engine {
         })?;
         Ok(Created { id: directory.id, performed })
     }
+}
+
+/// The real path of a file, when it lies in the project; the reason why not says nothing of what is outside.
+fn below_project(root: &Path, path: &Path) -> Result<PathBuf, String> {
+    match resolve_below(root, path) {
+        Ok(Some(resolved)) => Ok(resolved),
+        Ok(None) => Err("it is not in the project".to_owned()),
+        Err(_) if is_written_outside(root, path) => Err("it is not in the project".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether a path, as it is written, may lead out of the project.
+fn is_written_outside(root: &Path, path: &Path) -> bool {
+    let below = path.strip_prefix(root);
+    below.is_err()
+        || below.is_ok_and(|below| !below.components().all(|part| matches!(part, Component::Normal(_))))
+}
+
+fn gates(config: &Config) -> BTreeMap<String, GateSetting> {
+    let setting = |gate: &Gate| GateSetting {
+        approver: match &gate.approver {
+            aiwf_config::Approver::Manual => Approver::Manual,
+            aiwf_config::Approver::Skip => Approver::Skip,
+            aiwf_config::Approver::Ai(provider) => Approver::Ai(provider.clone()),
+        },
+        max_retries: gate.max_retries,
+        allow_rewrite: gate.allow_rewrite,
+    };
+    GateName::of_session()
+        .map(|name| (name.as_str().to_owned(), setting(&config.gates.get(name).value)))
+        .filter(|(_, gate)| *gate != GateSetting::MANUAL)
+        .collect()
 }
 
 /// Writes what a session keeps from its beginning: the standards and the inputs.

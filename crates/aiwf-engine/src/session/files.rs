@@ -1,6 +1,6 @@
 //! What a session holds, for commands that only look.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
@@ -11,6 +11,15 @@ use super::directory::{self, SessionDirectory, Which};
 use crate::Engine;
 use crate::read::{Root, read_text, read_text_below};
 use crate::session_error::SessionError;
+
+/// A file of a session that the journal knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionArtifact {
+    /// Its path, relative to the session.
+    pub path: String,
+    /// How large it is.
+    pub n_bytes: u64,
+}
 
 /// What a session was given and has made.
 #[derive(Clone, Debug)]
@@ -54,6 +63,21 @@ impl Engine {
             .filter_map(|(name, path)| Some((name, read_text(&directory.file(path)).ok()?)))
             .collect();
         Ok(SessionValues { context: setup.context, inputs, code })
+    }
+
+    /// The files of a session that the journal knows and that are there: prompts, replies, plan, standards, inputs, code.
+    pub fn session_artifacts(&self, given: Option<&str>) -> Result<Vec<SessionArtifact>, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        let state = fold(&directory)?;
+        let current = [state.phase.prompt_path(state.iteration), state.phase.response_path(state.iteration)];
+        let written = state.written.iter().map(|file| file.path.clone());
+        let paths: BTreeSet<String> =
+            state.bound.keys().cloned().chain(written).chain(current.into_iter().flatten()).collect();
+        let artifact = |path: String| {
+            let metadata = directory.file(&path).symlink_metadata().ok()?;
+            metadata.is_file().then_some(SessionArtifact { path, n_bytes: metadata.len() })
+        };
+        Ok(paths.into_iter().filter_map(artifact).collect())
     }
 
     /// A file of a session by what it is (plan, standards, prompt, response, review, code) or by its path.

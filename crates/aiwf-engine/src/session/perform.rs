@@ -1,5 +1,7 @@
 //! Performs effects: each does its work on disk first and is in the journal when it returns.
 
+use std::fmt;
+
 use aiwf_session::{Actor, Approver, Command, Effect, Flow, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
@@ -62,6 +64,32 @@ pub enum Performed {
         /// Things worth saying about the call.
         notes: Vec<String>,
     },
+}
+
+impl fmt::Display for Performed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PromptWritten { phase, path } => write!(formatter, "{phase}: wrote the prompt {path}"),
+            Self::GatePassed { phase, stage } => write!(formatter, "{phase}: the {stage} gate is open"),
+            Self::Asked { provider } => write!(formatter, "handed the prompt to {provider}"),
+            Self::ProfileChanged { name } => {
+                write!(formatter, "warning: profile `{name}` changed since the session began")
+            }
+            Self::Kept { path } => write!(formatter, "kept what was edited as {path}"),
+            Self::ReplyReceived { path, notes } => {
+                write!(formatter, "took the reply {path}")?;
+                notes.iter().try_for_each(|note| write!(formatter, "; {note}"))
+            }
+            Self::Judged { provider, is_approved: true } => {
+                write!(formatter, "{provider} says yes at the gate")
+            }
+            Self::Judged { provider, is_approved: false } => {
+                write!(formatter, "{provider} says no at the gate")
+            }
+            Self::BudgetReached { message } => write!(formatter, "not asked: {message}"),
+            Self::Noted { message } => formatter.write_str(message),
+        }
+    }
 }
 
 /// How a step ended.

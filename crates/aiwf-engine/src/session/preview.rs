@@ -53,6 +53,16 @@ pub struct PreviewMetadata {
     pub lowered_from: Option<&'static str>,
 }
 
+impl SessionPreview {
+    /// The payload as one text: the system text, when there is one, and the user's.
+    pub fn text(&self) -> String {
+        match &self.system_prompt {
+            Some(system) => format!("{system}\n\n---\n\n{}", self.prompt),
+            None => self.prompt.clone(),
+        }
+    }
+}
+
 impl Engine {
     /// The sections of the current prompt, as it is built now, and its figures.
     pub fn explain_session<'a>(

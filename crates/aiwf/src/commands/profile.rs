@@ -1,14 +1,12 @@
 //! `aiwf PROFILE …`: the commands a profile declares, with real flags made from its manifest.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use aiwf_engine::config::{Approver, Config, Flags, Gate, GateName, Role, parse_gate_flag};
-use aiwf_engine::machine;
+use aiwf_engine::config::{Flags, Role, parse_gate_flag};
 use aiwf_engine::profile::{Action, Param, ParamKind, Profile};
-use aiwf_engine::{Engine, NewSession, SessionError};
+use aiwf_engine::{Engine, SessionError};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value, json};
 
@@ -179,21 +177,7 @@ fn init(
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
     let flags = session_flags(matches)?;
-    let config = Config::load(engine.settings(), &flags)?;
-    let new = NewSession {
-        profile: profile.name().to_owned(),
-        given: given(profile, matches),
-        roles: machine::Role::ALL
-            .into_iter()
-            .filter_map(|role| {
-                let named = Role::from_name(role.as_str())?;
-                Some((role, config.roles.get(named).value.clone()))
-            })
-            .collect(),
-        gates: gates(&config),
-        max_iterations: config.session.max_iterations.value.get(),
-        hash_prompts: config.session.hash_prompts.value,
-    };
+    let new = engine.new_session(profile.name(), given(profile, matches), &flags)?;
     let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
     let created = call.engine(engine).create_session(new)?;
     session_output::performed(&created.performed);
@@ -215,22 +199,6 @@ fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {
         flags.gates.insert(name, gate);
     }
     Ok(flags)
-}
-
-fn gates(config: &Config) -> BTreeMap<String, machine::GateSetting> {
-    let setting = |gate: &Gate| machine::GateSetting {
-        approver: match &gate.approver {
-            Approver::Manual => machine::Approver::Manual,
-            Approver::Skip => machine::Approver::Skip,
-            Approver::Ai(provider) => machine::Approver::Ai(provider.clone()),
-        },
-        max_retries: gate.max_retries,
-        allow_rewrite: gate.allow_rewrite,
-    };
-    GateName::of_session()
-        .map(|name| (name.as_str().to_owned(), setting(&config.gates.get(name).value)))
-        .filter(|(_, gate)| *gate != machine::GateSetting::MANUAL)
-        .collect()
 }
 
 /// What the flags give, by parameter.

@@ -376,12 +376,7 @@ pub(super) fn preview(which: Which<'_>, engine: &Engine, output: &Output<'_>) ->
             metadata.provider
         ));
     }
-    output::print(|out| {
-        if let Some(system) = &preview.system_prompt {
-            write!(out, "{system}\n\n---\n\n")?;
-        }
-        out.write_all(preview.prompt.as_bytes())
-    })?;
+    output::print(|out| out.write_all(preview.text().as_bytes()))?;
     Ok(Exit::Done)
 }
 

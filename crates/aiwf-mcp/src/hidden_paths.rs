@@ -1,0 +1,45 @@
+//! Keeps the machine's paths from clients: what lies in the project is named from there, the rest not at all.
+
+use aiwf_engine::config::Settings;
+use aiwf_engine::prompt::{Roots, alias_roots, redact_paths};
+
+/// The alias under which the prompt crate knows a project.
+const ALIAS: &str = "@project";
+
+/// `text` with paths of the project relative to it, the home as `~`, and a stand-in for every other absolute path.
+pub(crate) fn without_machine_paths(text: &str, settings: &Settings) -> String {
+    let real_root = settings.project_root.canonicalize().ok();
+    let mut text = text.to_owned();
+    for root in real_root.iter().chain([&settings.project_root]) {
+        let roots = Roots {
+            project: Some(root.to_string_lossy().into_owned()),
+            home: settings.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+            ..Roots::default()
+        };
+        text = alias_roots(&text, &roots).into_owned();
+    }
+    let text = text.replace(&format!("{ALIAS}/"), "").replace(ALIAS, ".");
+    redact_paths(&text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_the_project_are_named() {
+        let settings = Settings {
+            current_dir: "/work/shop".into(),
+            project_root: "/work/shop".into(),
+            home: Some("/home/ada".into()),
+            cache_dir: None,
+            user: None,
+        };
+        let check = |text: &str, expected: &str| assert_eq!(without_machine_paths(text, &settings), expected);
+        check("could not read `/work/shop/.aiwf/a.md`", "could not read `.aiwf/a.md`");
+        check("in `/work/shop`", "in `.`");
+        check("`/home/ada/.aiwf/config.toml` line 3", "`~/.aiwf/config.toml` line 3");
+        check("`/work/shopping/a.md`", "`[path]`");
+        check("`.aiwf/sessions/x/plan.md` is gone", "`.aiwf/sessions/x/plan.md` is gone");
+    }
+}

@@ -1,0 +1,182 @@
+//! Runs a server until its client goes away or someone asks for an end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use aiwf_engine::Engine;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::io::stdio_pipes;
+use rmcp::{RoleServer, ServiceExt as _};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::address::LoopbackAddress;
+use crate::http;
+use crate::server::AiwfServer;
+use crate::token::Token;
+use crate::tools::Approvals;
+
+/// What whoever starts a server says.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether clients may decide at gates.
+    pub approvals: Approvals,
+    /// The version that clients are told.
+    pub version: &'static str,
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The client closed the connection.
+    ByClient,
+    /// Someone pressed Ctrl-C, or the system asked for an end.
+    BySignal,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is taken, or not this machine's.
+    #[error("could not listen on `{address}`")]
+    CannotListen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// What came in did not begin as MCP does.
+    #[error("the client did not speak MCP: {0}")]
+    NoHandshake(String),
+    /// The system gives no thread, timer or signal.
+    #[error("could not start the server")]
+    NoRuntime(#[source] io::Error),
+}
+
+impl ServeError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::CannotListen { .. } => "name another port, or 0 for any free one",
+            Self::NoHandshake(_) => "this command is meant to be started by an MCP client",
+            Self::NoRuntime(_) => "check the limits of this user",
+        }
+    }
+}
+
+/// The longest line that is read: larger than any reply the engine takes, since the SDK drops longer ones silently.
+const MAX_LINE_BYTES: usize = 128 * 1024 * 1024;
+/// Threads for the engine's work, each busy with one request.
+const MAX_THREADS: usize = 64;
+/// How long requests under way may take to end when the server does.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Serves one client on the standard input and output.
+pub fn serve_stdio(engine: Engine, options: Options) -> Result<Ended, ServeError> {
+    run(|shutdown| async move {
+        let server = AiwfServer::new(engine, options.approvals, options.version, shutdown.clone());
+        let (read, write) = stdio_pipes();
+        let transport =
+            AsyncRwTransport::<RoleServer, _, _>::new(read, write).with_max_line_length(MAX_LINE_BYTES);
+        let running = match server.serve_with_ct(transport, shutdown.clone()).await {
+            Ok(running) => running,
+            // A client that goes away before it says anything has done nothing wrong.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                return Ok(());
+            }
+            Err(error) => return Err(ServeError::NoHandshake(error.to_string())),
+        };
+        // How it ended, the caller sees by the token; a fault inside of the SDK ends it like a client that is gone.
+        drop(running.waiting().await);
+        Ok(())
+    })
+}
+
+/// Serves any number of clients on a loopback address, at `/mcp`; `on_listening` is told the address.
+pub fn serve_http(
+    engine: Engine,
+    options: Options,
+    address: LoopbackAddress,
+    token: Token,
+    on_listening: impl FnOnce(SocketAddr),
+) -> Result<Ended, ServeError> {
+    run(|shutdown| async move {
+        let address = address.socket();
+        let cannot_listen = |source| ServeError::CannotListen { address, source };
+        let listener = TcpListener::bind(address).await.map_err(cannot_listen)?;
+        let bound = listener.local_addr().map_err(cannot_listen)?;
+        on_listening(bound);
+        let server = AiwfServer::new(engine, options.approvals, options.version, shutdown.clone());
+        http::accept(server, listener, bound, token, shutdown).await;
+        Ok(())
+    })
+}
+
+/// Runs a server until it ends by itself or a signal comes.
+fn run<F>(serve: impl FnOnce(CancellationToken) -> F) -> Result<Ended, ServeError>
+where
+    F: Future<Output = Result<(), ServeError>>,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(MAX_THREADS)
+        .build()
+        .map_err(ServeError::NoRuntime)?;
+    let outcome = serve_until_signal(&runtime, serve);
+    // A read of the terminal cannot be taken back; whatever else is left loses nothing by its end.
+    runtime.shutdown_timeout(if outcome.is_ok() { GRACE } else { Duration::ZERO });
+    outcome
+}
+
+fn serve_until_signal<F>(
+    runtime: &Runtime,
+    serve: impl FnOnce(CancellationToken) -> F,
+) -> Result<Ended, ServeError>
+where
+    F: Future<Output = Result<(), ServeError>>,
+{
+    runtime.block_on(async {
+        let shutdown = CancellationToken::new();
+        let mut interrupts = Signals::listen().map_err(ServeError::NoRuntime)?;
+        let mut server = std::pin::pin!(serve(shutdown.clone()));
+        tokio::select! {
+            served = &mut server => {
+                shutdown.cancel();
+                served.map(|()| Ended::ByClient)
+            }
+            () = interrupts.recv() => {
+                shutdown.cancel();
+                // Its end is awaited, not its outcome; a second signal does not wait.
+                tokio::select! {
+                    _ = tokio::time::timeout(GRACE, server) => {}
+                    () = interrupts.recv() => {}
+                }
+                Ok(Ended::BySignal)
+            }
+        }
+    })
+}
+
+/// The signals that ask for an end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn recv(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The token that every HTTP request must carry.
+
+use std::fmt::{self, Write as _};
+
+use subtle::ConstantTimeEq as _;
+
+/// A secret shared with the clients.
+#[derive(Clone)]
+pub struct Token(String);
+
+/// Why a token cannot be had or used.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// Too easy to guess, or nothing at all.
+    #[error("the token has {found} characters but needs {MIN_LENGTH} or more")]
+    TooShort {
+        /// How many it has.
+        found: usize,
+    },
+    /// Something that no header can carry.
+    #[error("the token holds a character that no header can carry")]
+    NotPrintable,
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes: {0}")]
+    NoRandomness(getrandom::Error),
+}
+
+impl TokenError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::TooShort { .. } | Self::NotPrintable => {
+                "make one with `openssl rand -hex 32`, or leave it out and one is made"
+            }
+            Self::NoRandomness(_) => "name a token with `--token-file`",
+        }
+    }
+}
+
+/// The fewest characters of a token.
+const MIN_LENGTH: usize = 16;
+
+impl Token {
+    /// A token as it stands in a file or a variable; white space around it does not count.
+    pub fn given(text: &str) -> Result<Self, TokenError> {
+        let text = text.trim();
+        if text.len() < MIN_LENGTH {
+            return Err(TokenError::TooShort { found: text.chars().count() });
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(TokenError::NotPrintable);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// A new token of 256 random bits.
+    pub fn random() -> Result<Self, TokenError> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(TokenError::NoRandomness)?;
+        let hex = bytes.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        Ok(Self(hex))
+    }
+
+    /// The token itself, to be shown once to whoever started the server.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether an `Authorization` header carries it; takes as long for a nearly right one as for a wrong one.
+    pub(crate) fn is_carried_by(&self, authorization: &[u8]) -> bool {
+        const SCHEME: &[u8] = b"bearer ";
+        let Some((scheme, given)) = authorization.split_at_checked(SCHEME.len()) else { return false };
+        scheme.eq_ignore_ascii_case(SCHEME) && bool::from(given.trim_ascii().ct_eq(self.0.as_bytes()))
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Token(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_token_is_right() {
+        let token = Token::given("  0123456789abcdef\n").unwrap();
+        assert!(token.is_carried_by(b"Bearer 0123456789abcdef"));
+        assert!(token.is_carried_by(b"bearer  0123456789abcdef "));
+        for wrong in ["", "Bearer", "Bearer ", "0123456789abcdef", "Basic 0123456789abcdef"] {
+            assert!(!token.is_carried_by(wrong.as_bytes()), "{wrong}");
+        }
+        for wrong in ["Bearer 0123456789abcde", "Bearer 0123456789abcdef0", "Bearer 0123456789ABCDEF"] {
+            assert!(!token.is_carried_by(wrong.as_bytes()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_made_token_is_long_new_and_never_printed_by_accident() {
+        let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
+        assert_eq!(one.reveal().len(), 64);
+        assert_ne!(one.reveal(), other.reveal());
+        assert_eq!(format!("{one:?}"), "Token(…)");
+    }
+
+    #[test]
+    fn a_weak_token_is_refused() {
+        assert_eq!(
+            Token::given("short").unwrap_err().to_string(),
+            "the token has 5 characters but needs 16 or more"
+        );
+        assert!(matches!(Token::given("0123456789abcdef\n0123456789"), Err(TokenError::NotPrintable)));
+    }
+}

@@ -1,0 +1,99 @@
+//! What a tool could not do, in the words of the command line.
+
+use std::error::Error;
+
+use aiwf_engine::config::Settings;
+use aiwf_engine::{EngineError, SessionError};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::json;
+
+use crate::hidden_paths::without_machine_paths;
+
+/// An error with its causes in one text, and one thing to do.
+#[derive(Debug)]
+pub(crate) struct ToolError {
+    message: String,
+    hint: Option<String>,
+    is_not_found: bool,
+}
+
+impl ToolError {
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: Some(hint.into()), is_not_found: false }
+    }
+
+    /// Something that a client named is not there.
+    pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { is_not_found: true, ..Self::new(message, hint) }
+    }
+
+    /// The same error, after something that worked.
+    pub(crate) fn after(mut self, done: &str) -> Self {
+        self.message = format!("{done}, but then: {}", self.message);
+        self
+    }
+
+    /// The result of a tool that says so; the client's model reads it and can do better.
+    pub(crate) fn into_result(self, settings: &Settings) -> CallToolResult {
+        let (message, hint) = self.shown(settings);
+        let text = match &hint {
+            Some(hint) => format!("error: {message}\n\nhint: {hint}"),
+            None => format!("error: {message}"),
+        };
+        let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(match hint {
+            Some(hint) => json!({ "error": message, "hint": hint }),
+            None => json!({ "error": message }),
+        });
+        result
+    }
+
+    /// The answer to a request that is no tool call.
+    pub(crate) fn into_protocol_error(self, settings: &Settings) -> ErrorData {
+        let is_not_found = self.is_not_found;
+        let (message, hint) = self.shown(settings);
+        let hint = hint.map(|hint| json!({ "hint": hint }));
+        if is_not_found {
+            ErrorData::resource_not_found(message, hint)
+        } else {
+            ErrorData::invalid_params(message, hint)
+        }
+    }
+
+    fn shown(self, settings: &Settings) -> (String, Option<String>) {
+        let shown = |text: &str| without_machine_paths(text, settings);
+        (shown(&self.message), self.hint.as_deref().map(shown))
+    }
+}
+
+impl From<SessionError> for ToolError {
+    fn from(error: SessionError) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            message = format!("{message}\n  caused by: {cause}");
+            source = cause.source();
+        }
+        let is_not_found = matches!(
+            error,
+            SessionError::NoSession { .. }
+                | SessionError::NoArtifact { .. }
+                | SessionError::OutsideSession { .. }
+                | SessionError::Engine(EngineError::LeavesDirectory { .. } | EngineError::BrokenLink { .. })
+        );
+        let hint = in_words_of_clients(&error).map(str::to_owned).or_else(|| error.hint());
+        Self { message, hint, is_not_found }
+    }
+}
+
+/// What to do about an error for whoever has tools and no command line; none where the usual hint serves.
+fn in_words_of_clients(error: &SessionError) -> Option<&'static str> {
+    if let SessionError::NoSession { .. } = error {
+        Some("`list_sessions` lists the sessions; `start_session` begins one")
+    } else if let SessionError::Params { .. } | SessionError::UnknownProfile { .. } = error {
+        Some("the input schema of `start_session` says which profiles there are and what each takes")
+    } else {
+        None
+    }
+}

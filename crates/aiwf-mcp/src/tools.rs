@@ -1,0 +1,280 @@
+//! The tools: each is one function of the engine, its result the JSON of the command with the same task.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use aiwf_engine::config::Flags;
+use aiwf_engine::{ApproveOptions, Decided, Engine, NewSession, Performed, Reach, SessionReport};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::arguments::{
+    ListArguments, RejectArguments, ReplyArguments, SessionArguments, StartArguments, read,
+};
+use crate::hidden_paths::without_machine_paths;
+use crate::start_schema;
+use crate::tool_error::ToolError;
+
+/// Whether clients may decide at gates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Approvals {
+    /// Only a person does, elsewhere: a model must not approve its own work.
+    #[default]
+    Withheld,
+    /// Whoever started the server wants it so.
+    Offered,
+}
+
+/// A tool's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolName {
+    ListSessions,
+    SessionStatus,
+    PreviewPrompt,
+    SubmitReply,
+    StartSession,
+    Approve,
+    Reject,
+}
+
+impl ToolName {
+    const ALL: [Self; 7] = [
+        Self::ListSessions,
+        Self::SessionStatus,
+        Self::PreviewPrompt,
+        Self::SubmitReply,
+        Self::StartSession,
+        Self::Approve,
+        Self::Reject,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::ListSessions => "list_sessions",
+            Self::SessionStatus => "session_status",
+            Self::PreviewPrompt => "preview_prompt",
+            Self::SubmitReply => "submit_reply",
+            Self::StartSession => "start_session",
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.as_str() == name)
+    }
+
+    fn is_offered(self, approvals: Approvals) -> bool {
+        approvals == Approvals::Offered || !matches!(self, Self::Approve | Self::Reject)
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            Self::ListSessions => "List the sessions of this project, the one that changed last first.",
+            Self::SessionStatus => {
+                "Show where a session stands: phase, stage, gate, files, problems, and what comes next."
+            }
+            Self::PreviewPrompt => {
+                "Get the next prompt of a session, exactly as it will be sent. When the session awaits a reply, \
+                 answer this prompt and hand the answer in with `submit_reply`."
+            }
+            Self::SubmitReply => {
+                "Hand in the reply to a session's prompt, in the form that the prompt asks for. The reply is kept \
+                 and checked; whether it is approved is decided at its gate, by a person unless the project says \
+                 otherwise."
+            }
+            Self::StartSession => {
+                "Begin a session: `profile` is the kind of work, `params` what that profile asks for. Writes the \
+                 first prompt and stops at its gate."
+            }
+            Self::Approve => {
+                "Approve what lies at a session's gate, exactly as it is on disk, and go on until the next decision."
+            }
+            Self::Reject => "Turn down what lies at a session's gate; the next prompt carries the feedback.",
+        }
+    }
+
+    fn annotations(self) -> ToolAnnotations {
+        match self {
+            Self::ListSessions | Self::SessionStatus | Self::PreviewPrompt => {
+                ToolAnnotations::new().read_only(true).open_world(false)
+            }
+            // What follows a decision may ask a provider.
+            Self::SubmitReply | Self::StartSession | Self::Approve | Self::Reject => {
+                ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(true)
+            }
+        }
+    }
+
+    fn schema(self, engine: &Engine) -> JsonObject {
+        match self {
+            Self::ListSessions => object(
+                json!({
+                    "profile": { "type": "string", "description": "Only sessions of this profile." },
+                    "status": {
+                        "type": "string",
+                        "enum": ["in-progress", "waiting", "paused", "complete", "cancelled"],
+                        "description": "Only sessions that stand so.",
+                    },
+                    "limit": { "type": "integer", "minimum": 1, "default": 50, "description": "At most so many." },
+                }),
+                &[],
+            ),
+            Self::SessionStatus | Self::PreviewPrompt | Self::Approve => {
+                object(json!({ "session": session() }), &["session"])
+            }
+            Self::SubmitReply => object(
+                json!({
+                    "session": session(),
+                    "reply": { "type": "string", "description": "The whole reply." },
+                }),
+                &["session", "reply"],
+            ),
+            Self::Reject => object(
+                json!({
+                    "session": session(),
+                    "feedback": { "type": "string", "description": "What should be different." },
+                }),
+                &["session", "feedback"],
+            ),
+            Self::StartSession => {
+                let profiles: Vec<_> =
+                    engine.profiles().into_iter().filter_map(|found| found.profile.ok()).collect();
+                start_schema::schema(&profiles)
+            }
+        }
+    }
+}
+
+fn session() -> Value {
+    json!({ "type": "string", "description": "The session: its id, a unique beginning of it, or `latest`." })
+}
+
+fn object(properties: Value, required: &[&str]) -> JsonObject {
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), properties);
+    schema.insert("required".to_owned(), json!(required));
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    schema
+}
+
+/// The tools that are offered.
+pub(crate) fn list(engine: &Engine, approvals: Approvals) -> Vec<Tool> {
+    ToolName::ALL
+        .into_iter()
+        .filter(|tool| tool.is_offered(approvals))
+        .map(|tool| {
+            Tool::new(tool.as_str(), tool.description(), Arc::new(tool.schema(engine)))
+                .with_annotations(tool.annotations())
+        })
+        .collect()
+}
+
+/// Runs a tool; what goes wrong is a result as well.
+pub(crate) fn call(
+    engine: &Engine,
+    approvals: Approvals,
+    tool: ToolName,
+    given: Option<JsonObject>,
+) -> CallToolResult {
+    let outcome = if tool.is_offered(approvals) {
+        run(engine, tool, given)
+    } else {
+        Err(ToolError::new(
+            format!(
+                "`{}` is not offered: a person decides at the gates of this server's sessions",
+                tool.as_str()
+            ),
+            format!(
+                "ask the person to run `aiwf {0} ID`, or to start the server with `--allow-approve`",
+                tool.as_str()
+            ),
+        ))
+    };
+    outcome.unwrap_or_else(|error| error.into_result(engine.settings()))
+}
+
+fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<CallToolResult, ToolError> {
+    let name = tool.as_str();
+    match tool {
+        ToolName::ListSessions => list_sessions(engine, &read(name, given)?),
+        ToolName::SessionStatus => {
+            let SessionArguments { session } = read(name, given)?;
+            structured(&engine.session_report(Some(&session))?)
+        }
+        ToolName::PreviewPrompt => {
+            let SessionArguments { session } = read(name, given)?;
+            let preview = engine.preview_session(Some(&session))?;
+            let mut result = structured(&preview)?;
+            result.content = vec![ContentBlock::text(preview.text())];
+            Ok(result)
+        }
+        ToolName::SubmitReply => {
+            let ReplyArguments { session, reply } = read(name, given)?;
+            let taken = engine.respond(Some(&session), &reply, None)?;
+            // No client has a tool to go on with, so what needs no decision is done at once.
+            let gone_on = engine.run_session(Some(&taken.report.session_id));
+            let mut decided =
+                gone_on.map_err(|error| ToolError::from(error).after("the reply is in place"))?;
+            decided.performed.splice(0..0, taken.performed);
+            decision(engine, &decided)
+        }
+        ToolName::StartSession => {
+            let StartArguments { profile, params } = read(name, given)?;
+            let new = engine.new_session(&profile, params, &Flags::default())?;
+            let created = engine.create_session(NewSession { reach: Reach::Project, ..new })?;
+            let report = engine.session_report(Some(&created.id))?;
+            standing(engine, &report, &created.performed)
+        }
+        ToolName::Approve => {
+            let SessionArguments { session } = read(name, given)?;
+            decision(engine, &engine.approve(Some(&session), &ApproveOptions::default())?)
+        }
+        ToolName::Reject => {
+            let RejectArguments { session, feedback } = read(name, given)?;
+            decision(engine, &engine.reject(Some(&session), &feedback)?)
+        }
+    }
+}
+
+fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolResult, ToolError> {
+    let mut sessions = engine.list_sessions()?;
+    sessions.retain(|session| arguments.profile.as_ref().is_none_or(|profile| *profile == session.profile));
+    sessions.retain(|session| arguments.status.as_ref().is_none_or(|status| *status == session.status));
+    let total = sessions.len();
+    sessions.truncate(arguments.limit);
+    for session in &mut sessions {
+        session.error = session.error.as_deref().map(|error| without_machine_paths(error, engine.settings()));
+    }
+    structured(&json!({ "sessions": sessions, "total": total }))
+}
+
+fn decision(engine: &Engine, decided: &Decided) -> Result<CallToolResult, ToolError> {
+    standing(engine, &decided.report, &decided.performed)
+}
+
+/// Where a session stands, with what was done on the way as a text of its own.
+fn standing(
+    engine: &Engine,
+    report: &SessionReport,
+    performed: &[Performed],
+) -> Result<CallToolResult, ToolError> {
+    let mut result = structured(report)?;
+    if !performed.is_empty() {
+        let done = performed.iter().fold(String::new(), |mut text, done| {
+            let _ = writeln!(text, "{done}");
+            text
+        });
+        result.content.push(ContentBlock::text(without_machine_paths(&done, engine.settings())));
+    }
+    Ok(result)
+}
+
+/// A result as JSON, and the same as text for clients that read only that.
+fn structured(result: &impl Serialize) -> Result<CallToolResult, ToolError> {
+    let value = serde_json::to_value(result)
+        .map_err(|error| ToolError::new(error.to_string(), "this is a bug in aiwf: please report it"))?;
+    Ok(CallToolResult::structured(value))
+}
