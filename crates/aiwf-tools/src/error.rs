@@ -189,21 +189,23 @@ impl ToolsError {
             Self::UnknownServer { known, .. } if known.is_empty() => {
                 "name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`".to_owned()
             }
-            Self::UnknownServer { known, .. } => format!("known: {}", ticked(known)),
             Self::UnknownTool { known, .. } if known.is_empty() => {
                 "`aiwf tools list` shows what there is".to_owned()
             }
-            Self::UnknownTool { known, .. } => format!("known: {}", ticked(known)),
+            Self::UnknownServer { known, .. } | Self::UnknownTool { known, .. } => {
+                format!("known: {}", ticked(known))
+            }
             Self::Untrusted { .. } => {
                 "`--yes` starts it and remembers that for exactly this command".to_owned()
             }
-            Self::NotStarted { stderr, .. } | Self::Died { stderr, .. } if !stderr.is_empty() => {
+            Self::NotStarted { stderr, .. }
+            | Self::Died { stderr, .. }
+            | Self::StartTimedOut { stderr, .. }
+                if !stderr.is_empty() =>
+            {
                 format!("it said last: {}", crate::shown::excerpt(last_line(stderr)))
             }
             Self::NotStarted { .. } => "check `command`, `args` and `cwd` of the server".to_owned(),
-            Self::StartTimedOut { stderr, .. } if !stderr.is_empty() => {
-                format!("it said last: {}", crate::shown::excerpt(last_line(stderr)))
-            }
             Self::StartTimedOut { .. } => {
                 "check that the command is an MCP server that speaks on its standard output".to_owned()
             }

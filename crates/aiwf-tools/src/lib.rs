@@ -37,8 +37,8 @@ pub use policy::{Access, Grant, Offered, Policy, Refusal, Rules};
 pub use results_prompt::format_results_prompt;
 pub use server_spec::{DEFAULT_TIMEOUT, Launch, ServerSpec, is_server_name};
 pub use servers::{
-    CallOptions, INHERITED_VARIABLES, IsTrusted, Listed, LogSink, Lookup, MAX_MESSAGE_BYTES, Progress, Servers,
-    ServersOptions,
+    CallOptions, INHERITED_VARIABLES, IsTrusted, Listed, LogSink, Lookup, MAX_MESSAGE_BYTES, Progress,
+    Servers, ServersOptions,
 };
 pub use tool::{Annotations, Tool};
 pub use tool_result::{Attachment, Cap, ToolResult};

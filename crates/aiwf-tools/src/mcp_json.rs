@@ -78,7 +78,9 @@ impl Reader<'_> {
                 command,
                 args: self.texts(entry, "args", place)?,
                 env: self.table(entry, "env", place)?,
-                cwd: self.text(entry, "cwd", place)?.map_or_else(|| self.root.to_owned(), |cwd| self.root.join(cwd)),
+                cwd: self
+                    .text(entry, "cwd", place)?
+                    .map_or_else(|| self.root.to_owned(), |cwd| self.root.join(cwd)),
             },
             (None | Some("http" | "streamable-http" | "streamableHttp"), None, Some(url)) => {
                 Launch::Http { url, headers: self.table(entry, "headers", place)? }
@@ -92,7 +94,11 @@ impl Reader<'_> {
             (Some(kind), ..) => {
                 return Err(self.wrong(format!(
                     "`{place}.type` is `{kind}`, which needs {}",
-                    if kind == "stdio" { "`command`" } else { "to be `stdio` with `command` or `http` with `url`" }
+                    if kind == "stdio" {
+                        "`command`"
+                    } else {
+                        "to be `stdio` with `command` or `http` with `url`"
+                    }
                 )));
             }
         };

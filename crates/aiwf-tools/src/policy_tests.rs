@@ -17,7 +17,9 @@ fn only_exact_granted_names_are_allowed_and_nothing_is_guessed() {
     assert_eq!(policy.tools().count(), 1);
     let refused = |name: &str| policy.allows(name).unwrap_err().to_string();
     assert_eq!(refused("files__write"), "`files__write` is not granted here");
-    for name in ["read", "files__", "files__rea", "files__read2", "FILES__READ", "other__read", "files_read", ""] {
+    for name in
+        ["read", "files__", "files__rea", "files__read2", "FILES__READ", "other__read", "files_read", ""]
+    {
         assert_eq!(refused(name), format!("there is no tool `{name}`"));
     }
 }

@@ -73,8 +73,7 @@ impl ServerSpec {
 
     /// What is wrong with it, if anything.
     pub fn check(&self) -> Result<(), ToolsError> {
-        let wrong =
-            |message: String| Err(ToolsError::BadServer { server: self.name.clone(), message });
+        let wrong = |message: String| Err(ToolsError::BadServer { server: self.name.clone(), message });
         if !is_server_name(&self.name) {
             return wrong(format!(
                 "its name is not 1 to {MAX_NAME} letters, digits, `-` or single `_` inside"
@@ -98,7 +97,9 @@ impl ServerSpec {
             }
             Launch::Http { url, .. } => {
                 if !url.starts_with("http://") && !url.starts_with("https://") {
-                    return wrong(format!("`url` is `{url}`, which begins with neither `http://` nor `https://`"));
+                    return wrong(format!(
+                        "`url` is `{url}`, which begins with neither `http://` nor `https://`"
+                    ));
                 }
             }
         }

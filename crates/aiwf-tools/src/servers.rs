@@ -153,8 +153,7 @@ impl Servers {
             }
             (options.is_stopped)()
         };
-        let result =
-            self.runtime()?.wait(calling, &tell).unwrap_or_else(|| Err(stopped(&full_name)))?;
+        let result = self.runtime()?.wait(calling, &tell).unwrap_or_else(|| Err(stopped(&full_name)))?;
         tell();
         ToolResult::new(&result, Cap { max_bytes: options.max_result_bytes, path: options.result_path })
     }
@@ -199,4 +198,3 @@ impl Drop for Servers {
         });
     }
 }
-

@@ -150,9 +150,9 @@ pub(crate) mod tests {
             |tool| tool.annotations.read_only_hint = Some(true),
         ];
         for change in changes {
-            let mut changed = one.clone();
-            change(&mut changed);
-            assert_ne!(one.sha256(), changed.sha256(), "{changed:?}");
+            let mut different = one.clone();
+            change(&mut different);
+            assert_ne!(one.sha256(), different.sha256(), "{different:?}");
         }
     }
 

@@ -120,10 +120,18 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
         match block {
             ContentBlock::Text(text) => pieces.push(text.text.clone()),
             ContentBlock::Image(image) => {
-                add(&mut pieces, &mut attachments, binary("image", Some(&image.mime_type), None, &image.data));
+                add(
+                    &mut pieces,
+                    &mut attachments,
+                    binary("image", Some(&image.mime_type), None, &image.data),
+                );
             }
             ContentBlock::Audio(audio) => {
-                add(&mut pieces, &mut attachments, binary("audio", Some(&audio.mime_type), None, &audio.data));
+                add(
+                    &mut pieces,
+                    &mut attachments,
+                    binary("audio", Some(&audio.mime_type), None, &audio.data),
+                );
             }
             ContentBlock::Resource(resource) => match &resource.resource {
                 ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {

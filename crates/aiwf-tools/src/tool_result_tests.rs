@@ -57,7 +57,8 @@ fn a_structured_result_is_text_when_there_is_no_other() {
 
 #[test]
 fn a_failure_of_the_tool_keeps_its_words() {
-    let (given, _) = read(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}), 100);
+    let (given, _) =
+        read(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}), 100);
     assert!(given.is_error);
     assert_eq!(given.text, "no such file");
 }

@@ -35,10 +35,7 @@ pub(super) struct Pipes {
 }
 
 /// Starts a program with exactly these variables.
-pub(super) fn start(
-    launch: &Launch,
-    variables: &[(String, String)],
-) -> io::Result<Option<(Process, Pipes)>> {
+pub(super) fn start(launch: &Launch, variables: &[(String, String)]) -> io::Result<Option<(Process, Pipes)>> {
     let Launch::Stdio { command: program, args, env, cwd } = launch else { return Ok(None) };
     // A missing directory would be reported as a missing program.
     if !std::fs::metadata(cwd).is_ok_and(|metadata| metadata.is_dir()) {

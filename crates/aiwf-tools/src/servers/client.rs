@@ -26,10 +26,12 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
+type Hearer = (ProgressToken, SyncSender<Progress>);
+
 /// Who hears what about which call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hearers {
-    list: Arc<Mutex<Vec<(ProgressToken, SyncSender<Progress>)>>>,
+    list: Arc<Mutex<Vec<Hearer>>>,
 }
 
 impl Hearers {

@@ -11,12 +11,12 @@ use rmcp::service::{
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::time::{sleep, timeout};
 
+use super::ServersOptions;
 use super::child::{self, Pipes, Process};
 use super::client::Client;
 use super::http;
 use super::log::Log;
 use super::output::{MAX_MESSAGE_BYTES, Output, Watch};
-use super::ServersOptions;
 use crate::error::ToolsError;
 use crate::server_spec::{Launch, ServerSpec};
 use crate::shown::excerpt;
@@ -73,7 +73,9 @@ pub(super) async fn connect(
         // A server of 2026 may know no `initialize` any more; those before know nothing else.
         Err(Failed { is_answer: true, error }) => {
             let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-            attempt(ClientLifecycleMode::Discover { preferred_versions }).await.map_err(|_| error)
+            let second = attempt(ClientLifecycleMode::Discover { preferred_versions }).await;
+            // What it said first is what people know it by.
+            second.or(Err(error))
         }
         done => done.map_err(|failed| failed.error),
     }
@@ -94,11 +96,8 @@ async fn one_attempt(
 ) -> Result<Connected, Failed> {
     log.clear();
     let failed = |error| Failed { error, is_answer: false };
-    let not_started = |message: String| ToolsError::NotStarted {
-        server: spec.name.clone(),
-        message,
-        stderr: log.tail(),
-    };
+    let not_started =
+        |message: String| ToolsError::NotStarted { server: spec.name.clone(), message, stderr: log.tail() };
     let variables: Vec<(String, String)> = INHERITED_VARIABLES
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), (options.lookup)(name)?)))
@@ -174,6 +173,7 @@ fn start_error(launch: &Launch, error: &std::io::Error) -> String {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK has more errors than we have words")]
 fn hello_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed its output".to_owned(),

@@ -2,7 +2,10 @@
 //!
 //! Requests go through a client of ours: the SDK's own reads a JSON answer to its end however long it is.
 
-#![expect(clippy::disallowed_types, reason = "the SDK takes headers in a HashMap; their order reaches no prompt")]
+#![expect(
+    clippy::disallowed_types,
+    reason = "the SDK takes headers in a HashMap; their order reaches no prompt"
+)]
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,9 +20,7 @@ use reqwest::{Response, StatusCode, redirect};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::SseRetryPolicy;
-use rmcp::transport::common::http_header::{
-    EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE,
-};
+use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, HEADER_SESSION_ID, JSON_MIME_TYPE};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse,
@@ -114,7 +115,11 @@ pub(super) struct Unsent(String);
 
 impl From<reqwest::Error> for Unsent {
     fn from(error: reqwest::Error) -> Self {
-        Self(if error.source().is_none() { excerpt(&error.without_url().to_string()) } else { shown_error(&error) })
+        Self(if error.source().is_none() {
+            excerpt(&error.without_url().to_string())
+        } else {
+            shown_error(&error)
+        })
     }
 }
 
@@ -123,6 +128,7 @@ fn unsent(error: reqwest::Error) -> HttpError {
 }
 
 /// An error of the SDK's own client as one of ours.
+#[expect(clippy::wildcard_enum_match_arm, reason = "only these mean something to the SDK")]
 fn ours(error: StreamableHttpError<reqwest::Error>) -> HttpError {
     match error {
         StreamableHttpError::Client(error) => unsent(error),

@@ -131,7 +131,7 @@ mod tests {
         let large = [b"{".as_slice(), &vec![b'x'; MAX_MESSAGE_BYTES]].concat();
         check(&large, Some("it sent a message larger than 16 MiB"));
         check(&b"tick\n".repeat(60_000), Some("what it prints are no messages of the protocol"));
-        check(&[b'x'; 300_000], Some("what it prints are no messages of the protocol"));
+        check(&vec![b'x'; 300_000], Some("what it prints are no messages of the protocol"));
         let flood = b"{\"jsonrpc\": \"2.0\"}\n".repeat(4_000_000);
         check(&flood, Some("it printed more than 64 MiB without being asked again"));
     }

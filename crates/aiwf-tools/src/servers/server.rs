@@ -1,9 +1,9 @@
 //! One server through its lives: started when needed, and again after a crash, a few times.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
-use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
@@ -111,10 +111,8 @@ impl Server {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         connection.expect_more().await;
         let asking = async {
-            let handle = connection
-                .peer
-                .send_cancellable_request(request, PeerRequestOptions::no_options())
-                .await?;
+            let handle =
+                connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
             let token = handle.progress_token.clone();
             connection.client.hearers.add(token.clone(), progress);
             let mut abandoned = Abandoned { peer: connection.peer.clone(), id: Some(handle.id.clone()) };
@@ -205,11 +203,11 @@ impl Server {
             return Ok(Arc::clone(tools));
         }
         let within = self.spec.timeout;
-        let asked = timeout(within, self.ask_for_tools(connection)).await;
-        let tools = Arc::new(asked.map_err(|_| ToolsError::TimedOut {
-            tool: format!("{} tools/list", self.spec.name),
-            after: within,
-        })??);
+        let Ok(asked) = timeout(within, self.ask_for_tools(connection)).await else {
+            let tool = format!("{} tools/list", self.spec.name);
+            return Err(ToolsError::TimedOut { tool, after: within });
+        };
+        let tools = Arc::new(asked?);
         *listed = Some((version, Arc::clone(&tools)));
         Ok(tools)
     }
@@ -258,10 +256,13 @@ impl Server {
         if n_bytes > MAX_SCHEMA_BYTES {
             return Err(format!("`{shown}` is left out: its schema has {n_bytes} bytes"));
         }
-        check_schema(&input_schema).map_err(|why| format!("`{shown}` is left out: its schema cannot be used: {why}"))?;
+        check_schema(&input_schema)
+            .map_err(|why| format!("`{shown}` is left out: its schema cannot be used: {why}"))?;
         let description = tool.description.map(std::borrow::Cow::into_owned);
         if description.as_ref().is_some_and(|text| text.len() > MAX_DESCRIPTION) {
-            return Err(format!("`{shown}` is left out: its description has more than {MAX_DESCRIPTION} bytes"));
+            return Err(format!(
+                "`{shown}` is left out: its description has more than {MAX_DESCRIPTION} bytes"
+            ));
         }
         let annotations = tool.annotations.unwrap_or_default();
         Ok(Tool {
@@ -284,6 +285,7 @@ impl Server {
         ToolsError::Protocol { server: self.spec.name.clone(), message: message.into() }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK has more errors than we have words")]
     async fn failed(&self, connection: &Arc<Connection>, error: ServiceError) -> ToolsError {
         let server = self.spec.name.clone();
         match error {
@@ -353,7 +355,8 @@ impl Drop for Abandoned {
         let peer = self.peer.clone();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             drop(runtime.spawn(async move {
-                let params = CancelledNotificationParam::new(Some(id), Some("nobody waits for it".to_owned()));
+                let params =
+                    CancelledNotificationParam::new(Some(id), Some("nobody waits for it".to_owned()));
                 // A server that does not listen is dealt with by whoever asks it next.
                 drop(timeout(CLOSE_TIMEOUT, peer.notify_cancelled(params)).await);
             }));

@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use aiwf_tools::{
-    Access, Call, CallError, ExecuteOptions, Grant, Offered, Outcome, PinState, Policy, Refusal, Rules, Servers,
-    execute_tools, format_results_prompt,
+    Access, Call, CallError, ExecuteOptions, Grant, Offered, Outcome, PinState, Policy, Refusal, Rules,
+    Servers, execute_tools, format_results_prompt,
 };
 use serde_json::{Value, json};
 
@@ -40,10 +40,8 @@ fn run(fixture: &Fixture, servers: &Servers, policy: &Policy, calls: &[(&str, &s
 #[test]
 fn calls_run_side_by_side_and_come_back_in_order_with_their_ids() {
     let fixture = Fixture::new();
-    let specs = ["fake", "two", "three"].map(|name| aiwf_tools::ServerSpec {
-        name: name.to_owned(),
-        ..fixture.spec("sleepy", "")
-    });
+    let specs = ["fake", "two", "three"]
+        .map(|name| aiwf_tools::ServerSpec { name: name.to_owned(), ..fixture.spec("sleepy", "") });
     let servers = Servers::new(specs, &fixture.options());
     let mut offered = Vec::new();
     for server in ["fake", "two", "three"] {

@@ -70,7 +70,10 @@ fn a_server_that_talks_garbage_is_a_clear_error() {
 fn a_server_that_says_no_is_quoted() {
     let fixture = Fixture::new();
     let error = list_error(&fixture, "refuse");
-    assert_eq!(error.to_string(), "server `fake` cannot be started: it answered with error -32000: not today");
+    assert_eq!(
+        error.to_string(),
+        "server `fake` cannot be started: it answered with error -32000: not today"
+    );
 }
 
 #[test]

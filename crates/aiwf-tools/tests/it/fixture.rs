@@ -46,7 +46,7 @@ impl Fixture {
         let lines = Arc::clone(&self.lines);
         ServersOptions {
             lookup: Arc::new(|name| match name {
-                "PATH" => Some(std::env::var("PATH").unwrap()),
+                "PATH" => Some(search_path()),
                 "HOME" => Some("/home/test".to_owned()),
                 "TOKEN" => Some("secret".to_owned()),
                 _ => None,
@@ -61,7 +61,12 @@ impl Fixture {
         Servers::new([self.spec(mode, argument)], &self.options())
     }
 
-    pub(crate) fn call(&self, servers: &Servers, tool: &Tool, arguments: Value) -> Result<ToolResult, ToolsError> {
+    pub(crate) fn call(
+        &self,
+        servers: &Servers,
+        tool: &Tool,
+        arguments: Value,
+    ) -> Result<ToolResult, ToolsError> {
         self.call_with(servers, tool, arguments, &|| false, &|_| ())
     }
 
@@ -82,6 +87,11 @@ impl Fixture {
         };
         servers.call(tool, &object(arguments), &options)
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "servers of tests are found where the tests' own programs are")]
+fn search_path() -> String {
+    std::env::var("PATH").unwrap()
 }
 
 pub(crate) fn object(value: Value) -> Map<String, Value> {

@@ -42,7 +42,9 @@ fn nothing_is_started_before_a_person_agreed() {
     let spec = fixture.spec("starts", path.to_str().unwrap());
     let options = aiwf_tools::ServersOptions { is_trusted: Arc::new(|_| Ok(false)), ..fixture.options() };
     let error = Servers::new([spec.clone()], &options).tools("fake", &|| false).unwrap_err();
-    assert!(matches!(&error, ToolsError::Untrusted { shown_command, .. } if *shown_command == spec.shown_command()));
+    assert!(
+        matches!(&error, ToolsError::Untrusted { shown_command, .. } if *shown_command == spec.shown_command())
+    );
     assert!(!path.exists());
 }
 
@@ -94,7 +96,8 @@ fn complaints_go_to_the_log_and_not_to_the_terminal() {
 fn a_change_that_the_server_announces_stops_the_next_call() {
     let fixture = Fixture::new();
     let path = fixture.path("description");
-    aiwf_store::write_atomic(&path, aiwf_store::Durability::Process, |out| out.write_all(b"Says it.")).unwrap();
+    aiwf_store::write_atomic(&path, aiwf_store::Durability::Process, |out| out.write_all(b"Says it."))
+        .unwrap();
     let servers = fixture.servers("changing", path.to_str().unwrap());
     let echo = tool(&servers, "fake", "echo");
     assert_eq!(echo.description.as_deref(), Some("Says it."));
@@ -124,10 +127,8 @@ fn a_call_that_is_given_up_is_cancelled_at_the_server() {
 fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
     let fixture = Fixture::new();
     let path = fixture.path("cancelled");
-    let spec = ServerSpec {
-        timeout: Duration::from_millis(500),
-        ..fixture.spec("slow", path.to_str().unwrap())
-    };
+    let spec =
+        ServerSpec { timeout: Duration::from_millis(500), ..fixture.spec("slow", path.to_str().unwrap()) };
     let servers = Servers::new([spec], &fixture.options());
     let echo = tool(&servers, "fake", "echo");
     let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
@@ -155,7 +156,10 @@ fn tools_that_cannot_be_used_are_left_out_and_named() {
 fn an_unknown_server_is_named_with_those_there_are() {
     let fixture = Fixture::new();
     let error = fixture.servers("plain", "").tools("fakee", &|| false).unwrap_err();
-    assert_eq!((error.to_string(), error.hint()), ("there is no server `fakee`".to_owned(), "known: `fake`".to_owned()));
+    assert_eq!(
+        (error.to_string(), error.hint()),
+        ("there is no server `fakee`".to_owned(), "known: `fake`".to_owned())
+    );
 }
 
 #[test]
