@@ -78,8 +78,7 @@ fn client(url: &reqwest::Url, connect_timeout: Duration) -> Result<reqwest::Clie
     }
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("aiwf/", env!("CARGO_PKG_VERSION")))
-        // A redirect would carry the headers, and the secrets in them, elsewhere.
-        .redirect(redirect::Policy::none())
+        .redirect(redirect::Policy::custom(same_server))
         .connect_timeout(connect_timeout)
         .pool_max_idle_per_host(0)
         .referer(false);
@@ -94,6 +93,16 @@ fn client(url: &reqwest::Url, connect_timeout: Duration) -> Result<reqwest::Clie
         builder = builder.tls_certs_only([]);
     }
     builder.build()
+}
+
+/// Follows a redirect within the server that keeps the request as it is, such as to a slash at the end.
+///
+/// Any other would lose the message, or carry the headers, and the secrets in them, elsewhere.
+fn same_server(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    let keeps_request =
+        matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+    let is_same = attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
+    if keeps_request && is_same && attempt.previous().len() <= 3 { attempt.follow() } else { attempt.stop() }
 }
 
 /// The innermost reason; the outer ones say only that something was sent, and may name an address with a secret.
