@@ -155,6 +155,9 @@ pub enum ToolsError {
         /// Which parts differ.
         changed: String,
     },
+    /// There is nowhere to keep what a person decided.
+    #[error("there is no home directory to keep pins and approvals in")]
+    NoHome,
     /// A file of the user's directory cannot be read.
     #[error("could not read `{}`", path.display())]
     Unreadable {
@@ -223,6 +226,7 @@ impl ToolsError {
             Self::Changed { tool, .. } => {
                 format!("look at it with `aiwf tools status {tool}`, then `aiwf tools pin {tool}`")
             }
+            Self::NoHome => "set `HOME`".to_owned(),
             Self::Unreadable { path, .. } => format!("check `{}`, or remove it", path.display()),
             Self::Store(error) => error.hint(),
             Self::Lock(error) => error.hint(),

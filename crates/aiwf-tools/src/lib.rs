@@ -31,7 +31,7 @@ pub use arguments::check_arguments;
 pub use error::ToolsError;
 pub use execute::{Call, CallError, ExecuteOptions, Outcome, execute_tools};
 pub use expand::expand;
-pub use mcp_json::{MAX_MCP_JSON_BYTES, parse_mcp_json};
+pub use mcp_json::{MAX_MCP_JSON_BYTES, McpJson, parse_mcp_json};
 pub use pins::{PinState, Pinned, Pins, PinsFile};
 pub use policy::{Access, Grant, Offered, Policy, Refusal, Rules};
 pub use results_prompt::format_results_prompt;

@@ -11,15 +11,25 @@ use serde_json::{Map, Value};
 
 use crate::error::ToolsError;
 use crate::server_spec::{DEFAULT_TIMEOUT, Launch, ServerSpec};
+use crate::shown::excerpt;
 
 /// The largest file that is taken for one.
 pub const MAX_MCP_JSON_BYTES: usize = 1024 * 1024;
 const MAX_SERVERS: usize = 100;
 
-/// The servers that a file names, sorted by name.
+/// What a file names.
+#[derive(Debug, Default)]
+pub struct McpJson {
+    /// The servers that can be used, sorted by name.
+    pub servers: Vec<ServerSpec>,
+    /// What is wrong with the others: the file belongs to other tools too, so one entry does not spoil the rest.
+    pub problems: Vec<ToolsError>,
+}
+
+/// The servers that a file names.
 ///
 /// `shown_path` is the file as a person knows it; `root` is the directory that relative paths start from.
-pub fn parse_mcp_json(text: &str, shown_path: &Path, root: &Path) -> Result<Vec<ServerSpec>, ToolsError> {
+pub fn parse_mcp_json(text: &str, shown_path: &Path, root: &Path) -> Result<McpJson, ToolsError> {
     let reader = Reader { path: shown_path, root };
     if text.len() > MAX_MCP_JSON_BYTES {
         return Err(reader.wrong("it is larger than 1 MiB"));
@@ -36,18 +46,21 @@ pub fn parse_mcp_json(text: &str, shown_path: &Path, root: &Path) -> Result<Vec<
     if servers.len() > MAX_SERVERS {
         return Err(reader.wrong(format!("it has more than {MAX_SERVERS} servers")));
     }
-    let mut specs = Vec::new();
+    let mut read = McpJson::default();
     for (name, value) in servers {
-        let place = format!("mcpServers.{name}");
-        let entry = reader.object(value, &place)?;
-        // Other tools switch a server off without removing it.
-        if entry.get("disabled").and_then(Value::as_bool) == Some(true) {
-            continue;
+        let place = format!("mcpServers.{}", excerpt(name));
+        let spec = reader.object(value, &place).and_then(|entry| {
+            // Other tools switch a server off without removing it.
+            let is_off = entry.get("disabled").and_then(Value::as_bool) == Some(true);
+            if is_off { Ok(None) } else { reader.server(name, entry, &place).map(Some) }
+        });
+        match spec {
+            Ok(spec) => read.servers.extend(spec),
+            Err(problem) => read.problems.push(problem),
         }
-        specs.push(reader.server(name, entry, &place)?);
     }
-    specs.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(specs)
+    read.servers.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(read)
 }
 
 struct Reader<'a> {

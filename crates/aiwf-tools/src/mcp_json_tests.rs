@@ -2,8 +2,23 @@ use std::path::PathBuf;
 
 use super::*;
 
-fn parse(text: &str) -> Result<Vec<ServerSpec>, ToolsError> {
+fn read(text: &str) -> Result<McpJson, ToolsError> {
     parse_mcp_json(text, Path::new(".mcp.json"), Path::new("/project"))
+}
+
+/// The servers, or the first problem.
+fn parse(text: &str) -> Result<Vec<ServerSpec>, ToolsError> {
+    let McpJson { servers, problems } = read(text)?;
+    problems.into_iter().next().map_or(Ok(servers), Err)
+}
+
+#[test]
+fn an_entry_that_cannot_be_used_does_not_spoil_the_others() {
+    let McpJson { servers, problems } =
+        read(r#"{"mcpServers": {"bad name": {"command": "x"}, "good": {"command": "y"}, "odd": 1}}"#)
+            .unwrap();
+    assert_eq!(servers.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["good"]);
+    assert_eq!(problems.len(), 2);
 }
 
 #[test]

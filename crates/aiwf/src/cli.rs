@@ -14,6 +14,7 @@ use crate::commands::prompt::PromptCommand;
 use crate::commands::reply::ReplyCommand;
 use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
+use crate::commands::tools::ToolsCommand;
 
 /// The flags that every command takes.
 const GLOBAL: &str = "Global options";
@@ -91,6 +92,9 @@ pub(crate) enum Command {
     /// Read what an agent answered.
     #[command(subcommand)]
     Reply(ReplyCommand),
+    /// List and call the tools of MCP servers, and pin what they are.
+    #[command(subcommand)]
+    Tools(ToolsCommand),
     #[command(flatten)]
     Session(SessionCommand),
     /// List the profiles, or show one.
@@ -138,6 +142,7 @@ impl Command {
             Self::Prompt(command) => command.name(),
             Self::Template(command) => command.name(),
             Self::Reply(command) => command.name(),
+            Self::Tools(command) => command.name(),
             Self::Session(command) => command.name(),
             Self::Profiles { .. } => "profiles",
             Self::ProfileTool(command) => command.name(),
