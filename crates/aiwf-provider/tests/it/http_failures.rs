@@ -236,7 +236,7 @@ fn what_is_no_stream_of_events_is_told() {
     let server = Server::answering(&[page]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
     the reply of local cannot be read: it is `text/html` and no stream of events
-    check that `type` and `base_url` of the provider fit together
+    check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let error = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"error\":\"no such model\"}";
     let server = Server::answering(&[error]);
@@ -247,6 +247,6 @@ fn what_is_no_stream_of_events_is_told() {
     let server = Server::answering(&[&events(&["hello"])]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
     the reply of local cannot be read: an event is no JSON (expected value at line 1 column 1): hello
-    check that `type` and `base_url` of the provider fit together
+    check that `type`, `base_url` and `reply` of the provider fit together
     ");
 }
