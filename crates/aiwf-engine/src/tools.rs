@@ -355,3 +355,7 @@ fn listing(mut offered: Offered) -> ToolListing {
         tool: offered.tool,
     }
 }
+
+#[cfg(test)]
+#[path = "tools_tests.rs"]
+mod tests;
