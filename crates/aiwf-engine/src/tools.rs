@@ -62,7 +62,7 @@ pub struct ToolListing {
     pub tool: Tool,
     /// Whether it counts as changing nothing.
     pub is_read_only: bool,
-    /// `new`, `pinned`, `changed`, or `gone` when only its pin is left.
+    /// `new`, `pinned` or `changed`.
     pub pin: &'static str,
     /// Which parts changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -336,11 +336,17 @@ fn offered(spec: &ServerSpec, tool: Tool, state: impl Fn(&Tool) -> PinState) -> 
     Offered { pin: state(&tool), is_marked_read_only: spec.read_only.contains(&tool.name), tool }
 }
 
-fn listing(offered: Offered) -> ToolListing {
+fn listing(mut offered: Offered) -> ToolListing {
+    // What is new is pinned as it is when it is used.
+    let pin = offered.pin.as_str();
+    if offered.pin == PinState::New {
+        offered.pin = PinState::Same;
+    }
+    let is_read_only = offered.is_read_only();
     ToolListing {
         full_name: offered.tool.full_name(),
-        is_read_only: offered.is_read_only(),
-        pin: offered.pin.as_str(),
+        is_read_only,
+        pin,
         sha256: offered.tool.sha256(),
         changed: match offered.pin {
             PinState::Changed(parts) => Some(parts),
@@ -349,3 +355,7 @@ fn listing(offered: Offered) -> ToolListing {
         tool: offered.tool,
     }
 }
+
+#[cfg(test)]
+#[path = "tools_tests.rs"]
+mod tests;

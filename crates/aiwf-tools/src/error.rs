@@ -10,7 +10,7 @@ use aiwf_store::{LockError, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum ToolsError {
     /// A `.mcp.json` that cannot be read.
-    #[error("`{}` cannot be used: {message}", path.display())]
+    #[error("`{}` is wrong: {message}", path.display())]
     BadFile {
         /// The file.
         path: PathBuf,

@@ -45,7 +45,7 @@ fn servers_of_both_kinds_are_read() {
 fn an_error_names_the_file_and_the_key() {
     let check = |text: &str, expected: &str| {
         let message = parse(text).unwrap_err().to_string();
-        assert_eq!(message, format!("`.mcp.json` cannot be used: {expected}"));
+        assert_eq!(message, format!("`.mcp.json` is wrong: {expected}"));
     };
     check("", "it is not JSON: EOF while parsing a value at line 1 column 0");
     check("[]", "it is not a JSON object");

@@ -45,6 +45,7 @@ mod session;
 mod session_apply;
 mod session_limits;
 mod template;
+mod tools;
 
 use aiwf_testkit::{Outcome, TestProject};
 use serde_json::Value;
