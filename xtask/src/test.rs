@@ -41,6 +41,11 @@ const SLOW: &[Suite] = &[
         needs: Some("npm with node 20 or newer, the network for the first time, and network namespaces"),
         run: crate::agents::run,
     },
+    Suite {
+        name: "mcp",
+        needs: Some("npm with node 20 or newer, the network for the first time, and network namespaces"),
+        run: crate::mcp::run,
+    },
 ];
 
 /// Cases per property in `fuzz-smoke`; a plain test run has proptest's 256.

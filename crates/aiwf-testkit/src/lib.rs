@@ -10,8 +10,10 @@ pub mod model_server;
 mod outcome;
 mod project;
 mod real_agents;
+mod real_mcp;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
 pub use project::{Run, TestProject};
 pub use real_agents::real_agent;
+pub use real_mcp::real_mcp_server;
