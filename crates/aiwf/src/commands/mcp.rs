@@ -19,7 +19,7 @@ pub(crate) struct McpArgs {
     /// Serve over HTTP at /mcp instead of the standard input and output: PORT or HOST:PORT, loopback only.
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
-    /// The file with the token that clients must send; else it is AIWF_MCP_TOKEN, else one is made and printed.
+    /// The file with the token that clients must send; else it is `AIWF_MCP_TOKEN`, else one is made and printed.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     /// Let clients approve and reject: a model may then approve its own work.
