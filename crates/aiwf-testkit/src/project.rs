@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use tempfile::TempDir;
@@ -237,6 +237,15 @@ impl Run<'_> {
         let stdout = self.stdout.take().map_or_else(Stdio::piped, Stdio::from);
         let input = std::mem::take(&mut self.stdin);
         self.start(stdout, move |pipe| pipe.write_all(&input))
+    }
+
+    /// Starts the program and leaves it running, all its streams in the test's hands.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn spawn_piped(self) -> Child {
+        self.prepare(Stdio::piped()).spawn().expect("the program can be started")
     }
 
     /// Runs the program with an input that is made while it is read.

@@ -12,6 +12,8 @@
 mod demo;
 mod errors;
 mod help;
+mod mcp;
+mod mcp_http;
 mod printing;
 mod profiles;
 mod prompt_build;
@@ -26,6 +28,8 @@ mod prompt_preview;
 mod prompt_recipes;
 mod prompt_schema;
 mod properties;
+mod real_agents;
+mod real_mcp;
 mod reply_parse;
 mod session;
 mod session_apply;
