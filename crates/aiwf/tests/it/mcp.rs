@@ -195,6 +195,32 @@ fn a_client_that_may_decide_walks_on_by_itself() {
     client.done("submit_reply", json!({ "session": id, "reply": PLAN }));
     let approved = client.done("approve", json!({ "session": id }));
     assert_eq!(at(&approved["structuredContent"]), ("generating", "prompt", 1));
+    let events = session.done("events")["events"].clone();
+    let approval = events.as_array().unwrap().iter().map(|line| &line["event"]);
+    let approval = approval.into_iter().find(|event| event["event"] == "prompt-approved").unwrap();
+    assert_eq!(approval["by"]["person"], "unknown, by an MCP client", "{approval:#}");
+}
+
+#[test]
+fn a_call_that_nobody_waits_for_is_given_up() {
+    const SLOW: &str =
+        "[providers.slow]\ntype = \"command\"\nargv = [\"sleep\", \"600\"]\n[roles]\nplanner = \"slow\"\n";
+    let session = Session::of(project().file("schema.sql", SCHEMA).file(".aiwf/config.toml", SLOW), "");
+    let mut client = Client::start(&session.project, "mcp --allow-approve");
+    let call = json!({ "name": "approve", "arguments": { "session": session.id } });
+    client.write(
+        &json!({ "jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": call }).to_string(),
+    );
+    while !session.events().contains(&"prompt-sent".to_owned()) {}
+    let cancelled = json!({ "requestId": "slow", "reason": "enough" });
+    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled });
+    client.write(&cancelled.to_string());
+    // The session is free again as soon as the program is gone; until then it is locked.
+    let call = json!({ "name": "preview_prompt", "arguments": { "session": session.id } });
+    while client.request("tools/call", call.clone())["result"]["isError"] == true {}
+    let status = client.done("session_status", json!({ "session": session.id }));
+    assert_eq!(status["structuredContent"]["phase"], "planning");
+    assert_eq!(client.close(), Some(0));
 }
 
 #[test]
@@ -382,12 +408,16 @@ fn every_version_since_2025_06_18_is_spoken() {
 }
 
 #[test]
-fn a_client_that_speaks_something_else_is_told() {
+fn garbage_does_not_end_it_and_a_closed_input_does() {
     let project = project();
-    let outcome = project.run_with_input("mcp", "hello\n");
-    assert_eq!(outcome.stdout_text(), "");
-    assert_eq!(outcome.exit_code(), 0, "{outcome}");
     assert_eq!(project.run("mcp").to_string(), "--- exit code 0");
+    assert_eq!(project.run_with_input("mcp", "hello\n").exit_code(), 0);
+    let mut client = Client::start(&project, "mcp");
+    for line in ["hello", "{", "[]", "\u{1}", ""] {
+        client.write(line);
+    }
+    client.done("list_sessions", json!({}));
+    assert_eq!(client.close(), Some(0));
 }
 
 #[test]
