@@ -1,5 +1,5 @@
-//! The slow suite `faults`: every command that changes a session or a profile, disturbed at every call that changes
-//! the disk.
+//! The slow suite `faults`: every command that changes a session, a change or a profile, disturbed at every call that
+//! changes the disk.
 //!
 //! For each such call once the process is killed there, and once the call fails. Afterwards the journal must be
 //! intact, `status` must work, no profile may be broken, and running the command again must lead where an undisturbed
@@ -83,9 +83,15 @@ enum Act {
     AddProfile,
     /// Somebody changes the project's profile.
     EditProfile,
+    /// A command about the change, which may leave it waiting.
+    Change(&'static [&'static str]),
+    /// A reply for the change.
+    Reply(&'static str),
 }
 
-use Act::{AddProfile, AllowOne, Approve, EditPlan, EditProfile, Init, NewProfile, Pause, Respond};
+use Act::{
+    AddProfile, AllowOne, Approve, Change, EditPlan, EditProfile, Init, NewProfile, Pause, Reply, Respond,
+};
 
 const TO_REPLY: &[Act] = &[Init, Approve];
 const TO_PLAN: &[Act] = &[Init, Approve, Respond("# Plan\n")];
@@ -145,10 +151,75 @@ const PROFILE_CASES: &[Case] = &[
     },
 ];
 
+const NEW_CHANGE: &[&str] = &["change", "new", "login", "Greet", "--file", "schema.sql"];
+const APPROVE_CHANGE: &[&str] = &["change", "approve", "login"];
+const PLAN_CHANGE: &[&str] = &["change", "plan", "login"];
+const CHALLENGE_CHANGE: &[&str] = &["change", "challenge", "login", "--yes"];
+const IMPLEMENT_CHANGE: &[&str] = &["change", "implement", "login", "--yes"];
+const REVIEW_CHANGE: &[&str] = &["change", "review", "login", "--yes"];
+const IMPLEMENTATION: &str = "<task_status id=\"1.1\">COMPLETED</task_status>\n<<<FILE: schema.sql>>>\n-- none\n<<<FILE: b.txt>>>\nb\n";
+
+/// A second plan lies at its gate; approving it writes over the first.
+const TO_SECOND_PLAN: &[Act] = &[
+    Change(NEW_CHANGE),
+    Change(PLAN_CHANGE),
+    Change(APPROVE_CHANGE),
+    Reply("# Plan\n"),
+    Change(APPROVE_CHANGE),
+    Change(CHALLENGE_CHANGE),
+    Reply("<review>NEEDS_REVISION</review>\n"),
+    Change(CHALLENGE_CHANGE),
+    Change(PLAN_CHANGE),
+    Change(APPROVE_CHANGE),
+    Reply("# Another plan\n"),
+];
+const TO_IMPLEMENTATION: &[Act] = &[
+    Change(NEW_CHANGE),
+    Change(PLAN_CHANGE),
+    Change(APPROVE_CHANGE),
+    Reply("# Plan\n"),
+    Change(APPROVE_CHANGE),
+    Change(CHALLENGE_CHANGE),
+    Reply("<review>PASS</review>\n"),
+    Change(CHALLENGE_CHANGE),
+    Change(IMPLEMENT_CHANGE),
+    Reply(IMPLEMENTATION),
+];
+const TO_REVIEWED: &[Act] = &[
+    Change(NEW_CHANGE),
+    Change(PLAN_CHANGE),
+    Change(APPROVE_CHANGE),
+    Reply("# Plan\n"),
+    Change(APPROVE_CHANGE),
+    Change(CHALLENGE_CHANGE),
+    Reply("<review>PASS</review>\n"),
+    Change(CHALLENGE_CHANGE),
+    Change(IMPLEMENT_CHANGE),
+    Reply(IMPLEMENTATION),
+    Change(IMPLEMENT_CHANGE),
+    Change(REVIEW_CHANGE),
+    Reply("<review>PASS</review>\n"),
+    Change(REVIEW_CHANGE),
+];
+
+const CHANGE_CASES: &[Case] = &[
+    Case { name: "change new", before: &[], words: NEW_CHANGE, stdin: "" },
+    Case {
+        name: "change plan",
+        before: &[Change(NEW_CHANGE)],
+        words: &["change", "plan", "login", "--instructions", "be brief", "--yes"],
+        stdin: "",
+    },
+    Case { name: "approve a second plan", before: TO_SECOND_PLAN, words: APPROVE_CHANGE, stdin: "" },
+    Case { name: "approve an implementation", before: TO_IMPLEMENTATION, words: APPROVE_CHANGE, stdin: "" },
+    Case { name: "change apply", before: TO_REVIEWED, words: &["change", "apply", "login"], stdin: "" },
+];
+
 /// What a case changes, and what is looked at afterwards.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Session,
+    Change,
     Profiles,
 }
 
@@ -158,8 +229,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
     let program = workspace.target_dir()?.join("debug/aiwf");
     let mut n_faults = 0;
     let sessions = CASES.iter().map(|case| (case, Subject::Session));
+    let changes = CHANGE_CASES.iter().map(|case| (case, Subject::Change));
     let profiles = PROFILE_CASES.iter().map(|case| (case, Subject::Profiles));
-    for (case, subject) in sessions.chain(profiles) {
+    for (case, subject) in sessions.chain(changes).chain(profiles) {
         let n = disturb(&program, case, subject)?;
         println!("   {}: {n} faults", case.name);
         n_faults += n;
@@ -223,6 +295,11 @@ impl World {
                 }
                 NewProfile => world.aiwf(&["profile", "new", "notes", "--project"], ""),
                 AddProfile => world.aiwf(&["profile", "add", PROFILE], ""),
+                Change(words) => {
+                    expect_done_or_waiting(&world.aiwf(words, "")?, "a step before the case")?;
+                    continue;
+                }
+                Reply(reply) => world.aiwf(&["change", "respond", "login"], reply),
                 EditProfile => {
                     let template = world.project().join(PROFILE).join("templates/plan.md");
                     write(&template, "Plan the notes, briefly.\n")?;
@@ -291,6 +368,14 @@ impl World {
     fn standing(&self, subject: Subject) -> Result<String, Failure> {
         match subject {
             Subject::Session => self.newest_standing(),
+            Subject::Change => {
+                let report = self.report(&["change", "status", "login", "--json"])?;
+                let mut files = BTreeMap::new();
+                collect(&self.project(), &self.project(), &mut files);
+                // What bears a temporary name is removed by the next command that works on the change.
+                files.retain(|path, _| !path.contains("/.tmp-"));
+                Ok(format!("{report:#}\n{files:#?}"))
+            }
             Subject::Profiles => self.profiles(),
         }
     }
@@ -359,12 +444,17 @@ fn expect_success(output: &Output, what: &str) -> Result<(), Failure> {
         .detail(String::from_utf8_lossy(&output.stderr)))
 }
 
+/// The same for a command that may leave somebody awaited.
+fn expect_done_or_waiting(output: &Output, what: &str) -> Result<(), Failure> {
+    if output.status.code() == Some(3) { Ok(()) } else { expect_success(output, what) }
+}
+
 /// Disturbs a case at every call; the number of faults it survived.
 fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failure> {
     let before = World::after(program, case.before)?;
     let calm = before.copy()?;
     let trace = format!("trace={}", CALLS.join(","));
-    expect_success(&calm.traced(&["-e", &trace], case.words, case.stdin)?, case.name)?;
+    expect_done_or_waiting(&calm.traced(&["-e", &trace], case.words, case.stdin)?, case.name)?;
     let log = fs::read_to_string(calm.directory.path().join("trace")).unwrap_or_default();
     let expected = calm.standing(subject)?;
     let mut n_faults = 0;
@@ -378,6 +468,7 @@ fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failu
                 world.traced(&["-e", &inject], case.words, case.stdin)?;
                 let survived = match subject {
                     Subject::Session => survive(&world, case, &expected),
+                    Subject::Change => survive_change(&world, case, &expected),
                     Subject::Profiles => survive_profiles(&world, case, &expected),
                 };
                 survived.map_err(|failure| failure.detail(format!("case `{}`, {inject}", case.name)))?;
@@ -406,6 +497,22 @@ fn survive(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {
     expect_same(expected, &world.standing(Subject::Session)?)
 }
 
+fn survive_change(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {
+    let exists = world.aiwf(&["change", "status", "login"], "")?.status.success();
+    if !exists && case.name != "change new" {
+        return Err(Failure::new("the change is gone after a fault"));
+    }
+    if exists {
+        expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`change verify` after a fault")?;
+        if world.standing(Subject::Change)? == expected {
+            return Ok(());
+        }
+    }
+    run_again(world, case)?;
+    expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`change verify` in the end")?;
+    expect_same(expected, &world.standing(Subject::Change)?)
+}
+
 fn survive_profiles(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {
     if world.standing(Subject::Profiles)? == expected {
         return Ok(());
@@ -415,7 +522,7 @@ fn survive_profiles(world: &World, case: &Case, expected: &str) -> Result<(), Fa
 }
 
 fn run_again(world: &World, case: &Case) -> Result<(), Failure> {
-    expect_success(&world.aiwf(case.words, case.stdin)?, "running the command again")
+    expect_done_or_waiting(&world.aiwf(case.words, case.stdin)?, "running the command again")
 }
 
 fn expect_same(expected: &str, reached: &str) -> Result<(), Failure> {

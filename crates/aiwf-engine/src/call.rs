@@ -78,27 +78,31 @@ impl<'a> Order<'a> {
     ) -> Result<Made, CallFailure> {
         let surroundings = engine.surroundings();
         let root = &engine.settings().project_root;
+        let ours = Ours::of(self, &engine.settings().project_dir());
         let touched = providers::has_hands(self.provider, config).then(|| {
-            let ours = engine.settings().project_dir();
-            let (sessions, changes) = (ours.join("sessions"), ours.join("changes"));
-            let ignored = [sessions.as_path(), changes.as_path()];
+            let ignored: Vec<&Path> = ours.ignored.iter().map(PathBuf::as_path).collect();
             if self.permission == Permission::WriteProject {
                 Touched::before_with_hashes(root, &ignored)
             } else {
                 Touched::before(root, &ignored)
             }
         });
+        let response_before = self.response_path.and_then(fingerprint);
         let max_bytes = providers::setting(self.provider, config).max_reply_bytes;
         let mut sink = DiskSink::new(self, surroundings, max_bytes);
         let started_at = Instant::now();
         surroundings.tell(CallEvent::Started { provider: self.provider, name: &self.name });
         let asked = ask.ask(&self.request(engine), &mut sink);
-        let asked = asked.and_then(|answer| sink.finish().map(|()| answer).map_err(AskError::Sink));
+        // A person's reply comes another way: nothing is written for it.
+        let asked = asked.and_then(|answer| match answer {
+            Answer::AwaitsPerson => Ok(answer),
+            Answer::Reply(_) => sink.finish().map(|()| answer).map_err(AskError::Sink),
+        });
         let elapsed = started_at.elapsed();
         surroundings.tell(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
         let mut call = Call {
             millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            touched: touched.map(|touched| changed(&touched)).unwrap_or_default(),
+            touched: touched.map(|touched| ours.changed(&touched, root)).unwrap_or_default(),
             ..Call::default()
         };
         match asked {
@@ -108,7 +112,11 @@ impl<'a> Order<'a> {
                 call.usage = crate::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
                 call.notes.clone_from(&reply.notes);
                 call.model = model;
-                match self.record(&reply, engine) {
+                let written = self.response_path.filter(|path| {
+                    let after = fingerprint(path);
+                    after.is_some() && after != response_before
+                });
+                match self.record(&reply, written, engine) {
                     Ok(()) => Ok(Made::Replied(Box::new(call))),
                     Err(error) => Err(CallFailure { error, call: Box::new(call) }),
                 }
@@ -122,12 +130,11 @@ impl<'a> Order<'a> {
     }
 
     /// Keeps the request and the reply, when that is asked for.
-    fn record(&self, reply: &Reply, engine: &Engine) -> Result<(), AskError> {
+    ///
+    /// What counts as the reply is what is kept: the file the agent wrote, else its text.
+    fn record(&self, reply: &Reply, written: Option<&Path>, engine: &Engine) -> Result<(), AskError> {
         let Some(directory) = &engine.surroundings().record else { return Ok(()) };
-        let agent_wrote = self.response_path.filter(|path| path.is_file());
-        let path =
-            if is_empty(self.text_path) { agent_wrote.unwrap_or(self.text_path) } else { self.text_path };
-        let text = std::fs::read_to_string(path).map_err(AskError::Sink)?;
+        let text = std::fs::read_to_string(written.unwrap_or(self.text_path)).map_err(AskError::Sink)?;
         let answered = Answered {
             name: &self.name,
             provider: self.provider,
@@ -140,10 +147,6 @@ impl<'a> Order<'a> {
     }
 }
 
-fn is_empty(path: &Path) -> bool {
-    std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0)
-}
-
 /// What a recording keeps of an ability.
 pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
     let capability = ability.capability;
@@ -151,18 +154,57 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
         fs_ability: capability.fs_ability.map_or("none", aiwf_prompt::FsAbility::as_str).to_owned(),
         supports_system_prompt: capability.supports_system_prompt,
         supports_file_attachments: capability.supports_file_attachments,
+        template_agent: ability.template_agent.map(str::to_owned),
     }
 }
 
-fn changed(touched: &Touched) -> Vec<TouchedFile> {
-    let files = touched.after().into_iter();
-    files
-        .map(|file| TouchedFile {
-            path: file.path.display().to_string(),
-            before: file.before,
-            after: file.after,
-        })
-        .collect()
+/// The files of the engine itself: those it writes during a call, and those of other sessions and changes, where
+/// somebody else may be at work meanwhile.
+struct Ours {
+    /// Where sessions and changes are.
+    parents: [PathBuf; 2],
+    /// The session or change the call is for.
+    own: Option<PathBuf>,
+    ignored: Vec<PathBuf>,
+}
+
+impl Ours {
+    fn of(order: &Order<'_>, project_dir: &Path) -> Self {
+        let parents = ["sessions", "changes"].map(|name| project_dir.join(name));
+        let own = parents.iter().find_map(|parent| {
+            let inside = order.text_path.strip_prefix(parent).ok()?;
+            Some(parent.join(inside.components().next()?))
+        });
+        let mut ignored: Vec<PathBuf> = [order.text_path, order.output_path]
+            .into_iter()
+            .chain(order.response_path)
+            .map(Path::to_owned)
+            .collect();
+        for parent in &parents {
+            let entries = std::fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
+            ignored.extend(entries.map(|entry| entry.path()).filter(|path| Some(path) != own.as_ref()));
+        }
+        Self { parents, own, ignored }
+    }
+
+    /// What changed, without what appeared meanwhile beside the session or change.
+    fn changed(&self, touched: &Touched, root: &Path) -> Vec<TouchedFile> {
+        let is_elsewhere = |path: &Path| {
+            let path = root.join(path);
+            let is_own = self.own.as_ref().is_some_and(|own| path.starts_with(own));
+            !is_own && self.parents.iter().any(|parent| path.starts_with(parent))
+        };
+        let files = touched.after().into_iter().filter(|file| !is_elsewhere(&file.path));
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
+        files
+            .map(|file| TouchedFile { path: shown(&file.path), before: file.before, after: file.after })
+            .collect()
+    }
+}
+
+/// What tells one state of a file from another; nothing when there is none.
+pub(crate) fn fingerprint(path: &Path) -> Option<String> {
+    aiwf_store::sha256_file(path).ok()
 }
 
 /// Writes what arrives to the disk; nothing is held in memory.

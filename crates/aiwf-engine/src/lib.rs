@@ -48,9 +48,9 @@ pub use providers::ProviderReport;
 pub use read::{MAX_BYTES, read_stdin, read_text};
 pub use send::Sent;
 pub use session::{
-    ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, Created, Decided, Difference,
-    NewSession, Performed, Reach, SessionArtifact, SessionPreview, SessionReport, SessionSummary,
-    SessionValues, StepOutcome, UsageReport, Verified,
+    ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
+    Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SessionArtifact,
+    SessionPreview, SessionReport, SessionSummary, SessionValues, StepOutcome, UsageReport, Verified, Which,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};

@@ -2,10 +2,14 @@
 
 use aiwf_prompt::{Message, Prompt, Role, Stability};
 use aiwf_provider::{Payload, SectionHash};
-use aiwf_store::sha256_hex;
 
 /// The payload of a prompt: its system text, its messages, and what each is made of.
 pub(crate) fn payload_of(prompt: &Prompt) -> Payload {
+    payload_in(prompt, None)
+}
+
+/// The same for a prompt of a session, whose id may stand in it.
+pub(crate) fn payload_in(prompt: &Prompt, session_id: Option<&str>) -> Payload {
     let mut system: Vec<String> = Vec::new();
     let mut messages: Vec<Message> = Vec::new();
     for message in prompt.messages() {
@@ -19,20 +23,20 @@ pub(crate) fn payload_of(prompt: &Prompt) -> Payload {
     let sections = prompt
         .owned()
         .into_iter()
-        .map(|owned| SectionHash {
-            bytes: owned.text.len(),
-            sha256: sha256_hex(owned.text.as_bytes()),
-            id: owned.section,
-            source: owned.source,
-        })
+        .map(|owned| SectionHash::new(&owned.section, &owned.source, &owned.text, session_id))
         .collect();
-    let is_stable =
-        prompt.sections().iter().take_while(|section| section.stability == Stability::Stable).count() > 0;
+    // A breakpoint behind text that changes would never be met again.
+    let reports = prompt.sections();
+    let kept = || reports.iter().filter(|section| section.is_kept);
+    let is_stable = kept()
+        .filter(|section| section.role == Role::System)
+        .all(|section| section.stability == Stability::Stable);
     Payload {
         is_system_stable: is_stable && !system.is_empty(),
         system: (!system.is_empty()).then(|| system.join("\n\n")),
         messages,
         sections,
+        session_id: session_id.map(str::to_owned),
         ..Payload::default()
     }
 }

@@ -5,7 +5,8 @@ use aiwf_config::{Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
     Ask, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
-    ProviderSetting, RecordedCapability, ReplySource, Secret, kind_names, provider, resolve_fs_ability,
+    ProviderSetting, RecordedCapability, ReplySource, Secret, built_in_providers, kind_names, provider,
+    resolve_fs_ability,
 };
 use serde::Serialize;
 
@@ -117,6 +118,8 @@ pub(crate) struct Ability {
     /// What it could do with files if it were let; it is held to less.
     pub(crate) lowered_from: Option<FsAbility>,
     pub(crate) permission: Permission,
+    /// The agent whose system templates it takes; of recordings, the one that was recorded.
+    pub(crate) template_agent: Option<&'static str>,
 }
 
 /// What a provider can take, by its table, its kind, the defaults and what it is to do.
@@ -168,7 +171,15 @@ pub(crate) fn ability(
         capability,
         lowered_from: is_lowered.then_some(fs_ability),
         permission: if can_write && !is_lowered { Permission::WriteResponse } else { Permission::ReadOnly },
+        template_agent: built_in
+            .and_then(|built_in| built_in.template_agent)
+            .or_else(|| known_agent(recorded.as_ref()?.template_agent.as_deref()?)),
     })
+}
+
+/// The agent of that name, when there are templates for it.
+fn known_agent(name: &str) -> Option<&'static str> {
+    built_in_providers().iter().filter_map(|built_in| built_in.template_agent).find(|known| *known == name)
 }
 
 /// What the provider of recordings could take when they were made.
@@ -247,7 +258,10 @@ pub struct ProviderReport {
     pub model: Option<String>,
     /// What it can do with files, as it would be used to give files.
     pub fs_ability: &'static str,
-    /// The same where it is held to reading: plans and reviews.
+    /// What it could do if aiwf could hold it to the response path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lowered_from: Option<&'static str>,
+    /// What it can do with files in plans and reviews, where it is held to reading.
     pub fs_ability_read_only: &'static str,
     /// What aiwf can hold it to.
     pub confinement: &'static str,
@@ -265,6 +279,15 @@ pub struct ProviderReport {
     pub streaming: bool,
     /// Whether it calls tools by its own means.
     pub tools: bool,
+    /// The agent whose system templates it gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template_agent: Option<&'static str>,
+    /// Where its server is, when not the vendor's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Where its key is looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
     /// Whether it is set up so that it can be asked.
     pub can_be_asked: bool,
     /// Why it cannot, and what to do.
@@ -293,11 +316,9 @@ impl Engine {
 fn report(name: String, config: &Config) -> ProviderReport {
     let Named { kind, table, built_in } = named(&name, config);
     let kind = kind.to_owned();
-    let in_duty = |duty| {
-        let ability = ability(&name, config, None, duty, "");
-        ability.ok().map(|ability| ability.capability)
-    };
-    let writing = in_duty(Duty::Write).unwrap_or_default();
+    let in_duty = |duty| ability(&name, config, None, duty, "").ok();
+    let (writes, reads) = (in_duty(Duty::Write), in_duty(Duty::Read));
+    let writing = writes.map(|ability| ability.capability).unwrap_or_default();
     let shown = |capability: Option<Capability>| {
         capability.and_then(|capability| capability.fs_ability).map_or("unknown", FsAbility::as_str)
     };
@@ -310,7 +331,8 @@ fn report(name: String, config: &Config) -> ProviderReport {
         description: built_in.map_or("", |built_in| built_in.description),
         model: setting.model,
         fs_ability: shown(Some(writing)),
-        fs_ability_read_only: shown(in_duty(Duty::Read)),
+        lowered_from: writes.and_then(|ability| ability.lowered_from).map(FsAbility::as_str),
+        fs_ability_read_only: shown(reads.map(|ability| ability.capability)),
         confinement: built_in.map_or(Confinement::Unconfined, |built_in| built_in.confinement).as_str(),
         supports_system_prompt: writing.supports_system_prompt,
         supports_file_attachments: writing.supports_file_attachments,
@@ -320,6 +342,14 @@ fn report(name: String, config: &Config) -> ProviderReport {
         max_output_tokens: setting.max_output_tokens,
         streaming: built_in.is_some_and(|built_in| built_in.is_streaming),
         tools: built_in.is_some_and(|built_in| built_in.has_native_tools),
+        template_agent: template_agent(&name, config),
+        base_url: setting.base_url.map(|base_url| base_url.url),
+        key: match setting.key {
+            KeySource::None => None,
+            KeySource::Variable { name, value: Some(_) } => Some(format!("`{name}`, which is set")),
+            KeySource::Variable { name, value: None } => Some(format!("`{name}`, which is not set")),
+            KeySource::Command(_) => Some("`api_key_command`".to_owned()),
+        },
         can_be_asked: problem.is_none(),
         problem,
         kind,

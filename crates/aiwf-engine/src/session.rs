@@ -5,6 +5,10 @@
 
 mod apply;
 mod asking;
+mod change;
+mod change_prompt;
+mod change_reply;
+mod change_report;
 mod create;
 mod decisions;
 mod diff;
@@ -25,8 +29,11 @@ mod work;
 pub(crate) use directory::{is_temporary, remove_temporary};
 
 pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
+pub use change::{NewChange, PhaseOptions};
+pub use change_report::{ArtifactReport, ChangeReport};
 pub use create::{Created, NewSession, Reach};
 pub use decisions::{ApproveOptions, Decided};
+pub use directory::Which;
 pub use files::{SessionArtifact, SessionValues};
 pub use perform::{Performed, StepOutcome};
 pub use preview::SessionPreview;

@@ -36,6 +36,39 @@ pub enum SessionError {
         /// The sessions.
         open: Vec<String>,
     },
+    /// No change has that name.
+    #[error("no change `{given}`")]
+    NoChange {
+        /// What was asked for.
+        given: String,
+        /// The changes there are.
+        known: Vec<String>,
+    },
+    /// A change of that name is there.
+    #[error("a change `{name}` exists")]
+    ChangeExists {
+        /// The change.
+        name: String,
+    },
+    /// A name that a change cannot have.
+    #[error("a change cannot be called `{}`: {why}", name.escape_debug())]
+    ChangeName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A change that changes nothing.
+    #[error("a change needs words that say what to change")]
+    NoRequest,
+    /// A change without files to put in place.
+    #[error("change `{id}` gives no files to put in place")]
+    NothingToApply {
+        /// The change.
+        id: String,
+        /// Whether an agent edited the project itself.
+        is_edited: bool,
+    },
     /// A session that was never begun.
     #[error("session `{id}` holds no event")]
     EmptySession {
@@ -277,6 +310,21 @@ impl SessionError {
             Self::NoSession { .. } | Self::NoOpenSession => {
                 Some("`aiwf list` shows the sessions; `aiwf PROFILE init` begins one".to_owned())
             }
+            Self::NoChange { given, known } => Some(match nearest(given, known.iter().map(String::as_str)) {
+                Some(close) => format!("did you mean `{close}`? `aiwf change list` shows all"),
+                None => "`aiwf change list` shows them; `aiwf change new NAME TEXT` begins one".to_owned(),
+            }),
+            Self::ChangeExists { name } => {
+                Some(format!("`aiwf change status {name}` shows it; choose another name"))
+            }
+            Self::ChangeName { .. } => Some("use up to 64 letters, digits, `-`, `_` and `.`".to_owned()),
+            Self::NothingToApply { is_edited: true, .. } => {
+                Some("the agent edited the project itself; `aiwf change status` lists the files".to_owned())
+            }
+            Self::NothingToApply { is_edited: false, .. } => {
+                Some("`aiwf change show NAME implementation` shows what it gave".to_owned())
+            }
+            Self::NoRequest => Some("`aiwf change new NAME 'add a login'`".to_owned()),
             Self::AmbiguousSession { .. } => Some("give more of the name".to_owned()),
             Self::SeveralOpenSessions { .. } => Some("name one of them, or `latest`".to_owned()),
             Self::EmptySession { .. } => Some("remove its directory; nothing happened in it".to_owned()),

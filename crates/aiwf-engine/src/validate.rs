@@ -18,6 +18,9 @@ pub struct Validation {
     pub passed: bool,
     /// What is wrong or doubtful.
     pub findings: Vec<Finding>,
+    /// What was looked at and is well.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
 }
 
 /// Something wrong or doubtful.
@@ -34,6 +37,7 @@ impl Validation {
             name: name.into(),
             passed: findings.is_empty(),
             findings: findings.into_iter().map(|message| Finding { message }).collect(),
+            found: Vec::new(),
         }
     }
 }
@@ -104,14 +108,20 @@ impl Engine {
         names.sort();
         names.dedup();
         let check = |name: String| {
-            let findings = match providers::open(&name, &config) {
-                Ok(provider) => provider.check().into_iter().filter_map(finding).collect(),
-                Err(error) => vec![match error.hint() {
-                    Some(hint) => format!("{error}; {hint}"),
-                    None => error.to_string(),
-                }],
+            let checks = match providers::open(&name, &config) {
+                Ok(provider) => provider.check(),
+                Err(error) => {
+                    let finding = match error.hint() {
+                        Some(hint) => format!("{error}\nhint: {hint}"),
+                        None => error.to_string(),
+                    };
+                    return Validation::new("provider", name, vec![finding]);
+                }
             };
-            Validation::new("provider", name, findings)
+            let well = checks.iter().filter(|check| check.is_ok);
+            let found = well.map(|check| format!("{}: {}", check.what, check.found)).collect();
+            let findings = checks.into_iter().filter_map(finding).collect();
+            Validation { found, ..Validation::new("provider", name, findings) }
         };
         names.into_iter().map(check).collect()
     }
@@ -120,7 +130,7 @@ impl Engine {
 /// What is wrong, and what to do about it.
 fn finding(check: aiwf_provider::Check) -> Option<String> {
     (!check.is_ok).then(|| match check.hint {
-        Some(hint) => format!("{}: {}; {hint}", check.what, check.found),
+        Some(hint) => format!("{}: {}\nhint: {hint}", check.what, check.found),
         None => format!("{}: {}", check.what, check.found),
     })
 }

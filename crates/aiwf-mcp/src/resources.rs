@@ -68,7 +68,7 @@ pub(crate) fn read(engine: &Engine, uri: &str) -> Result<ReadResourceResult, Too
     let (id, path) = uri.strip_prefix(PREFIX).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
     let id = percent_decode_str(id).decode_utf8().ok().ok_or_else(unknown)?;
     let path = percent_decode_str(path).decode_utf8().ok().ok_or_else(unknown)?;
-    let (shown, text) = engine.session_file(Some(&id), &path)?;
+    let (shown, text) = engine.session_file(Some(id.as_ref()), &path)?;
     if text.len() > MAX_BYTES {
         return Err(ToolError::new(
             format!("`{shown}` has {} bytes, more than {MAX_BYTES}", text.len()),

@@ -3,8 +3,8 @@
 //! Each agent is a [`Dialect`]: what it is started with, and how its output is read, both without touching anything.
 //! One flow runs them all: private files, child process, output into the sink as it arrives, then the judgement.
 
-mod base_url;
-mod child;
+pub(crate) mod base_url;
+pub(crate) mod child;
 mod claude_code;
 mod codex;
 mod command;
@@ -30,7 +30,7 @@ use crate::sink::{Progress, Sink};
 use crate::stop::Stop;
 
 /// How long an agent that gave its reply may take to go.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a program may take to say its version: one that runs on Node needs several seconds.
 const VERSION_WAIT: Duration = Duration::from_secs(20);
 
@@ -102,6 +102,8 @@ impl Ask for Agent {
 
     fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
         self.refuse(request)?;
+        let directory = std::path::absolute(request.directory).map_err(AskError::Sink)?;
+        let request = &Request { directory: &directory, ..*request };
         let key = key::find(&self.setting, request.stop)?;
         let private_dir = private_dir().map_err(AskError::Sink)?;
         let call =

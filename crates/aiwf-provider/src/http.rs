@@ -71,6 +71,13 @@ pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>,
 
 impl Ask for Http {
     fn refuse(&self, request: &Request<'_>) -> Result<(), AskError> {
+        // A key command is not run only to look: it may ask its user for a pass phrase.
+        match &self.setting.key {
+            KeySource::Command(_) if self.address.may_have_key() => {}
+            KeySource::Command(_) | KeySource::Variable { .. } | KeySource::None => {
+                self.key(request.stop)?;
+            }
+        }
         let Some(tool) = request.payload.tools.iter().find(|tool| !has_fit_name(tool)) else {
             return Ok(());
         };

@@ -21,6 +21,28 @@ pub struct SectionHash {
     pub bytes: usize,
     /// SHA-256 of what it contributes.
     pub sha256: String,
+    /// The same with the session's id replaced, where it stands in it: what recordings are compared by.
+    #[serde(skip)]
+    pub key: Option<String>,
+}
+
+impl SectionHash {
+    /// A section and what it contributes to a prompt, which may be a session's.
+    pub fn new(id: &str, source: &str, text: &str, session_id: Option<&str>) -> Self {
+        let key = session_id.filter(|id| !id.is_empty() && text.contains(id));
+        Self {
+            id: id.to_owned(),
+            source: source.to_owned(),
+            bytes: text.len(),
+            sha256: Sha256Hex::of([text]).to_string(),
+            key: key.map(|id| Sha256Hex::of([text.replace(id, ANY_SESSION).as_str()]).to_string()),
+        }
+    }
+
+    /// What it is compared by.
+    pub(crate) fn key(&self) -> &str {
+        self.key.as_deref().unwrap_or(&self.sha256)
+    }
 }
 
 /// A tool that a model may call by its API's own means.

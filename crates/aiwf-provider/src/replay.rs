@@ -53,6 +53,9 @@ pub struct RecordedCapability {
     pub supports_system_prompt: bool,
     /// Whether it opened `@path` references by itself.
     pub supports_file_attachments: bool,
+    /// The agent whose system templates it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template_agent: Option<String>,
 }
 
 /// An answer that is to be kept.
@@ -93,7 +96,7 @@ impl Cassette {
             key: payload.key(),
             provider: answered.provider.to_owned(),
             capability: answered.capability,
-            sections: payload.sections.clone(),
+            sections: payload.sections.iter().map(comparable).collect(),
             reply: answered.text.to_owned(),
             tool_calls: answered.reply.tool_calls.clone(),
             model: answered.reply.model.clone(),
@@ -112,7 +115,11 @@ impl Cassette {
     pub fn capability(&self, name: &str) -> Option<RecordedCapability> {
         let recordings = self.recordings().ok()?;
         let phase = |recording: &&Recording| recording.name == name;
-        let of_call = recordings.iter().find(phase);
+        // Another round of the same phase says more than a call of another one.
+        let phase_of =
+            |name: &str| name.rsplit_once('-').map_or(name.to_owned(), |(phase, _)| phase.to_owned());
+        let of_phase = || recordings.iter().find(|recording| phase_of(&recording.name) == phase_of(name));
+        let of_call = recordings.iter().find(phase).or_else(of_phase);
         of_call.or_else(|| recordings.first()).and_then(|recording| recording.capability.clone())
     }
 
@@ -121,7 +128,10 @@ impl Cassette {
             directory: self.directory.display().to_string(),
             message,
         };
-        let entries = std::fs::read_dir(&self.directory).map_err(|error| unreadable(error.to_string()))?;
+        let entries = std::fs::read_dir(&self.directory).map_err(|error| {
+            let is_gone = error.kind() == std::io::ErrorKind::NotFound;
+            unreadable(if is_gone { "there is no such directory".to_owned() } else { error.to_string() })
+        })?;
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
@@ -194,7 +204,12 @@ fn n_alike(recording: &Recording, payload: &Payload) -> usize {
 
 /// Where a section comes from may differ from session to session; what it says decides.
 fn has(sections: &[SectionHash], wanted: &SectionHash) -> bool {
-    sections.iter().any(|section| section.id == wanted.id && section.sha256 == wanted.sha256)
+    sections.iter().any(|section| section.id == wanted.id && section.key() == wanted.key())
+}
+
+/// A section as it is recorded: another session with the same inputs has the same.
+fn comparable(section: &SectionHash) -> SectionHash {
+    SectionHash { sha256: section.key().to_owned(), key: None, ..section.clone() }
 }
 
 fn first_difference(recording: &Recording, payload: &Payload) -> Option<String> {

@@ -6,7 +6,7 @@ use crate::sink::TextSink;
 use crate::stop::Stop;
 
 fn section(id: &str, sha256: &str) -> SectionHash {
-    SectionHash { id: id.to_owned(), source: String::new(), bytes: 0, sha256: sha256.to_owned() }
+    SectionHash { id: id.to_owned(), source: String::new(), bytes: 0, sha256: sha256.to_owned(), key: None }
 }
 
 fn payload(session: &str, text: &str) -> Payload {

@@ -14,6 +14,7 @@ use crate::outline::{Fence, Outline};
 use crate::path_hint::unquoted;
 use crate::problem::Parsed;
 use crate::prose::Marks;
+use crate::thought::Thoughts;
 
 /// Reads the files of a reply; no marker, and a path given twice (the first counts), are problems.
 ///
@@ -24,16 +25,7 @@ use crate::prose::Marks;
 pub fn parse_file_markers(reply: &str) -> Parsed<Vec<FileBlock>> {
     let outline = Outline::new(reply);
     let thoughts = Marks::new(&outline).thoughts(&outline);
-    let is_visible = |line: &Line<'_>| !covers(&thoughts.ranges, line.content_start());
-    let has_marker = |lines: &[Line<'_>]| lines.iter().any(|line| is_visible(line) && starts_file(line));
-
-    let first = outline.prose.iter().find_map(|range| {
-        let found =
-            outline.lines_at(range.clone()).iter().position(|line| is_visible(line) && starts_file(line));
-        found.map(|idx| range.start + idx)
-    });
-    let fences: Vec<&Fence<'_>> =
-        outline.fences.iter().filter(|fence| has_marker(outline.lines_at(fence.body.clone()))).collect();
+    let (first, fences) = markers(&outline, &thoughts);
 
     let mut reader =
         Reader { text: reply, findings: Findings::new(reply), files: Vec::new(), paths: BTreeSet::new() };
@@ -55,6 +47,31 @@ pub fn parse_file_markers(reply: &str) -> Parsed<Vec<FileBlock>> {
         }
     }
     reader.findings.finish(reader.files)
+}
+
+/// Where the files of a reply begin; nothing when it gives none.
+pub(crate) fn first_file(reply: &str) -> Option<usize> {
+    let outline = Outline::new(reply);
+    let thoughts = Marks::new(&outline).thoughts(&outline);
+    let (first, fences) = markers(&outline, &thoughts);
+    match first {
+        Some(idx) => outline.lines.get(idx).map(|line| line.start),
+        None => fences.first().map(|fence| outline.extent(fence.lines.clone()).start),
+    }
+}
+
+/// The line of the first marker in prose, and the fences that hold markers.
+fn markers<'o, 'a>(outline: &'o Outline<'a>, thoughts: &Thoughts) -> (Option<usize>, Vec<&'o Fence<'a>>) {
+    let is_visible = |line: &Line<'_>| !covers(&thoughts.ranges, line.content_start());
+    let has_marker = |lines: &[Line<'_>]| lines.iter().any(|line| is_visible(line) && starts_file(line));
+    let first = outline.prose.iter().find_map(|range| {
+        let found =
+            outline.lines_at(range.clone()).iter().position(|line| is_visible(line) && starts_file(line));
+        found.map(|idx| range.start + idx)
+    });
+    let fences =
+        outline.fences.iter().filter(|fence| has_marker(outline.lines_at(fence.body.clone()))).collect();
+    (first, fences)
 }
 
 enum Marker<'a> {

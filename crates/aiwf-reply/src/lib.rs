@@ -26,6 +26,7 @@ mod file_block;
 mod file_markers;
 mod path_hint;
 
+mod report;
 mod review_meta;
 mod task_status;
 mod verdict;
@@ -46,6 +47,7 @@ pub use file_markers::parse_file_markers;
 pub use front_matter::{FrontMatter, parse_front_matter};
 pub use parser::Parser;
 pub use problem::{Parsed, Problem};
+pub use report::{split_files, strip_thoughts};
 pub use review_meta::{MetaVerdict, ReviewMeta, parse_review_meta};
 pub use task_status::{TaskOutcome, TaskStatus, parse_task_status};
 pub use thought::without_thoughts;

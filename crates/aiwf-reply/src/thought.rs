@@ -61,21 +61,7 @@ pub(crate) fn is_lone_tag(line: &str) -> bool {
     Tag::read(line, 0, line.len()).is_some_and(|tag| is_thought(&tag) && tag.end == line.len())
 }
 
-/// A reply without what the model thought aloud; blank lines that are left behind are merged.
+/// A reply without what the model thought aloud; the lines of a thought go with it.
 pub fn without_thoughts(reply: &str) -> String {
-    let outline = crate::outline::Outline::new(reply);
-    let thoughts = crate::prose::Prose::new(&outline).thoughts;
-    let mut text = String::with_capacity(reply.len());
-    let mut from = 0;
-    for range in thoughts.ranges {
-        text.push_str(reply.get(from..range.start).unwrap_or_default());
-        from = range.end;
-        // The line that held only the thought goes with it.
-        if text.is_empty() || text.ends_with('\n') {
-            let rest = reply.get(from..).unwrap_or_default();
-            from += rest.len() - rest.trim_start_matches(['\r', '\n']).len();
-        }
-    }
-    text.push_str(reply.get(from..).unwrap_or_default());
-    text
+    crate::report::strip_thoughts(reply).value
 }

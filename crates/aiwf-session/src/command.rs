@@ -1,8 +1,9 @@
 //! What somebody wants, and whether it may happen.
 
 use crate::call::Call;
+use crate::change::{Artifact, Flow, PhaseChoice};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
-use crate::phase::Phase;
+use crate::phase::{Phase, Stage};
 use crate::refusal::Refusal;
 use crate::setup::{Approver, Setup};
 use crate::state::{Pause, State, Step};
@@ -18,6 +19,8 @@ pub enum Command {
         prompt: FileHash,
         /// The system prompt, when the provider takes one.
         system_prompt: Option<FileHash>,
+        /// The files of the project that it shows, where what follows depends on them.
+        seen: Vec<FileHash>,
     },
     /// Approve the prompt, as its files are now.
     ApprovePrompt {
@@ -137,6 +140,17 @@ pub enum Command {
         /// Who takes it.
         by: Actor,
     },
+    /// Work on a phase of a change.
+    BeginPhase {
+        /// Who wants it.
+        by: Actor,
+        /// The phase.
+        phase: Phase,
+        /// What is said about it.
+        choice: Box<PhaseChoice>,
+    },
+    /// Nobody has to say yes in a change any more.
+    OpenGates,
     /// Accept changes of approved files.
     Rebind {
         /// Who accepts them.
@@ -181,6 +195,8 @@ impl Command {
             Self::Retry { .. } => "retry",
             Self::RaiseCap { .. } => "raise the cap",
             Self::Accept { .. } => "accept",
+            Self::BeginPhase { phase, .. } => phase.as_str(),
+            Self::OpenGates => "open the gates",
             Self::Rebind { .. } => "rebind",
             Self::Cancel { .. } => "cancel",
             Self::IntendApply { .. } | Self::RecordApplied | Self::RecordApplyUndone => "apply",
@@ -196,16 +212,19 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::Create(setup), Step::Unborn) => one(Event::SessionCreated { setup }),
         (_, Step::Unborn) => Err(not_now),
 
-        (Command::RecordPrompt { prompt, system_prompt }, Step::PromptWanted { phase, iteration }) => {
-            one(Event::PromptWritten { phase: *phase, iteration: *iteration, prompt, system_prompt })
+        (Command::RecordPrompt { prompt, system_prompt, seen }, Step::PromptWanted { phase, iteration }) => {
+            one(Event::PromptWritten { phase: *phase, iteration: *iteration, prompt, system_prompt, seen })
         }
         // A prompt that nobody has judged yet can be written anew, for another kind of receiver.
-        (Command::RecordPrompt { prompt, system_prompt }, Step::PromptReady) => one(Event::PromptWritten {
-            phase: state.phase,
-            iteration: state.iteration,
-            prompt,
-            system_prompt,
-        }),
+        (Command::RecordPrompt { prompt, system_prompt, seen }, Step::PromptReady) => {
+            one(Event::PromptWritten {
+                phase: state.phase,
+                iteration: state.iteration,
+                prompt,
+                system_prompt,
+                seen,
+            })
+        }
         (Command::ApprovePrompt { by, files, is_checked }, Step::PromptReady) => {
             approve_prompt(state, by, files, is_checked)
         }
@@ -233,7 +252,13 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             one(Event::AskFailed { message, call })
         }
         (Command::PauseForBudget { message }, Step::AskWanted) => one(Event::BudgetReached { message }),
+        (Command::PauseForBudget { message }, Step::PromptReady | Step::ReplyReady { .. })
+            if matches!(state.approver(), Approver::Ai(_)) =>
+        {
+            one(Event::BudgetReached { message })
+        }
         (Command::RaiseBudget, Step::Paused(Pause::Budget)) => one(Event::BudgetRaised),
+        (Command::RaiseBudget, _) if state.is_judge_too_dear => one(Event::BudgetRaised),
         (Command::RefuseReply { response, problems }, Step::ReplyReady { .. }) => {
             at_gate(state, &response)?;
             one(Event::ReplyRefused { response, problems })
@@ -267,12 +292,27 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             Step::Asked { is_free: false } | Step::AskFailed { .. } | Step::ReplyReady { .. },
         ) => one(Event::Retried { by, kept }),
         (Command::RaiseCap { max_iterations }, Step::Paused(Pause::IterationCap)) => {
-            if max_iterations <= state.iteration {
-                return Err(Refusal::CapTooLow { iteration: state.iteration, given: max_iterations });
+            if max_iterations <= state.round {
+                return Err(Refusal::CapTooLow {
+                    flow: state.flow(),
+                    iteration: state.round,
+                    given: max_iterations,
+                });
             }
             one(Event::CapRaised { max_iterations })
         }
-        (Command::Accept { by }, Step::Paused(Pause::IterationCap)) => one(Event::Accepted { by }),
+        (Command::Accept { by }, Step::Paused(Pause::IterationCap | Pause::Verdict))
+            // A plan that its challenge did not let pass is never implemented.
+            if state.flow() == Flow::Session || state.phase == Phase::Review =>
+        {
+            one(Event::Accepted { by })
+        }
+        (Command::BeginPhase { by, phase, choice }, _) if state.flow() == Flow::Change => {
+            begin_phase(state, by, phase, *choice)
+        }
+        (Command::OpenGates, step) if state.flow() == Flow::Change && *step != Step::Ended => {
+            Ok(open_gates(state, &Phase::CHANGE))
+        }
         (Command::Rebind { by, files }, _) if state.phase != Phase::Cancelled => {
             match files.iter().find(|file| !state.bound.contains_key(&file.path)) {
                 Some(file) => Err(Refusal::NotBound { path: file.path.clone() }),
@@ -281,9 +321,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             }
         }
         (Command::Cancel { by }, step) if *step != Step::Ended => one(Event::Cancelled { by }),
-        (Command::IntendApply { files }, Step::Ended)
-            if state.phase == Phase::Complete && state.applying.is_none() =>
-        {
+        (Command::IntendApply { files }, _) if state.can_apply() && state.applying.is_none() => {
             one(Event::ApplyIntended { files })
         }
         (Command::RecordApplied, _) if state.applying.is_some() => one(Event::Applied),
@@ -311,6 +349,8 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             | Command::Retry { .. }
             | Command::RaiseCap { .. }
             | Command::Accept { .. }
+            | Command::BeginPhase { .. }
+            | Command::OpenGates
             | Command::Rebind { .. }
             | Command::Cancel { .. }
             | Command::IntendApply { .. }
@@ -351,8 +391,84 @@ fn at_gate(state: &State, response: &FileHash) -> Result<(), Refusal> {
     }
 }
 
+/// A phase command goes on with the phase that the change is in, and with no other.
+fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> Result<Vec<Event>, Refusal> {
+    let Some(setup) = state.setup.as_ref().and_then(|setup| setup.change.as_ref()) else {
+        return Err(Refusal::not_now(phase.as_str(), state));
+    };
+    let mut events = Vec::new();
+    match state.step {
+        // Only a person who asks for it leads out of a verdict that said no.
+        Step::Paused(Pause::Verdict) if phase == Phase::Plan => events.push(Event::Reopened { by }),
+        Step::Paused(Pause::Verdict | Pause::IterationCap) | Step::Ended | Step::Unborn => {
+            return Err(Refusal::not_now(phase.as_str(), state));
+        }
+        Step::PromptWanted { .. }
+        | Step::PromptReady
+        | Step::AskWanted
+        | Step::Asked { .. }
+        | Step::AskFailed { .. }
+        | Step::ReplyReady { .. }
+        | Step::Paused(Pause::Budget) => {
+            if state.phase != phase {
+                return Err(Refusal::not_now(phase.as_str(), state));
+            }
+        }
+    }
+    let gates = if choice.opens_gates { open_gates(state, &[phase]) } else { Vec::new() };
+    // What was said already is not said again: a command that was cut short can be run once more.
+    if let Some(agent) = choice.agent.filter(|agent| setup.agents.get(&phase) != Some(agent)) {
+        events.push(Event::AgentChosen { phase, agent });
+    }
+    let said = setup.instructions_of(phase);
+    let is_news = |text: &String| !text.trim().is_empty() && !said.contains(text);
+    if let Some(text) = choice.instructions.filter(is_news) {
+        events.push(Event::InstructionsAdded { phase, text });
+    }
+    let shown = setup.files_of(phase);
+    let patterns: Vec<String> = choice.files.into_iter().filter(|pattern| !shown.contains(pattern)).collect();
+    if !patterns.is_empty() {
+        events.push(Event::FilesAdded { phase, patterns });
+    }
+    if choice.may_write && !setup.may_write && phase == Phase::Implement {
+        events.push(Event::WriteAllowed);
+    }
+    let is_open =
+        matches!(state.step, Step::PromptWanted { .. } | Step::PromptReady | Step::Paused(Pause::Verdict));
+    if !events.is_empty() && !is_open {
+        return Err(Refusal::Settled { phase });
+    }
+    events.extend(gates);
+    Ok(events)
+}
+
+fn open_gates(state: &State, phases: &[Phase]) -> Vec<Event> {
+    let is_open = |phase: &Phase| {
+        state.setup.as_ref().is_some_and(|setup| {
+            Stage::ALL.into_iter().all(|stage| setup.gate(*phase, stage).approver == Approver::Skip)
+        })
+    };
+    let phases: Vec<Phase> = phases.iter().copied().filter(|phase| !is_open(phase)).collect();
+    if phases.is_empty() { Vec::new() } else { vec![Event::GatesOpened { phases }] }
+}
+
+fn artifact_fits(phase: Phase, artifact: &Artifact) -> Result<(), Refusal> {
+    if phase.artifact() != Some(artifact.file.path.as_str()) {
+        return Err(Refusal::WrongOutcome { phase, found: "such artifact" });
+    }
+    // A marker that is missing is never taken for a yes.
+    if artifact.verdict.is_some() != phase.gives_verdict() {
+        return Err(Refusal::Markers { phase, marker: "<review>" });
+    }
+    if artifact.tasks.is_empty() == (phase == Phase::Implement) {
+        return Err(Refusal::Markers { phase, marker: "<task_status>" });
+    }
+    Ok(())
+}
+
 fn fits(phase: Phase, outcome: &Outcome) -> Result<(), Refusal> {
     let (found, fits) = match outcome {
+        Outcome::Artifact(artifact) => return artifact_fits(phase, artifact),
         Outcome::Plan { .. } => ("plan", phase == Phase::Planning),
         Outcome::Code { .. } => ("code", matches!(phase, Phase::Generating | Phase::Revising)),
         Outcome::Pass | Outcome::Fail => ("verdict", phase == Phase::Reviewing),
@@ -370,7 +486,11 @@ fn has_used_up(state: &State, by: &Actor) -> bool {
         return false;
     };
     let gate = setup.gate(state.phase, current);
-    matches!(gate.approver, Approver::Ai(_)) && state.n_rejected_by_provider >= gate.max_retries
+    let n_rejected = match current {
+        Stage::Prompt => state.n_prompts_rejected_by_provider,
+        Stage::Response => state.n_replies_rejected_by_provider,
+    };
+    matches!(gate.approver, Approver::Ai(_)) && n_rejected >= gate.max_retries
 }
 
 fn left_to_person(by: &Actor, feedback: String) -> Event {

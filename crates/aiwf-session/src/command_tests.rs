@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::call::{TouchedFile, Usage};
+use crate::change::{Agent, ChangeSetup, Task, TaskStatus, Verdict};
 use crate::effect::{Effect, next_effect};
-use crate::phase::Stage;
 use crate::setup::GateSetting;
 use crate::state::Status;
 
@@ -27,8 +27,19 @@ fn setup(gates: &[(&str, GateSetting)], max_iterations: u32) -> Setup {
         gates: gates.iter().map(|(name, gate)| ((*name).to_owned(), gate.clone())).collect(),
         max_iterations,
         hash_prompts: true,
-        standards: file("standards-bundle.md", "standards"),
+        standards: Some(file("standards-bundle.md", "standards")),
         inputs: Vec::new(),
+        change: None,
+    }
+}
+
+fn change_setup(max_rounds: u32) -> Setup {
+    let change = ChangeSetup { request: "add a login".to_owned(), ..ChangeSetup::default() };
+    Setup {
+        profile: String::new(),
+        standards: None,
+        change: Some(Box::new(change)),
+        ..setup(&[], max_rounds)
     }
 }
 
@@ -63,7 +74,7 @@ impl Driven {
             panic!("no prompt is wanted: {:?}", self.state.step)
         };
         let prompt = file(&phase.prompt_path(iteration).unwrap(), "prompt");
-        self.run(Command::RecordPrompt { prompt, system_prompt: None }).unwrap();
+        self.run(Command::RecordPrompt { prompt, system_prompt: None, seen: Vec::new() }).unwrap();
     }
 
     fn approve_prompt(&mut self) {
@@ -100,6 +111,38 @@ impl Driven {
     }
 }
 
+/// What a phase of a change gives.
+fn artifact(phase: Phase, iteration: u32, verdict: Option<Verdict>) -> Artifact {
+    let name = phase.artifact().unwrap_or("none.md");
+    let task = Task { id: "1.1".to_owned(), status: TaskStatus::Completed };
+    let new = crate::NewFile { path: "src/a.rs".to_owned(), sha256: "a".to_owned(), before: None };
+    let is_implementation = phase == Phase::Implement;
+    Artifact {
+        file: file(name, "artifact"),
+        copy: file(&format!("iteration-{iteration}/{name}"), "artifact"),
+        verdict,
+        tasks: is_implementation.then_some(task).into_iter().collect(),
+        files: is_implementation.then_some(new).into_iter().collect(),
+        edited: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+impl Driven {
+    /// One whole phase of a change.
+    fn walk_change(&mut self, verdict: Option<Verdict>) {
+        self.write_prompt();
+        self.approve_prompt();
+        self.ask();
+        let artifact = artifact(self.state.phase, self.state.iteration, verdict);
+        self.approve_response(Outcome::Artifact(Box::new(artifact)));
+    }
+
+    fn begin(&mut self, phase: Phase, choice: PhaseChoice) -> Result<(), Refusal> {
+        self.run(Command::BeginPhase { by: person(), phase, choice: Box::new(choice) })
+    }
+}
+
 fn plan() -> Outcome {
     Outcome::Plan { plan: file("plan.md", "plan") }
 }
@@ -133,7 +176,7 @@ fn the_last_iteration_that_fails_pauses_until_a_person_decides() {
     assert_eq!(session.state.status(), Status::Paused);
     assert_eq!(
         session.run(Command::RaiseCap { max_iterations: 1 }),
-        Err(Refusal::CapTooLow { iteration: 1, given: 1 })
+        Err(Refusal::CapTooLow { flow: Flow::Session, iteration: 1, given: 1 })
     );
     session.run(Command::RaiseCap { max_iterations: 2 }).unwrap();
     assert_eq!(session.at(), (Phase::Revising, Some(Stage::Prompt), 2));
@@ -340,16 +383,210 @@ fn refusals_say_what_is_possible() {
     ");
 }
 
+#[test]
+fn a_change_walks_through_its_phases_and_back_where_a_verdict_says_so() {
+    let mut change = Driven::new(change_setup(3));
+    assert_eq!(change.at(), (Phase::Plan, Some(Stage::Prompt), 1));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::NeedsRevision));
+    assert_eq!(change.at(), (Phase::Plan, Some(Stage::Prompt), 2));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::Pass));
+    assert_eq!((change.at(), change.state.round), ((Phase::Implement, Some(Stage::Prompt), 2), 1));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::NeedsChanges));
+    assert_eq!((change.at(), change.state.round), ((Phase::Implement, Some(Stage::Prompt), 3), 2));
+    change.walk_change(None);
+    assert!(!change.state.can_apply());
+    change.walk_change(Some(Verdict::Pass));
+    assert_eq!(change.at(), (Phase::Archive, Some(Stage::Prompt), 3));
+    assert!(change.state.can_apply());
+    change.walk_change(None);
+    assert_eq!(change.at(), (Phase::Complete, None, 3));
+    assert_eq!(change.state.bound["iteration-3/code/src/a.rs"].sha256, "a");
+}
+
+#[test]
+fn each_loop_of_a_change_has_its_own_cap() {
+    let mut change = Driven::new(change_setup(1));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::NeedsRevision));
+    assert_eq!(change.state.step, Step::Paused(Pause::IterationCap));
+    // A plan that did not pass is not implemented, whoever wants it.
+    assert!(change.run(Command::Accept { by: person() }).is_err());
+    let refusal = change.run(Command::RaiseCap { max_iterations: 1 }).unwrap_err();
+    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
+    the cap must be more than 1 rounds, not 1
+    set `max_rounds` to 2 or more
+    ");
+    change.run(Command::RaiseCap { max_iterations: 2 }).unwrap();
+    assert_eq!(change.at(), (Phase::Plan, Some(Stage::Prompt), 2));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::Pass));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::NeedsChanges));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::NeedsChanges));
+    assert_eq!(change.state.step, Step::Paused(Pause::IterationCap));
+    change.run(Command::Accept { by: person() }).unwrap();
+    assert_eq!(change.at(), (Phase::Archive, Some(Stage::Prompt), 3));
+}
+
+#[test]
+fn a_verdict_that_says_no_stops_until_a_person_plans_anew() {
+    let mut change = Driven::new(change_setup(3));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::Rejected));
+    assert_eq!(change.state.status(), Status::Rejected);
+    assert_eq!(next_effect(&change.state), None);
+    let refusal = change.begin(Phase::Implement, PhaseChoice::default()).unwrap_err();
+    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
+    cannot implement now: the challenge said no
+    possible now: `aiwf change plan`, `aiwf change cancel`
+    ");
+    let choice =
+        PhaseChoice { instructions: Some("keep the old login".to_owned()), ..PhaseChoice::default() };
+    change.begin(Phase::Plan, choice).unwrap();
+    assert_eq!((change.at(), change.state.round), ((Phase::Plan, Some(Stage::Prompt), 2), 1));
+    let setup = change.state.setup.as_ref().unwrap().change.as_ref().unwrap();
+    assert_eq!(setup.instructions_of(Phase::Plan), ["keep the old login"]);
+}
+
+#[test]
+fn a_missing_marker_is_never_a_pass() {
+    let mut change = Driven::new(change_setup(3));
+    change.walk_change(None);
+    change.write_prompt();
+    change.approve_prompt();
+    change.ask();
+    let response = change.response();
+    let approve = |artifact: Artifact| Command::ApproveResponse {
+        by: person(),
+        response: response.clone(),
+        outcome: Outcome::Artifact(Box::new(artifact)),
+    };
+    assert_eq!(
+        change.run(approve(artifact(Phase::Challenge, 1, None))),
+        Err(Refusal::Markers { phase: Phase::Challenge, marker: "<review>" })
+    );
+    assert!(change.run(approve(artifact(Phase::Plan, 1, None))).is_err());
+    let code = Command::ApproveResponse { by: person(), response: response.clone(), outcome: code(1) };
+    assert!(change.run(code).is_err());
+    change.run(approve(artifact(Phase::Challenge, 1, Some(Verdict::Pass)))).unwrap();
+    change.write_prompt();
+    change.approve_prompt();
+    change.ask();
+    let response = change.response();
+    let silent = Artifact { tasks: Vec::new(), ..artifact(Phase::Implement, 1, None) };
+    let outcome = Outcome::Artifact(Box::new(silent));
+    assert_eq!(
+        change.run(Command::ApproveResponse { by: person(), response, outcome }),
+        Err(Refusal::Markers { phase: Phase::Implement, marker: "<task_status>" })
+    );
+}
+
+#[test]
+fn a_phase_command_out_of_order_is_refused_and_names_what_is_possible() {
+    let mut change = Driven::new(change_setup(3));
+    let refusal = change.begin(Phase::Implement, PhaseChoice::default()).unwrap_err();
+    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
+    cannot implement now: the plan prompt is yet to be written
+    possible now: `aiwf change plan`, `aiwf change run`, `aiwf change cancel`
+    ");
+    change.walk_change(None);
+    let refusal = change.begin(Phase::Plan, PhaseChoice::default()).unwrap_err();
+    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
+    cannot plan now: the challenge prompt is yet to be written
+    possible now: `aiwf change challenge`, `aiwf change run`, `aiwf change cancel`
+    ");
+    let mut session = Driven::new(setup(&[], 3));
+    assert!(session.begin(Phase::Plan, PhaseChoice::default()).is_err());
+    assert!(session.run(Command::OpenGates).is_err());
+}
+
+#[test]
+fn what_is_said_at_a_phase_command_holds_once_and_rebuilds_a_waiting_prompt() {
+    let mut change = Driven::new(change_setup(3));
+    let choice = || PhaseChoice {
+        agent: Some(Agent { provider: "codex".to_owned(), template: Some("CODEX".to_owned()) }),
+        instructions: Some("be brief".to_owned()),
+        files: vec!["src/**".to_owned()],
+        may_write: true,
+        opens_gates: true,
+    };
+    change.write_prompt();
+    change.begin(Phase::Plan, choice()).unwrap();
+    assert!(matches!(change.state.step, Step::PromptWanted { phase: Phase::Plan, .. }));
+    let n_events = change.events.len();
+    // A plan writes nothing, whatever is said; and saying it again changes nothing.
+    assert!(!change.events.contains(&Event::WriteAllowed));
+    change.begin(Phase::Plan, choice()).unwrap();
+    assert_eq!(change.events.len(), n_events);
+    let setup = change.state.setup.as_ref().unwrap();
+    assert_eq!(setup.provider(Phase::Plan), "codex");
+    assert_eq!(setup.provider(Phase::Challenge), "manual");
+    assert_eq!(setup.change.as_ref().unwrap().files_of(Phase::Plan), ["src/**"]);
+    change.write_prompt();
+    assert_eq!(next_effect(&change.state), Some(Effect::PassGate { stage: Stage::Prompt }));
+    change.approve_prompt();
+    let other = PhaseChoice { instructions: Some("be long".to_owned()), ..PhaseChoice::default() };
+    assert_eq!(change.begin(Phase::Plan, other), Err(Refusal::Settled { phase: Phase::Plan }));
+    change.begin(Phase::Plan, choice()).unwrap();
+}
+
+#[test]
+fn an_agent_that_may_write_edits_the_project_and_it_is_on_record() {
+    let mut change = Driven::new(change_setup(3));
+    change.walk_change(None);
+    change.walk_change(Some(Verdict::Pass));
+    change.begin(Phase::Implement, PhaseChoice { may_write: true, ..PhaseChoice::default() }).unwrap();
+    change.write_prompt();
+    change.approve_prompt();
+    let touch = |path: &str, before: &str, after: &str| {
+        let touched = vec![TouchedFile {
+            path: path.to_owned(),
+            before: Some(before.to_owned()),
+            after: Some(after.to_owned()),
+        }];
+        Some(Box::new(Call { touched, ..Call::default() }))
+    };
+    change.run(sent(false)).unwrap();
+    change
+        .run(Command::RecordFailure { message: "cut".to_owned(), call: touch("src/a.rs", "1", "2") })
+        .unwrap();
+    change.run(Command::Retry { by: person(), kept: Vec::new() }).unwrap();
+    change.run(sent(false)).unwrap();
+    let response = change.response();
+    change.run(Command::RecordReply { response, call: touch("src/a.rs", "2", "3") }).unwrap();
+    assert_eq!(change.state.step, Step::ReplyReady { problems: Vec::new() });
+    let edited = &change.state.change.edited[0];
+    assert_eq!((edited.before.as_deref(), edited.after.as_deref()), (Some("1"), Some("3")));
+    // The rules of the project are not among what it may edit.
+    let response = change.response();
+    change.run(Command::RecordReply { response, call: touch(".aiwf/config.toml", "1", "2") }).unwrap();
+    assert!(matches!(&change.state.step, Step::ReplyReady { problems } if problems.len() == 1));
+    assert_eq!(change.state.change.edited.len(), 1);
+}
+
 fn random_command(pick: u8, state: &State) -> Command {
     let by = person();
     let judge = Actor::Provider("judge".to_owned());
     let phase_file = |path: Option<String>| file(&path.unwrap_or_else(|| "none.md".to_owned()), "x");
     let response = phase_file(state.phase.response_path(state.iteration));
-    match pick % 24 {
+    let artifact = |verdict| Outcome::Artifact(Box::new(artifact(state.phase, state.iteration, verdict)));
+    let choice = |text: &str| {
+        Box::new(PhaseChoice {
+            instructions: Some(text.to_owned()),
+            opens_gates: pick.is_multiple_of(2),
+            ..PhaseChoice::default()
+        })
+    };
+    match pick % 34 {
         0 => Command::Create(Box::new(setup(&[], 2))),
         1 | 2 => Command::RecordPrompt {
             prompt: phase_file(state.phase.prompt_path(state.iteration)),
             system_prompt: None,
+            seen: Vec::new(),
         },
         3 | 4 => Command::ApprovePrompt { by, files: state.written.clone(), is_checked: None },
         5 => Command::RejectPrompt { by, feedback: "no".to_owned(), kept: Vec::new() },
@@ -364,7 +601,7 @@ fn random_command(pick: u8, state: &State) -> Command {
         15 => Command::ApproveResponse { by, response, outcome: Outcome::Fail },
         16 => Command::RejectResponse { by: judge, feedback: "no".to_owned(), kept: Vec::new() },
         17 => Command::Retry { by, kept: Vec::new() },
-        18 => Command::RaiseCap { max_iterations: state.iteration + 1 },
+        18 => Command::RaiseCap { max_iterations: state.round + 1 },
         19 => Command::PauseForBudget { message: "m".to_owned() },
         20 => Command::RaiseBudget,
         21 => Command::RecordGateAsked {
@@ -373,6 +610,14 @@ fn random_command(pick: u8, state: &State) -> Command {
             is_free: false,
         },
         22 => Command::RecordGateAnswer { reply: Some(file("iteration-1/gate.md", "g")), call: None },
+        23 | 24 => Command::ApproveResponse { by, response, outcome: artifact(None) },
+        25 | 26 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::Pass)) },
+        27 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::NeedsRevision)) },
+        28 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::MajorIssues)) },
+        29 => Command::BeginPhase { by, phase: state.phase, choice: choice("more") },
+        30 => Command::BeginPhase { by, phase: Phase::Plan, choice: choice("anew") },
+        31 => Command::BeginPhase { by, phase: Phase::Implement, choice: choice("now") },
+        32 => Command::Accept { by },
         _ => Command::Rebind { by, files: state.bound.keys().take(1).map(|path| file(path, "y")).collect() },
     }
 }
@@ -382,8 +627,11 @@ mod properties {
 
     proptest! {
         #[test]
-        fn any_sequence_of_commands_keeps_the_promises(picks in prop::collection::vec(any::<u8>(), 0..200)) {
-            let mut session = Driven::new(setup(&[], 2));
+        fn any_sequence_of_commands_keeps_the_promises(
+            is_change in any::<bool>(),
+            picks in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let mut session = Driven::new(if is_change { change_setup(2) } else { setup(&[], 2) });
             for pick in picks {
                 let before = session.state.clone();
                 let command = random_command(pick, &session.state);
@@ -397,7 +645,16 @@ mod properties {
                 }
                 prop_assert!(session.state.iteration >= before.iteration);
                 let cap = session.state.setup.as_ref().unwrap().max_iterations;
-                prop_assert!(session.state.iteration <= cap);
+                prop_assert!(session.state.round <= cap);
+                prop_assert!(is_change || session.state.iteration == session.state.round);
+                // No phase of another flow, and no implementation of a plan that did not pass.
+                let flow = session.state.flow();
+                prop_assert!(session.state.phase.flow().is_none_or(|of_phase| of_phase == flow));
+                if matches!(session.state.phase, Phase::Implement | Phase::Review | Phase::Archive) {
+                    prop_assert_eq!(
+                        session.state.change.verdicts.get(&Phase::Challenge), Some(&Verdict::Pass)
+                    );
+                }
                 // Exactly one of them: something to do, somebody to wait for, or the end.
                 let has_effect = next_effect(&session.state).is_some();
                 let is_over = session.state.step == Step::Ended;

@@ -49,6 +49,7 @@ pub fn next_effect(state: &State) -> Option<Effect> {
     let at_gate = |stage: Stage| match state.approver() {
         Approver::Manual => None,
         Approver::Skip => Some(Effect::PassGate { stage }),
+        Approver::Ai(_) if state.is_judge_too_dear => None,
         Approver::Ai(provider) => Some(Effect::Judge { stage, provider: provider.clone() }),
     };
     let provider = || setup.provider(state.phase).to_owned();

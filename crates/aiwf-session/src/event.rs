@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
+use crate::change::{Agent, Artifact};
 use crate::phase::Phase;
 use crate::setup::Setup;
 
@@ -48,6 +49,8 @@ pub enum Outcome {
     Pass,
     /// The code needs another round.
     Fail,
+    /// What a phase of a change gave.
+    Artifact(Box<Artifact>),
 }
 
 /// Something that happened.
@@ -70,6 +73,9 @@ pub enum Event {
         /// The system prompt, when the provider takes one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         system_prompt: Option<FileHash>,
+        /// The files of the project that it shows, where what follows depends on them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        seen: Vec<FileHash>,
     },
     /// A prompt was approved as it is.
     PromptApproved {
@@ -200,6 +206,39 @@ pub enum Event {
         /// Who.
         by: Actor,
     },
+    /// Somebody else does the work of a phase.
+    AgentChosen {
+        /// The phase.
+        phase: Phase,
+        /// Who.
+        agent: Agent,
+    },
+    /// Something was said for a phase.
+    InstructionsAdded {
+        /// The phase.
+        phase: Phase,
+        /// What.
+        text: String,
+    },
+    /// A phase is shown more files.
+    FilesAdded {
+        /// The phase.
+        phase: Phase,
+        /// Their patterns.
+        patterns: Vec<String>,
+    },
+    /// The agent that implements may edit the project itself.
+    WriteAllowed,
+    /// Nobody has to say yes in these phases any more.
+    GatesOpened {
+        /// The phases.
+        phases: Vec<Phase>,
+    },
+    /// A change that a verdict stopped is planned anew.
+    Reopened {
+        /// Who wants it.
+        by: Actor,
+    },
     /// Approved files were changed, and the change was accepted.
     Rebound {
         /// Who accepted it.
@@ -267,6 +306,12 @@ impl Event {
             Self::Retried { .. } => "retried",
             Self::CapRaised { .. } => "cap-raised",
             Self::Accepted { .. } => "accepted",
+            Self::AgentChosen { .. } => "agent-chosen",
+            Self::InstructionsAdded { .. } => "instructions-added",
+            Self::FilesAdded { .. } => "files-added",
+            Self::WriteAllowed => "write-allowed",
+            Self::GatesOpened { .. } => "gates-opened",
+            Self::Reopened { .. } => "reopened",
             Self::Rebound { .. } => "rebound",
             Self::Cancelled { .. } => "cancelled",
             Self::ApplyIntended { .. } => "apply-intended",

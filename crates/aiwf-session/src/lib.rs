@@ -1,4 +1,5 @@
-//! The machine of a session: plan → generate → review → revise, with a gate after every prompt and every reply.
+//! The machine of a session: plan → generate → review → revise, with a gate after every prompt and every reply; and
+//! of a change, which is a session with other phases: plan → challenge → implement → review → archive.
 //!
 //! [`decide`] takes where a session stands and what somebody wants, and gives the events of it or a refusal that
 //! says what is possible. [`State::evolve`] folds events into a state. [`next_effect`] says what the engine has to
@@ -9,6 +10,7 @@ mod phase;
 mod setup;
 
 mod call;
+mod change;
 mod event;
 mod state;
 
@@ -19,6 +21,9 @@ mod refusal;
 mod transitions;
 
 pub use call::{Call, Dollars, Spent, Total, TouchedFile, Usage};
+pub use change::{
+    Agent, Artifact, ChangeSetup, ChangeState, Flow, NewFile, PhaseChoice, Task, TaskStatus, Verdict,
+};
 pub use command::{Command, decide};
 pub use effect::{Effect, next_effect};
 pub use event::{Actor, AppliedFile, Event, FileHash, Outcome};
@@ -26,4 +31,4 @@ pub use phase::{Phase, Stage};
 pub use refusal::Refusal;
 pub use setup::{Approver, GateSetting, Role, Setup};
 pub use state::{Bound, Feedback, GateState, Pause, State, Status, Step};
-pub use transitions::transition_table;
+pub use transitions::{change_transition_table, transition_table};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::Flow;
 use crate::setup::Role;
 
 /// Where a session is on its way.
@@ -18,6 +19,16 @@ pub enum Phase {
     Reviewing,
     /// Mending the code after a review.
     Revising,
+    /// Planning a change.
+    Plan,
+    /// Judging the plan of a change.
+    Challenge,
+    /// Making a change.
+    Implement,
+    /// Judging a change that was made.
+    Review,
+    /// Writing the record of a change.
+    Archive,
     /// Done.
     Complete,
     /// Given up.
@@ -25,19 +36,27 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Every phase, in the order a session walks through them.
-    pub const ALL: [Self; 7] = [
+    /// Every phase, in the order a session or a change walks through them.
+    pub const ALL: [Self; 12] = [
         Self::Initialized,
         Self::Planning,
         Self::Generating,
         Self::Reviewing,
         Self::Revising,
+        Self::Plan,
+        Self::Challenge,
+        Self::Implement,
+        Self::Review,
+        Self::Archive,
         Self::Complete,
         Self::Cancelled,
     ];
 
-    /// The phases in which something is asked.
+    /// The phases of a session in which something is asked.
     pub const ACTIVE: [Self; 4] = [Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
+
+    /// The phases of a change in which something is asked.
+    pub const CHANGE: [Self; 5] = [Self::Plan, Self::Challenge, Self::Implement, Self::Review, Self::Archive];
 
     /// The name used in files, flags and output.
     pub fn as_str(self) -> &'static str {
@@ -47,6 +66,11 @@ impl Phase {
             Self::Generating => "generating",
             Self::Reviewing => "reviewing",
             Self::Revising => "revising",
+            Self::Plan => "plan",
+            Self::Challenge => "challenge",
+            Self::Implement => "implement",
+            Self::Review => "review",
+            Self::Archive => "archive",
             Self::Complete => "complete",
             Self::Cancelled => "cancelled",
         }
@@ -69,8 +93,49 @@ impl Phase {
             Self::Generating => Some(Role::Generator),
             Self::Reviewing => Some(Role::Reviewer),
             Self::Revising => Some(Role::Reviser),
+            Self::Initialized
+            | Self::Plan
+            | Self::Challenge
+            | Self::Implement
+            | Self::Review
+            | Self::Archive
+            | Self::Complete
+            | Self::Cancelled => None,
+        }
+    }
+
+    /// The flow it belongs to; nothing for the beginning and the ends, which both have.
+    pub fn flow(self) -> Option<Flow> {
+        match self {
+            Self::Planning | Self::Generating | Self::Reviewing | Self::Revising => Some(Flow::Session),
+            Self::Plan | Self::Challenge | Self::Implement | Self::Review | Self::Archive => {
+                Some(Flow::Change)
+            }
             Self::Initialized | Self::Complete | Self::Cancelled => None,
         }
+    }
+
+    /// The name of what this phase of a change gives: `implementation.md`.
+    pub fn artifact(self) -> Option<&'static str> {
+        match self {
+            Self::Plan => Some("plan.md"),
+            Self::Challenge => Some("challenge.md"),
+            Self::Implement => Some("implementation.md"),
+            Self::Review => Some("review.md"),
+            Self::Archive => Some("archive.md"),
+            Self::Initialized
+            | Self::Planning
+            | Self::Generating
+            | Self::Reviewing
+            | Self::Revising
+            | Self::Complete
+            | Self::Cancelled => None,
+        }
+    }
+
+    /// Whether a reply in this phase of a change must end with a verdict.
+    pub fn gives_verdict(self) -> bool {
+        matches!(self, Self::Challenge | Self::Review)
     }
 
     /// The stem of the phase's files: `generation` in `generation-prompt.md`.
@@ -78,8 +143,12 @@ impl Phase {
         match self {
             Self::Planning => Some("planning"),
             Self::Generating => Some("generation"),
-            Self::Reviewing => Some("review"),
+            Self::Reviewing | Self::Review => Some("review"),
             Self::Revising => Some("revision"),
+            Self::Plan => Some("plan"),
+            Self::Challenge => Some("challenge"),
+            Self::Implement => Some("implement"),
+            Self::Archive => Some("archive"),
             Self::Initialized | Self::Complete | Self::Cancelled => None,
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::change::{Agent, ChangeSetup, Flow};
 use crate::event::FileHash;
 use crate::phase::{Phase, Stage};
 
@@ -88,16 +89,38 @@ pub struct Setup {
     pub max_iterations: u32,
     /// Whether edited prompts count as changed after approval.
     pub hash_prompts: bool,
-    /// The standards as they were when the session began.
-    pub standards: FileHash,
+    /// The standards as they were when the session began; a change has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standards: Option<FileHash>,
     /// The inputs that files gave, as they were when the session began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<FileHash>,
+    /// What a change has beside; nothing for a session of a profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Box<ChangeSetup>>,
 }
 
 impl Setup {
+    /// The phases it walks through.
+    pub fn flow(&self) -> Flow {
+        if self.change.is_some() { Flow::Change } else { Flow::Session }
+    }
+
+    /// Who does a phase's work in a change.
+    pub fn agent(&self, phase: Phase) -> Option<&Agent> {
+        self.change.as_ref().and_then(|change| change.agents.get(&phase))
+    }
+
+    /// Whether whoever works in a phase may edit the project itself.
+    pub fn may_write_project(&self, phase: Phase) -> bool {
+        phase == Phase::Implement && self.change.as_ref().is_some_and(|change| change.may_write)
+    }
+
     /// The provider that is asked in a phase.
     pub fn provider(&self, phase: Phase) -> &str {
+        if let Some(agent) = self.agent(phase) {
+            return &agent.provider;
+        }
         phase.role().and_then(|role| self.roles.get(&role)).map_or("manual", String::as_str)
     }
 

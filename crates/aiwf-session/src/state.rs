@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::call::{Call, Spent, Total};
+use crate::change::{Artifact, ChangeSetup, ChangeState, Flow, Follows};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
 use crate::phase::{Phase, Stage};
-use crate::setup::{Approver, Setup};
+use crate::setup::{Approver, GateSetting, Setup, gate_key};
 
 /// What the session is waiting for, or about to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ pub enum Step {
     },
     /// The provider did not answer.
     AskFailed {
-        /// What it said.
-        message: String,
+        /// What it said, then what it did all the same.
+        problems: Vec<String>,
     },
     /// The reply lies at its gate.
     ReplyReady {
@@ -47,8 +48,10 @@ pub enum Step {
 /// Why a session waits although no gate is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// The last iteration failed its review.
+    /// The last iteration failed its review, or the last round of a change asked for another.
     IterationCap,
+    /// A challenge or a review of a change said no.
+    Verdict,
     /// The next call might cost more than may be spent.
     Budget,
 }
@@ -95,6 +98,8 @@ pub enum Status {
     Waiting,
     /// A decision is needed that no gate asks for.
     Paused,
+    /// A verdict stopped it.
+    Rejected,
     /// Done.
     Complete,
     /// Given up.
@@ -108,6 +113,7 @@ impl Status {
             Self::InProgress => "in-progress",
             Self::Waiting => "waiting",
             Self::Paused => "paused",
+            Self::Rejected => "rejected",
             Self::Complete => "complete",
             Self::Cancelled => "cancelled",
         }
@@ -116,6 +122,7 @@ impl Status {
 
 /// Where a session stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that events settle")]
 pub struct State {
     /// What it was set up with; nothing before it was created.
     pub setup: Option<Setup>,
@@ -125,6 +132,9 @@ pub struct State {
     pub stage: Option<Stage>,
     /// The iteration, from 1.
     pub iteration: u32,
+    /// The round of the current loop, from 1: the iteration of a session, or how often a change went from plan to
+    /// challenge, or from implementation to review.
+    pub round: u32,
     /// What it is waiting for, or about to do.
     pub step: Step,
     /// How the gate of the stage stands.
@@ -143,14 +153,18 @@ pub struct State {
     pub intended: Vec<FileHash>,
     /// How many prompts or replies of this phase and iteration were turned down.
     pub n_rejected: u32,
-    /// How many of them a provider turned down at this gate.
-    pub n_rejected_by_provider: u32,
+    /// How many of them a provider turned down at the gate of the prompt.
+    pub n_prompts_rejected_by_provider: u32,
+    /// How many of them a provider turned down at the gate of the reply.
+    pub n_replies_rejected_by_provider: u32,
     /// How often the current prompt was sent.
     pub n_sent: u32,
     /// Whether a provider gave the gate up, so that a person decides.
     pub needs_person: bool,
     /// Whether a provider was asked to judge and has not answered.
     pub is_judged: bool,
+    /// Whether the provider at the gate is not asked, since that might cost more than may be spent.
+    pub is_judge_too_dear: bool,
     /// Why a person is needed, or why the session is paused, when somebody said.
     pub remark: Option<String>,
     /// The calls that may have cost something.
@@ -159,6 +173,8 @@ pub struct State {
     pub applying: Option<Vec<AppliedFile>>,
     /// Whether the code was copied into the project.
     pub is_applied: bool,
+    /// What a change came to.
+    pub change: ChangeState,
     /// How many events were folded.
     pub n_events: u64,
 }
@@ -170,6 +186,7 @@ impl Default for State {
             phase: Phase::Initialized,
             stage: None,
             iteration: 1,
+            round: 1,
             step: Step::Unborn,
             gate: GateState::Pending,
             feedback: None,
@@ -179,14 +196,17 @@ impl Default for State {
             response: None,
             intended: Vec::new(),
             n_rejected: 0,
-            n_rejected_by_provider: 0,
+            n_prompts_rejected_by_provider: 0,
+            n_replies_rejected_by_provider: 0,
             n_sent: 0,
             needs_person: false,
             is_judged: false,
+            is_judge_too_dear: false,
             remark: None,
             spent: Vec::new(),
             applying: None,
             is_applied: false,
+            change: ChangeState::default(),
             n_events: 0,
         }
     }
@@ -206,21 +226,25 @@ impl State {
         self.n_events += 1;
         match event {
             Event::SessionCreated { setup } => {
-                let standards = setup.standards.clone();
                 self.setup = Some(setup.as_ref().clone());
-                self.step = Step::PromptWanted { phase: Phase::Planning, iteration: 1 };
-                self.bind(&standards, true);
-                for input in &setup.inputs {
-                    self.bind(input, true);
+                match setup.flow() {
+                    Flow::Session => {
+                        self.step = Step::PromptWanted { phase: Phase::Planning, iteration: 1 };
+                    }
+                    Flow::Change => self.want(Phase::Plan, 1),
+                }
+                for file in setup.standards.iter().chain(&setup.inputs) {
+                    self.bind(file, true);
                 }
             }
-            Event::PromptWritten { phase, iteration, prompt, system_prompt } => {
+            Event::PromptWritten { phase, iteration, prompt, system_prompt, seen } => {
                 self.phase = *phase;
                 self.iteration = *iteration;
                 self.stage = Some(Stage::Prompt);
                 self.step = Step::PromptReady;
                 self.gate = GateState::Pending;
                 self.written = std::iter::once(prompt).chain(system_prompt).cloned().collect();
+                self.change.seen.clone_from(seen);
                 self.response = None;
                 self.n_sent = 0;
                 self.reopen_gate();
@@ -244,22 +268,38 @@ impl State {
                 self.response = Some(response.clone());
                 self.reopen_gate();
                 self.settle(call.as_deref());
-                let problems = call.as_deref().map(touched_problems).unwrap_or_default();
+                let notes = call.as_deref().map(|call| call.notes.join("; ")).unwrap_or_default();
+                self.remark = Some(notes).filter(|notes| !notes.is_empty());
+                let problems = self.touched(call.as_deref());
                 // Whoever changed what it should not have is looked at by a person, whatever the gate.
                 self.needs_person = !problems.is_empty();
                 self.step = Step::ReplyReady { problems };
             }
             Event::AskFailed { message, call } => {
                 self.settle(call.as_deref());
-                self.step = Step::AskFailed { message: message.clone() };
+                let kept = call.iter().flat_map(|call| &call.kept);
+                let kept: Vec<&str> = kept.map(|file| file.path.as_str()).collect();
+                self.remark =
+                    (!kept.is_empty()).then(|| format!("what arrived is kept: {}", kept.join(", ")));
+                // What an agent that failed has changed is not undone; whoever may write has done its work so far.
+                let touched = self.touched(call.as_deref());
+                let problems = std::iter::once(message.clone()).chain(touched).collect();
+                self.step = Step::AskFailed { problems };
             }
             Event::BudgetReached { message } => {
                 self.remark = Some(message.clone());
-                self.step = Step::Paused(Pause::Budget);
+                if self.step == Step::AskWanted {
+                    self.step = Step::Paused(Pause::Budget);
+                } else {
+                    self.is_judge_too_dear = true;
+                }
             }
             Event::BudgetRaised => {
                 self.remark = None;
-                self.step = Step::AskWanted;
+                self.is_judge_too_dear = false;
+                if self.step == Step::Paused(Pause::Budget) {
+                    self.step = Step::AskWanted;
+                }
             }
             Event::ReplyRefused { response, problems } => {
                 self.response = Some(response.clone());
@@ -295,10 +335,38 @@ impl State {
                     setup.max_iterations = *max_iterations;
                 }
                 if self.step == Step::Paused(Pause::IterationCap) {
-                    self.revise_or_pause();
+                    self.once_more();
                 }
             }
-            Event::Accepted { .. } => self.end(Phase::Complete),
+            Event::Accepted { .. } => match self.flow() {
+                Flow::Session => self.end(Phase::Complete),
+                Flow::Change => self.want(Phase::Archive, self.iteration),
+            },
+            Event::AgentChosen { phase, agent } => {
+                self.choose(|change| drop(change.agents.insert(*phase, agent.clone())));
+            }
+            Event::InstructionsAdded { phase, text } => {
+                self.choose(|change| change.instructions.entry(*phase).or_default().push(text.clone()));
+            }
+            Event::FilesAdded { phase, patterns } => {
+                self.choose(|change| {
+                    change.phase_files.entry(*phase).or_default().extend(patterns.iter().cloned());
+                });
+            }
+            Event::WriteAllowed => self.choose(|change| change.may_write = true),
+            Event::GatesOpened { phases } => {
+                if let Some(setup) = &mut self.setup {
+                    for phase in phases {
+                        for stage in Stage::ALL {
+                            setup.gates.insert(gate_key(*phase, stage), GateSetting::SKIP);
+                        }
+                    }
+                }
+            }
+            Event::Reopened { .. } => {
+                self.round = 1;
+                self.want(Phase::Plan, self.iteration + 1);
+            }
             Event::Rebound { files, .. } => self.rebind(files),
             Event::Cancelled { .. } => self.end(Phase::Cancelled),
             Event::ApplyIntended { files } => self.applying = Some(files.clone()),
@@ -316,11 +384,26 @@ impl State {
         match (&self.phase, &self.step) {
             (Phase::Complete, _) => Status::Complete,
             (Phase::Cancelled, _) => Status::Cancelled,
+            (_, Step::Paused(Pause::Verdict)) => Status::Rejected,
             (_, Step::Paused(_)) => Status::Paused,
+            _ if self.is_judge_too_dear => Status::Paused,
             // Looking for the reply is something to do, but it is a person who is awaited.
             (_, Step::Asked { .. }) => Status::Waiting,
             _ if crate::effect::next_effect(self).is_some() => Status::InProgress,
             _ => Status::Waiting,
+        }
+    }
+
+    /// The phases it walks through.
+    pub fn flow(&self) -> Flow {
+        self.setup.as_ref().map_or(Flow::Session, Setup::flow)
+    }
+
+    /// Whether the code may be copied into the project: it is approved, and nothing will change it any more.
+    pub fn can_apply(&self) -> bool {
+        match self.flow() {
+            Flow::Session => self.phase == Phase::Complete,
+            Flow::Change => matches!(self.phase, Phase::Archive | Phase::Complete),
         }
     }
 
@@ -369,8 +452,11 @@ impl State {
         let rejected_reply = reply.or_else(|| earlier.and_then(|earlier| earlier.rejected_reply));
         self.feedback = Some(Feedback { by: by.clone(), text, rejected_reply });
         self.n_rejected += 1;
-        if matches!(by, Actor::Provider(_)) {
-            self.n_rejected_by_provider += 1;
+        // Each gate has its own count: what stopped prompts says nothing about replies.
+        match (by, self.stage) {
+            (Actor::Provider(_), Some(Stage::Prompt)) => self.n_prompts_rejected_by_provider += 1,
+            (Actor::Provider(_), Some(Stage::Response)) => self.n_replies_rejected_by_provider += 1,
+            (Actor::Provider(_), None) | (Actor::Person(_) | Actor::OpenGate, _) => {}
         }
         // What was approved on the way here is about to be written anew.
         let paths = [self.phase.prompt_path(self.iteration), self.phase.system_prompt_path(self.iteration)];
@@ -388,6 +474,7 @@ impl State {
     fn reopen_gate(&mut self) {
         self.needs_person = false;
         self.is_judged = false;
+        self.is_judge_too_dear = false;
         self.remark = None;
     }
 
@@ -426,7 +513,8 @@ impl State {
         self.gate = GateState::Passed;
         self.feedback = None;
         self.n_rejected = 0;
-        self.n_rejected_by_provider = 0;
+        self.n_prompts_rejected_by_provider = 0;
+        self.n_replies_rejected_by_provider = 0;
         self.intended = Vec::new();
         self.reopen_gate();
         match outcome {
@@ -441,17 +529,89 @@ impl State {
                 self.want(Phase::Reviewing, self.iteration);
             }
             Outcome::Pass => self.end(Phase::Complete),
-            Outcome::Fail => self.revise_or_pause(),
+            Outcome::Fail => self.once_more(),
+            Outcome::Artifact(artifact) => self.take_artifact(artifact),
         }
     }
 
-    fn revise_or_pause(&mut self) {
-        let cap = self.setup.as_ref().map_or(0, |setup| setup.max_iterations);
-        if self.iteration < cap {
-            self.want(Phase::Revising, self.iteration + 1);
-        } else {
-            self.step = Step::Paused(Pause::IterationCap);
+    fn take_artifact(&mut self, artifact: &Artifact) {
+        self.bind(&artifact.file, true);
+        self.bind(&artifact.copy, true);
+        let code = format!("iteration-{}/code", self.iteration);
+        for file in &artifact.files {
+            let path = format!("{code}/{}", file.path);
+            self.bind(&FileHash { path, sha256: file.sha256.clone() }, true);
         }
+        self.change.take_over(self.phase, artifact);
+        let follows = artifact.verdict.map_or(Follows::GoOn, crate::change::Verdict::follows);
+        match (follows, self.phase) {
+            (Follows::OnceMore, _) => self.once_more(),
+            (Follows::Stop, _) => self.step = Step::Paused(Pause::Verdict),
+            (Follows::GoOn, Phase::Plan) => self.want(Phase::Challenge, self.iteration),
+            (Follows::GoOn, Phase::Challenge) => {
+                self.round = 1;
+                self.want(Phase::Implement, self.iteration);
+            }
+            (Follows::GoOn, Phase::Implement) => self.want(Phase::Review, self.iteration),
+            (Follows::GoOn, Phase::Review) => self.want(Phase::Archive, self.iteration),
+            (
+                Follows::GoOn,
+                Phase::Initialized
+                | Phase::Planning
+                | Phase::Generating
+                | Phase::Reviewing
+                | Phase::Revising
+                | Phase::Archive
+                | Phase::Complete
+                | Phase::Cancelled,
+            ) => self.end(Phase::Complete),
+        }
+    }
+
+    /// Another round, as far as the cap allows.
+    fn once_more(&mut self) {
+        let cap = self.setup.as_ref().map_or(0, |setup| setup.max_iterations);
+        if self.round >= cap {
+            self.step = Step::Paused(Pause::IterationCap);
+            return;
+        }
+        let phase = match self.phase {
+            Phase::Plan | Phase::Challenge => Phase::Plan,
+            Phase::Implement | Phase::Review | Phase::Archive => Phase::Implement,
+            Phase::Initialized
+            | Phase::Planning
+            | Phase::Generating
+            | Phase::Reviewing
+            | Phase::Revising
+            | Phase::Complete
+            | Phase::Cancelled => Phase::Revising,
+        };
+        self.round += 1;
+        self.want(phase, self.iteration + 1);
+    }
+
+    /// Something was said about a phase of a change; a prompt that nobody has approved yet is built again with it.
+    fn choose(&mut self, change: impl FnOnce(&mut ChangeSetup)) {
+        if let Some(setup) = self.setup.as_mut().and_then(|setup| setup.change.as_mut()) {
+            change(setup);
+        }
+        if self.step == Step::PromptReady {
+            self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
+        }
+    }
+
+    /// Takes up what an agent changed in the project; gives the problems when it was not to.
+    fn touched(&mut self, call: Option<&Call>) -> Vec<String> {
+        let touched = call.map(|call| call.touched.as_slice()).unwrap_or_default();
+        let may_write = self.setup.as_ref().is_some_and(|setup| setup.may_write_project(self.phase));
+        // Whoever may edit the project still has no business with the rules that hold for it.
+        let (edited, forbidden): (Vec<_>, Vec<_>) =
+            touched.iter().cloned().partition(|file| may_write && !file.path.starts_with(".aiwf/"));
+        self.change.edit(&edited);
+        forbidden
+            .iter()
+            .map(|file| format!("the agent changed `{}`, which it was not to touch", file.path))
+            .collect()
     }
 
     fn want(&mut self, phase: Phase, iteration: u32) {
@@ -492,11 +652,4 @@ impl State {
             self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
         }
     }
-}
-
-fn touched_problems(call: &Call) -> Vec<String> {
-    call.touched
-        .iter()
-        .map(|file| format!("the agent changed `{}`, which it was not to touch", file.path))
-        .collect()
 }

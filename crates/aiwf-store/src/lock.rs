@@ -56,6 +56,12 @@ impl Lock {
             Err(TryLockError::Error(source)) => Err(unusable(source)),
         }
     }
+
+    /// Whether somebody has it now; nothing is waited for and nothing is made.
+    pub fn is_taken(path: &Path) -> bool {
+        let Ok(file) = File::open(path) else { return false };
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
 }
 
 #[cfg(test)]
@@ -68,7 +74,9 @@ mod tests {
         let path = directory.path().join("lock");
         let first = Lock::take(&path).unwrap();
         assert!(matches!(Lock::take(&path), Err(LockError::Taken)));
+        assert!(Lock::is_taken(&path));
         drop(first);
+        assert!(!Lock::is_taken(&path) && !Lock::is_taken(&directory.path().join("none")));
         Lock::take(&path).unwrap();
     }
 }

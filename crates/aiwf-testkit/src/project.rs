@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 
 use tempfile::TempDir;
@@ -84,6 +84,18 @@ impl TestProject {
         let path = self.resolve(path);
         fs::create_dir_all(path.parent().unwrap_or(&path)).expect("the directory can be made");
         fs::write(&path, content).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+    }
+
+    /// Writes a script of the project that can be run.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be written.
+    pub fn script(&self, path: &str, content: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.write(path, content);
+        let rights = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.resolve(path), rights).expect("a file of ours can be made a program");
     }
 
     /// Makes a directory of the project.
@@ -277,6 +289,18 @@ impl Run<'_> {
         Outcome::new(output, self.project.names())
     }
 
+    /// Starts the program and lets it run; what it prints is read at its end, so it must not be much.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    #[must_use]
+    pub fn spawn(self) -> Running {
+        let mut child = self.prepare(Stdio::piped()).spawn().expect("the program can be started");
+        drop(child.stdin.take());
+        Running { child, names: self.project.names() }
+    }
+
     fn start(
         &self,
         stdout: Stdio,
@@ -309,6 +333,57 @@ impl Run<'_> {
             .stdout(stdout)
             .stderr(Stdio::piped());
         command
+    }
+}
+
+/// Ends a process that a test started by way of the program, when nobody else is left to do it.
+pub fn end_process(id: &str) {
+    // It may have ended by itself.
+    drop(Command::new("kill").arg(id).output());
+}
+
+/// A program that runs; it ends with the value.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    names: Vec<(String, &'static str)>,
+}
+
+impl Running {
+    /// Sends a signal to the program, and to nobody else: `INT`, `KILL`.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be sent.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
+        assert!(sent.is_ok_and(|status| status.success()), "the signal can be sent");
+    }
+
+    /// Waits until the program has ended.
+    ///
+    /// # Panics
+    ///
+    /// When its output cannot be read.
+    #[must_use]
+    pub fn wait(mut self) -> Outcome {
+        let mut output = Output { status: ExitStatus::default(), stdout: Vec::new(), stderr: Vec::new() };
+        if let Some(mut stdout) = self.child.stdout.take() {
+            io::Read::read_to_end(&mut stdout, &mut output.stdout).expect("the output can be read");
+        }
+        if let Some(mut stderr) = self.child.stderr.take() {
+            io::Read::read_to_end(&mut stderr, &mut output.stderr).expect("the errors can be read");
+        }
+        output.status = self.child.wait().expect("the program ends");
+        Outcome::new(output, std::mem::take(&mut self.names))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 

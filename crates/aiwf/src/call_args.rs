@@ -10,6 +10,7 @@ use clap::Args;
 
 use crate::call_progress;
 use crate::exit::Exit;
+use crate::output;
 
 /// The heading of these flags in the help.
 const CALLS: &str = "Calls";
@@ -29,6 +30,7 @@ impl CallArgs {
     pub(crate) fn engine(&self, engine: &Engine) -> Engine {
         let engine = engine.clone().stopped_by(stop_on_signals()).recording_to(self.record.clone());
         if self.events {
+            output::say_as_events();
             engine.watched_by(call_progress::events())
         } else {
             engine.watched_by(call_progress::line())

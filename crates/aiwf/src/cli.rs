@@ -8,6 +8,7 @@ use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::commands::change::ChangeCommand;
 use crate::commands::config::ConfigCommand;
 use crate::commands::mcp::McpArgs;
 use crate::commands::profile_tool::ProfileToolCommand;
@@ -94,6 +95,12 @@ pub(crate) enum Command {
     Reply(ReplyCommand),
     #[command(flatten)]
     Session(SessionCommand),
+    /// Change the project with agents: plan, challenge, implement, review, archive.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  aiwf change new login 'Add a login page' --file 'src/**'\n  aiwf change plan login --agent claude\n  aiwf change run login"
+    )]
+    Change(ChangeCommand),
     /// List the profiles, or show one.
     Profiles {
         /// The profile.
@@ -142,6 +149,7 @@ impl Command {
             Self::Template(command) => command.name(),
             Self::Reply(command) => command.name(),
             Self::Session(command) => command.name(),
+            Self::Change(command) => command.name(),
             Self::Profiles { .. } => "profiles",
             Self::ProfileTool(command) => command.name(),
             Self::Providers { .. } => "providers",

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod change;
 mod completions;
 pub(crate) mod config;
 mod demo;
@@ -32,6 +33,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Template(command) => template::run(command, &engine, output),
         Command::Reply(command) => reply::run(command, &engine, output),
         Command::Session(command) => session::run(command, &engine, output),
+        Command::Change(command) => change::run(command, &engine, output),
         Command::Profiles { name } => profiles::run(name.as_deref(), &engine, output),
         Command::ProfileTool(command) => profile_tool::run(command, &engine, output),
         Command::Providers { name } => providers::run(name.as_deref(), &engine, output),

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use aiwf_engine::prompt::Problem;
 use anstyle::{AnsiColor, Style};
@@ -132,6 +133,23 @@ pub(crate) fn note_failure(failure: &Failure) {
 /// Prints to the standard error; nothing is lost if that does not work.
 pub(crate) fn note(text: &str) {
     drop(anstream::stderr().lock().write_all(text.as_bytes()));
+}
+
+/// Whether what is said on the way stands on the standard error as lines of JSON.
+static IS_SAID_AS_EVENTS: AtomicBool = AtomicBool::new(false);
+
+/// From now on, what is said on the way is a line of JSON each, so that a program can read the standard error.
+pub(crate) fn say_as_events() {
+    IS_SAID_AS_EVENTS.store(true, Ordering::Relaxed);
+}
+
+/// Says on the standard error what is being done.
+pub(crate) fn say(line: &str) {
+    if IS_SAID_AS_EVENTS.load(Ordering::Relaxed) {
+        note(&format!("{}\n", serde_json::json!({ "event": "note", "message": line })));
+    } else {
+        note(&format!("{line}\n"));
+    }
 }
 
 /// Text of others without what would move the cursor, colour the terminal or start a line.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use aiwf_engine::machine::Total;
+use aiwf_engine::machine::{TaskStatus, Total};
 use aiwf_engine::{Decided, Performed, SessionReport, UsageReport};
 use serde_json::json;
 
@@ -22,7 +22,7 @@ pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Res
 /// Says what was done.
 pub(crate) fn performed(performed: &[Performed]) {
     for done in performed {
-        output::note(&format!("{done}\n"));
+        output::say(&done.to_string());
     }
 }
 
@@ -39,15 +39,25 @@ pub(crate) fn report(report: &SessionReport, output: &Output<'_>, exit: Exit) ->
 }
 
 fn shown(report: &SessionReport) -> String {
-    let mut text = format!("session   {}\n", report.session_id);
+    let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:9} {value}");
     };
-    let context: Vec<String> =
-        report.context.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
-    line("profile", &format!("{} {}", report.profile, context.join(" ")));
     let stage = report.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
-    line("phase", &format!("{}{stage} (iteration {})", report.phase, report.iteration));
+    if let Some(change) = &report.change {
+        line("change", &change.name);
+        line("request", &output::printable(&change.request));
+        line("phase", &format!("{}{stage} (round {} of {})", report.phase, change.round, change.max_rounds));
+        if let Some(agent) = change.agents.get(report.phase) {
+            line("agent", &agent.provider);
+        }
+    } else {
+        line("session", &report.session_id);
+        let context: Vec<String> =
+            report.context.iter().map(|(name, value)| format!("{name}={}", plain(value))).collect();
+        line("profile", &format!("{} {}", report.profile, context.join(" ")));
+        line("phase", &format!("{}{stage} (iteration {})", report.phase, report.iteration));
+    }
     let gate =
         report.gate.as_ref().map(|gate| format!(", gate {} {}", gate.kind, gate.state)).unwrap_or_default();
     line("status", &format!("{}{gate}", report.status));
@@ -64,6 +74,25 @@ fn shown(report: &SessionReport) -> String {
     }
     for path in &report.awaiting {
         line("awaiting", path);
+    }
+    if let Some(change) = &report.change {
+        for artifact in &change.artifacts {
+            let verdict =
+                change.verdicts.get(artifact.phase).map(|verdict| format!(" ({})", verdict.as_str()));
+            line(artifact.phase, &format!("{}{}", artifact.path, verdict.unwrap_or_default()));
+        }
+        for task in change.tasks.iter().filter(|task| task.status == TaskStatus::Failed) {
+            line("failed", &format!("task {}", output::printable(&task.id)));
+        }
+        for file in &change.files {
+            line("file", &file.path);
+        }
+        for file in &change.edited {
+            line("edited", &file.path);
+        }
+        for note in &change.notes {
+            line("note", note);
+        }
     }
     for stale in &report.stale {
         let found = stale.found.as_deref().map_or("gone", |found| found.get(..12).unwrap_or(found));
@@ -107,13 +136,14 @@ pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Fa
         let gate = if call.is_gate { " gate" } else { "" };
         let _ = writeln!(
             text,
-            "call      {}-{}{gate}: {} {}, {} in, {} out, {}",
+            "call      {}-{}{gate}: {} {}, {} in, {} out{}, {}",
             call.phase.as_str(),
             call.iteration,
             call.provider,
             call.model.as_deref().unwrap_or("(model unknown)"),
             tokens(used.input_tokens),
             tokens(used.output_tokens),
+            used.cached_tokens.map_or(String::new(), |cached| format!(", {cached} cached")),
             used.cost.map_or("cost unknown".to_owned(), |cost| format!("${:.4}", cost.as_f64())),
         );
     }

@@ -1,7 +1,7 @@
 //! Reads the files and artifacts of a change and renders its system template.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
 use aiwf_prompt::{
@@ -24,6 +24,8 @@ pub struct ChangeFlags {
     pub artifacts: Vec<(String, String)>,
     /// Thoughts.
     pub thoughts: Vec<String>,
+    /// Directories that the overview of the project leaves out, such as one that requests are recorded in.
+    pub left_out: Vec<PathBuf>,
 }
 
 pub(super) fn gather(
@@ -43,7 +45,7 @@ pub(super) fn gather(
     let system_prompt = match (&document.system_prompt, &document.phase) {
         (Some(text), _) => Some((Text::from(text.as_str()), Source::Input("system_prompt".to_owned()))),
         (None, None) => None,
-        (None, Some(phase)) => Some(template(&document, phase, &context, settings)?),
+        (None, Some(phase)) => Some(template(&document, phase, &context, settings, &flags.left_out)?),
     };
     let request = ChangeRequest {
         phase: document.phase,
@@ -107,6 +109,7 @@ fn template(
     phase: &str,
     context: &[ContextItem],
     settings: &Settings,
+    left_out: &[PathBuf],
 ) -> Result<(Text, Source), EngineError> {
     let found = system_templates::find(settings, document.agent.as_deref(), phase)?;
     // Listing a large project is work; it is done for the templates that ask for it.
@@ -117,8 +120,11 @@ fn template(
     let context_text =
         if uses("PROJECT_CONTEXT") { project::context(&settings.project_root)? } else { String::new() };
     variables.insert("PROJECT_CONTEXT", context_text);
-    let structure =
-        if uses("PROJECT_STRUCTURE") { project::structure(&settings.project_root) } else { String::new() };
+    let structure = if uses("PROJECT_STRUCTURE") {
+        project::structure(&settings.project_root, left_out)
+    } else {
+        String::new()
+    };
     variables.insert("PROJECT_STRUCTURE", structure);
     variables.insert("ARTIFACTS", artifact_list(context));
     variables.insert("TASKS", artifact_text(context, "tasks"));

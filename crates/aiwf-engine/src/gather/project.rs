@@ -1,6 +1,6 @@
 //! What templates say about the project: its own notes and its files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::files::walk_builder;
 use super::shown_path;
@@ -28,18 +28,19 @@ const MAX_LISTED: usize = 400;
 /// How many are looked at: a home directory is a project too when a command runs there.
 const MAX_SEEN: usize = 20_000;
 
-/// The project's files, one a line, as far as they fit.
-pub(super) fn structure(root: &Path) -> String {
-    structure_up_to(root, MAX_SEEN)
+/// The project's files, one a line, as far as they fit; what lies below a directory that is left out is none of them.
+pub(super) fn structure(root: &Path, left_out: &[PathBuf]) -> String {
+    structure_up_to(root, left_out, MAX_SEEN)
 }
 
-fn structure_up_to(root: &Path, max_seen: usize) -> String {
+fn structure_up_to(root: &Path, left_out: &[PathBuf], max_seen: usize) -> String {
     // In the order of names, so that the same files are seen every time.
     let mut files: Vec<String> = walk_builder(root)
         .sort_by_file_name(std::cmp::Ord::cmp)
         .build()
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .filter(|entry| !left_out.iter().any(|directory| entry.path().starts_with(directory)))
         .map(|entry| shown_path(root, entry.path()))
         .take(max_seen)
         .collect();

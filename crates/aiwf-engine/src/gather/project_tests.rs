@@ -10,7 +10,7 @@ fn a_large_project_is_listed_as_far_as_it_fits() {
     for number in 0..MAX_LISTED + 7 {
         fs::write(root.path().join(format!("{number:04}.rs")), "").unwrap();
     }
-    let listed = structure(root.path());
+    let listed = structure(root.path(), &[]);
     assert_eq!(listed.lines().count(), MAX_LISTED + 1);
     assert_eq!(listed.lines().next(), Some("0000.rs"));
     assert_eq!(listed.lines().last(), Some("… and 7 more files"));
@@ -22,7 +22,7 @@ fn a_project_without_end_is_not_walked_to_its_end() {
     for number in 0..MAX_LISTED + 7 {
         fs::write(root.path().join(format!("{number:04}.rs")), "").unwrap();
     }
-    let listed = structure_up_to(root.path(), MAX_LISTED + 2);
+    let listed = structure_up_to(root.path(), &[], MAX_LISTED + 2);
     assert_eq!(listed.lines().nth(MAX_LISTED - 1), Some("0399.rs"));
     assert_eq!(listed.lines().last(), Some("… and 2 or more other files"));
 }
@@ -34,7 +34,7 @@ fn what_git_ignores_is_not_listed() {
     fs::create_dir_all(root.path().join("target")).unwrap();
     fs::write(root.path().join("target/a.o"), "").unwrap();
     fs::write(root.path().join("a.rs"), "").unwrap();
-    assert_eq!(structure(root.path()), "a.rs");
+    assert_eq!(structure(root.path(), &[]), "a.rs");
 }
 
 #[test]

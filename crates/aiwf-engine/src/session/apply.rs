@@ -3,13 +3,14 @@
 //! The intent, with the hash of every file before and after, is in the journal before the first byte is written; what
 //! was there is kept. So the next command can finish what a crash left, or undo it.
 
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use aiwf_session::{AppliedFile, Command, decide};
+use aiwf_session::{AppliedFile, Command, Flow, decide};
 use aiwf_store::{Durability, sha256_hex, write_atomic};
 use serde::Serialize;
 
-use super::directory;
+use super::directory::{self, Which};
 use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
@@ -32,6 +33,8 @@ pub struct ApplyOptions {
 pub enum ApplyChange {
     /// It is new.
     New,
+    /// It replaces what the implementation was made from.
+    Changed,
     /// It is there already.
     Same,
     /// Another file is there.
@@ -75,7 +78,11 @@ impl ApplyReport {
 
 impl Engine {
     /// Copies the approved code of a complete session into the project.
-    pub fn apply(&self, given: Option<&str>, options: &ApplyOptions) -> Result<ApplyReport, SessionError> {
+    pub fn apply<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+        options: &ApplyOptions,
+    ) -> Result<ApplyReport, SessionError> {
         let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
         if work.state.applying.is_some() {
             work.settle_apply()?;
@@ -120,13 +127,27 @@ impl Work<'_> {
         let places: Vec<PathBuf> = if let Some(directory) = &options.to {
             texts.iter().map(|(name, _)| settings.current_dir.join(directory).join(name)).collect()
         } else {
-            let files: Vec<(&str, &str)> =
-                texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-            let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
-                SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
-            })?;
-            paths.into_iter().map(|path| settings.project_root.join(path)).collect()
+            // A change names its files as they are called in the project.
+            if self.state.flow() == Flow::Change {
+                texts.iter().map(|(name, _)| settings.project_root.join(name)).collect()
+            } else {
+                let files: Vec<(&str, &str)> =
+                    texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+                let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
+                    SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
+                })?;
+                paths.into_iter().map(|path| settings.project_root.join(path)).collect()
+            }
         };
+        let is_at_home = options.to.is_none();
+        let made_from: BTreeMap<String, Option<String>> = self
+            .state
+            .change
+            .files
+            .iter()
+            .filter(|_| is_at_home)
+            .map(|file| (file.path.clone(), file.before.clone()))
+            .collect();
         code.into_iter()
             .zip(places)
             .map(|((name, content), path)| {
@@ -140,10 +161,16 @@ impl Work<'_> {
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
                     Err(source) => return Err(EngineError::Unreadable { path, source }.into()),
                 };
+                let expected = made_from.get(&name);
+                let found = before.as_deref().map(sha256_hex);
                 let change = match &before {
-                    None => ApplyChange::New,
                     Some(bytes) if *bytes == content => ApplyChange::Same,
+                    // What a change edits is there; only what it was not made from is in the way.
+                    Some(_) if expected.is_some_and(|expected| *expected == found) => ApplyChange::Changed,
                     Some(_) => ApplyChange::Conflict,
+                    // A file that is gone was taken away by somebody.
+                    None if expected.is_some_and(Option::is_some) => ApplyChange::Conflict,
+                    None => ApplyChange::New,
                 };
                 let target = path.strip_prefix(&settings.project_root).unwrap_or(&path).display().to_string();
                 let diff = unified(&target, before.as_deref(), &content);
@@ -154,6 +181,10 @@ impl Work<'_> {
 
     /// The code of the last iteration that has some, by path below `code/`.
     fn newest_code(&self) -> Result<Vec<(String, Vec<u8>)>, SessionError> {
+        if self.state.flow() == Flow::Change && self.state.change.files.is_empty() {
+            let id = self.directory.id.clone();
+            return Err(SessionError::NothingToApply { id, is_edited: !self.state.change.edited.is_empty() });
+        }
         for iteration in (1..=self.state.iteration).rev() {
             let code = self.code(iteration)?;
             if !code.is_empty() {
@@ -242,7 +273,8 @@ fn write_one(file: &Planned) -> Result<(), SessionError> {
     if let Some(parent) = file.path.parent() {
         aiwf_store::create_dir(parent)?;
     }
-    if let Some(before) = &file.before {
+    // What a change was made from needs no backup: its bytes are kept, and it is no conflict.
+    if let Some(before) = file.before.as_ref().filter(|_| file.report.change == ApplyChange::Conflict) {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let numbered = |number: u32| match number {
             1 => file.path.with_file_name(format!("{name}.orig")),

@@ -6,12 +6,12 @@
 use std::path::PathBuf;
 
 use aiwf_provider::{Ask, Payload, Permission};
-use aiwf_session::{Call, Command, FileHash, Phase, Role, Step};
+use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
 use crate::budget;
-use crate::call::{CallFailure, Made, Order, free_path};
+use crate::call::{CallFailure, Made, Order, fingerprint, free_path};
 use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
 
@@ -83,7 +83,8 @@ impl Work<'_> {
     /// Takes a reply that lies at its place; a provider that costs nothing is asked again otherwise.
     pub(crate) fn await_reply(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
         if self.pick_up_reply()? {
-            return Ok(StepOutcome::Done(Performed::ReplyReceived { path: self.response_path()? }));
+            let (path, notes) = (self.response_path()?, Vec::new());
+            return Ok(StepOutcome::Done(Performed::ReplyReceived { path, notes }));
         }
         self.refuse_stale()?;
         let provider = providers::open(name, self.config())?;
@@ -120,7 +121,14 @@ impl Work<'_> {
                 Ok(Some(outcome))
             }
             Err(CallFailure { error, mut call }) => {
+                let after = fingerprint(&response_file);
                 call.kept = self.keep_call_files(&paths)?;
+                if after.is_some() && after != before {
+                    // What an agent wrote of its reply is kept, but not where a whole reply is looked for.
+                    let paths = self.call_paths("response")?;
+                    aiwf_store::move_to(&response_file, &paths.text)?;
+                    call.kept.extend(self.keep_call_files(&paths)?);
+                }
                 self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
                 Err(error.into())
             }
@@ -136,20 +144,24 @@ impl Work<'_> {
         has_written: bool,
         ability: Ability,
     ) -> Result<StepOutcome, SessionError> {
-        let claims_to_write = ability.permission == Permission::WriteResponse
-            && providers::has_hands(self.setup()?.provider(self.state.phase), self.config());
+        let is_asked = self.state.step == (Step::Asked { is_free: false });
+        // In a change nobody is asked to save anything.
+        let is_session = self.state.flow() == Flow::Session;
+        let claims_to_write = ability.permission == Permission::WriteResponse && is_asked && is_session;
         if has_written {
             call.kept = self.keep_call_files(paths)?;
         } else {
             if claims_to_write {
-                call.notes.push("the agent could save its reply but did not: its text is used".to_owned());
+                let name = self.setup()?.provider(self.state.phase);
+                call.notes.push(format!("{name} could save its reply but did not: its text is used"));
             }
             aiwf_store::move_to(&paths.text, &self.directory.file(response))?;
             call.kept = self.keep_call_files(paths)?;
         }
         let file = self.keep(response)?;
+        let notes = call.notes.clone();
         self.commit(Command::RecordReply { response: file, call: Some(call) })?;
-        Ok(StepOutcome::Done(Performed::ReplyReceived { path: response.to_owned() }))
+        Ok(StepOutcome::Done(Performed::ReplyReceived { path: response.to_owned(), notes }))
     }
 
     /// The files of a call that hold something, with their hashes; empty ones are removed.
@@ -190,7 +202,12 @@ impl Work<'_> {
             name: Self::call_name(self.state.phase, self.state.iteration),
             payload,
             ability,
-            permission: ability.permission,
+            // An agent that implements a change may be let edit the project itself.
+            permission: if self.setup()?.may_write_project(self.state.phase) {
+                Permission::WriteProject
+            } else {
+                ability.permission
+            },
             response_path,
             text_path: &paths.text,
             output_path: &paths.output,
@@ -198,13 +215,10 @@ impl Work<'_> {
     }
 
     /// A reply that lies at its place after a crash is whole, unless an agent may write there by itself.
-    pub(crate) fn take_up_whole_reply(&mut self) -> Result<(), SessionError> {
-        if self.state.step == (Step::Asked { is_free: false })
-            && self.ability()?.permission == Permission::ReadOnly
-        {
-            self.pick_up_reply()?;
-        }
-        Ok(())
+    pub(crate) fn take_up_whole_reply(&mut self) -> Result<bool, SessionError> {
+        let may_be_whole = self.state.step == (Step::Asked { is_free: false })
+            && self.ability()?.permission == Permission::ReadOnly;
+        if may_be_whole { self.pick_up_reply() } else { Ok(false) }
     }
 }
 
@@ -214,9 +228,4 @@ fn duty(phase: Phase) -> Duty {
         Some(Role::Generator | Role::Reviser) => Duty::Write,
         Some(Role::Planner | Role::Reviewer) | None => Duty::Read,
     }
-}
-
-/// What tells one state of a file from another; nothing when there is none.
-fn fingerprint(path: &std::path::Path) -> Option<String> {
-    std::fs::read(path).ok().map(|bytes| aiwf_store::sha256_hex(&bytes))
 }

@@ -91,6 +91,7 @@ impl Engine {
         for (gate, setting) in &new.gates {
             if let Approver::Ai(name) = &setting.approver {
                 providers::refuse_unknown(name, &config, || format!("gate `{gate}`"))?;
+                providers::open(name, &config)?;
             }
         }
         let root = &self.settings().project_root;
@@ -137,8 +138,9 @@ impl Engine {
                 gates: new.gates,
                 max_iterations: new.max_iterations.max(1),
                 hash_prompts: new.hash_prompts,
-                standards,
+                standards: Some(standards),
                 inputs,
+                change: None,
             };
             Work::open(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
             // From here on there is a session; before, there was nothing.

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
-use aiwf_session::{Command, FileHash, Pause, Step, decide};
+use aiwf_session::{Actor, Command, FileHash, Pause, Step, decide};
 use aiwf_store::{Durability, write_atomic};
 
 use super::apply::unified;
-use super::directory;
+use super::directory::{self, Which};
 use super::perform::{Performed, StepOutcome};
 use super::report::SessionReport;
 use super::verify::{Difference, stale};
@@ -42,16 +42,16 @@ pub struct Decided {
 }
 
 impl Engine {
-    fn work(&self, given: Option<&str>) -> Result<Work<'_>, SessionError> {
+    fn work<'a>(&self, given: impl Into<Which<'a>>) -> Result<Work<'_>, SessionError> {
         Work::open(self, directory::find(self.settings(), given)?)
     }
 
-    fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
+    pub(super) fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
         Decided { performed, report: SessionReport::of(&work.directory, &work.state), accepted: None }
     }
 
     /// Does the next thing that needs no decision.
-    pub fn step_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn step_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let performed = match work.step()? {
             StepOutcome::Done(done) => vec![done],
@@ -61,19 +61,32 @@ impl Engine {
     }
 
     /// Goes on until a person is needed or nothing is left to do.
-    pub fn run_session(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn run_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
     }
 
     /// Says yes to what lies at the gate, and goes on.
-    pub fn approve(&self, given: Option<&str>, options: &ApproveOptions) -> Result<Decided, SessionError> {
+    pub fn approve<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+        options: &ApproveOptions,
+    ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
-        let is_awake = work.wake_up()?;
+        // Whoever says yes where a judge is too dear has decided instead of it.
+        let is_awake = !work.state.is_judge_too_dear && work.wake_up()?;
         if is_awake || matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
             // Nothing lies at a gate that somebody has seen: what follows is not approved by this.
+            let performed = work.run_until_waiting()?;
+            return Ok(Self::decided(&work, performed));
+        }
+        if work.state.step == (Step::Asked { is_free: false }) {
+            // A call that was interrupted is made again, unless its whole reply is there; nobody has seen that yet.
+            if !work.take_up_whole_reply()? {
+                work.send_again(by)?;
+            }
             let performed = work.run_until_waiting()?;
             return Ok(Self::decided(&work, performed));
         }
@@ -82,8 +95,7 @@ impl Engine {
                 let path = work.directory.shown(&work.response_path()?);
                 return Err(SessionError::NoReplyYet { path });
             }
-            // A call that was interrupted or failed is made again; the journal says so.
-            work.commit(Command::Retry { by: by.clone(), kept: Vec::new() })?;
+            work.send_again(by)?;
             let performed = work.run_until_waiting()?;
             return Ok(Self::decided(&work, performed));
         }
@@ -100,7 +112,7 @@ impl Engine {
     }
 
     /// Says no to what lies at the gate, with the reason; the next prompt carries it.
-    pub fn reject(&self, given: Option<&str>, feedback: &str) -> Result<Decided, SessionError> {
+    pub fn reject<'a>(&self, given: impl Into<Which<'a>>, feedback: &str) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         let feedback = feedback.to_owned();
@@ -130,22 +142,18 @@ impl Engine {
     }
 
     /// Sends the same prompt once more.
-    pub fn retry(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn retry<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
-        decide(&work.state, Command::Retry { by: by.clone(), kept: Vec::new() })?;
-        let response = work.response_path()?;
-        let kept = work.keep_rejected(std::slice::from_ref(&response))?;
-        work.commit(Command::Retry { by, kept })?;
-        aiwf_store::remove(&work.directory.file(&response))?;
+        work.send_again(by)?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
     }
 
     /// Puts a reply in place; with a directory to record in, the request and the reply are kept there too.
-    pub fn respond(
+    pub fn respond<'a>(
         &self,
-        given: Option<&str>,
+        given: impl Into<Which<'a>>,
         reply: &str,
         record: Option<&Path>,
     ) -> Result<Decided, SessionError> {
@@ -177,11 +185,11 @@ impl Engine {
         let response = work.write(&path, reply.as_bytes())?;
         work.directory.objects().keep(reply.as_bytes())?;
         work.commit(Command::RecordReply { response, call: None })?;
-        Ok(Self::decided(&work, vec![Performed::ReplyReceived { path }]))
+        Ok(Self::decided(&work, vec![Performed::ReplyReceived { path, notes: Vec::new() }]))
     }
 
     /// Takes the code although its review failed.
-    pub fn accept(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn accept<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         work.refuse_stale()?;
@@ -190,7 +198,11 @@ impl Engine {
     }
 
     /// Allows more iterations, and goes on.
-    pub fn raise_cap(&self, given: Option<&str>, max_iterations: u32) -> Result<Decided, SessionError> {
+    pub fn raise_cap<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+        max_iterations: u32,
+    ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         work.refuse_stale()?;
         work.commit(Command::RaiseCap { max_iterations })?;
@@ -199,7 +211,7 @@ impl Engine {
     }
 
     /// Gives the session up.
-    pub fn cancel(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn cancel<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         work.commit(Command::Cancel { by })?;
@@ -207,7 +219,7 @@ impl Engine {
     }
 
     /// Accepts the changes of approved files; what was derived from them is marked.
-    pub fn rebind(&self, given: Option<&str>) -> Result<Decided, SessionError> {
+    pub fn rebind<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         let changed = stale(&work.directory, &work.state);
@@ -234,7 +246,7 @@ impl Engine {
     }
 
     /// Brings the approved bytes of a file back.
-    pub fn restore(&self, given: Option<&str>, path: &str) -> Result<(), SessionError> {
+    pub fn restore<'a>(&self, given: impl Into<Which<'a>>, path: &str) -> Result<(), SessionError> {
         let work = self.work(given)?;
         let prefix = work.directory.shown("");
         let relative = path.strip_prefix(&prefix).unwrap_or(path);
@@ -272,6 +284,15 @@ impl Work<'_> {
             return Err(SessionError::EditedPrompt { path: self.directory.shown(path) });
         }
         self.write_prompt(self.state.phase, self.state.iteration, Some(ability))
+    }
+
+    /// The approved prompt is to be sent once more; a reply that is there is kept under another name.
+    fn send_again(&mut self, by: Actor) -> Result<(), SessionError> {
+        decide(&self.state, Command::Retry { by: by.clone(), kept: Vec::new() })?;
+        let response = self.response_path()?;
+        let kept = self.keep_rejected(std::slice::from_ref(&response))?;
+        self.commit(Command::Retry { by, kept })?;
+        Ok(aiwf_store::remove(&self.directory.file(&response))?)
     }
 
     fn situation(&self) -> String {

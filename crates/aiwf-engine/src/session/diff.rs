@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::apply::unified;
-use super::directory;
+use super::directory::{self, Which};
 use super::work::Work;
 use crate::Engine;
 use crate::session_error::SessionError;
 
 impl Engine {
     /// The difference between the code of two iterations; the last two when none are named.
-    pub fn diff_session(
+    pub fn diff_session<'a>(
         &self,
-        given: Option<&str>,
+        given: impl Into<Which<'a>>,
         iterations: Option<(u32, u32)>,
     ) -> Result<String, SessionError> {
         let work = Work::open(self, directory::find(self.settings(), given)?)?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
-use aiwf_session::Event;
+use aiwf_session::{Event, Flow};
 use aiwf_store::{Journal, Objects, sha256_hex};
 
 use super::snapshot::summary;
@@ -11,22 +11,48 @@ use crate::clock;
 use crate::error::EngineError;
 use crate::session_error::SessionError;
 
+/// Names a session or a change.
+#[derive(Clone, Copy, Debug)]
+pub enum Which<'a> {
+    /// A session: its id, a unique beginning of it, or `latest`; without a name, the only open one.
+    Session(Option<&'a str>),
+    /// A change.
+    Change(&'a str),
+}
+
+impl<'a> From<Option<&'a str>> for Which<'a> {
+    fn from(given: Option<&'a str>) -> Self {
+        Self::Session(given)
+    }
+}
+
+impl<'a> From<Option<&'a String>> for Which<'a> {
+    fn from(given: Option<&'a String>) -> Self {
+        Self::Session(given.map(String::as_str))
+    }
+}
+
 /// A session's directory and the files in it.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionDirectory {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
+    flow: Flow,
 }
 
 impl SessionDirectory {
     pub(crate) fn new(settings: &Settings, id: &str) -> Self {
-        Self { id: id.to_owned(), path: sessions_root(settings).join(id) }
+        Self { id: id.to_owned(), path: sessions_root(settings).join(id), flow: Flow::Session }
+    }
+
+    pub(crate) fn of_change(settings: &Settings, name: &str) -> Self {
+        Self { id: name.to_owned(), path: changes_root(settings).join(name), flow: Flow::Change }
     }
 
     /// The same session while it is being created, under a name that nobody looks at.
     pub(crate) fn unfinished(&self) -> Self {
         let name = format!(".tmp-{}", self.id);
-        Self { id: self.id.clone(), path: self.path.with_file_name(name) }
+        Self { id: self.id.clone(), path: self.path.with_file_name(name), flow: self.flow }
     }
 
     pub(crate) fn journal_path(&self) -> PathBuf {
@@ -51,7 +77,11 @@ impl SessionDirectory {
 
     /// A path of the session as an agent uses it that works in the project's root.
     pub(crate) fn shown(&self, relative: &str) -> String {
-        format!(".aiwf/sessions/{}/{relative}", self.id)
+        let root = match self.flow {
+            Flow::Session => "sessions",
+            Flow::Change => "changes",
+        };
+        format!(".aiwf/{root}/{}/{relative}", self.id)
     }
 
     pub(crate) fn journal(&self) -> Result<Journal<Event>, SessionError> {
@@ -61,6 +91,10 @@ impl SessionDirectory {
 
 pub(crate) fn sessions_root(settings: &Settings) -> PathBuf {
     settings.project_dir().join("sessions")
+}
+
+pub(crate) fn changes_root(settings: &Settings) -> PathBuf {
+    settings.project_dir().join("changes")
 }
 
 /// Names of one second differ in four digits; a handful of tries finds a free one.
@@ -82,7 +116,15 @@ pub(crate) fn new_id(settings: &Settings) -> String {
 
 /// The names of all sessions, sorted by time.
 pub(crate) fn all_ids(settings: &Settings) -> Result<Vec<String>, SessionError> {
-    let root = sessions_root(settings);
+    names_in(sessions_root(settings))
+}
+
+/// The names of all changes, sorted.
+pub(crate) fn all_changes(settings: &Settings) -> Result<Vec<String>, SessionError> {
+    names_in(changes_root(settings))
+}
+
+fn names_in(root: PathBuf) -> Result<Vec<String>, SessionError> {
     let entries = match std::fs::read_dir(&root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -98,7 +140,14 @@ pub(crate) fn all_ids(settings: &Settings) -> Result<Vec<String>, SessionError> 
 }
 
 /// The session that a name, a unique beginning of one, or `latest` means; without a name, the only open one.
-pub(crate) fn find(settings: &Settings, given: Option<&str>) -> Result<SessionDirectory, SessionError> {
+pub(crate) fn find<'a>(
+    settings: &Settings,
+    which: impl Into<Which<'a>>,
+) -> Result<SessionDirectory, SessionError> {
+    let given = match which.into() {
+        Which::Session(given) => given,
+        Which::Change(name) => return find_change(settings, name),
+    };
     let ids = all_ids(settings)?;
     let one = |id: &String| Ok(SessionDirectory::new(settings, id));
     match given {
@@ -130,6 +179,15 @@ pub(crate) fn find(settings: &Settings, given: Option<&str>) -> Result<SessionDi
                 }),
             }
         }
+    }
+}
+
+fn find_change(settings: &Settings, name: &str) -> Result<SessionDirectory, SessionError> {
+    let known = all_changes(settings)?;
+    if known.iter().any(|known| known == name) {
+        Ok(SessionDirectory::of_change(settings, name))
+    } else {
+        Err(SessionError::NoChange { given: name.to_owned(), known })
     }
 }
 

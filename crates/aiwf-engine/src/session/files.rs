@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
-use aiwf_session::State;
+use aiwf_session::{Flow, State};
 use serde_json::{Map, Value};
 
-use super::directory::{self, SessionDirectory};
+use super::directory::{self, SessionDirectory, Which};
 use crate::Engine;
 use crate::read::{Root, read_text, read_text_below};
 use crate::session_error::SessionError;
@@ -34,7 +34,11 @@ pub struct SessionValues {
 
 impl Engine {
     /// What a session of a profile was given and has made.
-    pub fn session_values(&self, given: Option<&str>, profile: &str) -> Result<SessionValues, SessionError> {
+    pub fn session_values<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+        profile: &str,
+    ) -> Result<SessionValues, SessionError> {
         let directory = directory::find(self.settings(), given)?;
         let state = fold(&directory)?;
         let setup =
@@ -77,9 +81,9 @@ impl Engine {
     }
 
     /// A file of a session by what it is (plan, standards, prompt, response, review, code) or by its path.
-    pub fn session_file(
+    pub fn session_file<'a>(
         &self,
-        given: Option<&str>,
+        given: impl Into<Which<'a>>,
         artifact: &str,
     ) -> Result<(String, String), SessionError> {
         let directory = directory::find(self.settings(), given)?;
@@ -90,7 +94,9 @@ impl Engine {
             "standards" => "standards-bundle.md".to_owned(),
             "prompt" => current(state.phase.prompt_path(state.iteration)),
             "response" => current(state.phase.response_path(state.iteration)),
-            "review" => newest_review(&state).unwrap_or_default(),
+            "review" if state.flow() == Flow::Session => newest_review(&state).unwrap_or_default(),
+            "latest" if state.flow() == Flow::Change => newest_artifact(&state),
+            "challenge" | "implementation" | "review" | "archive" => format!("{artifact}.md"),
             path => {
                 let whole = format!("{}/", directory.path.display());
                 let below = path.strip_prefix(&directory.shown("")).or_else(|| path.strip_prefix(&whole));
@@ -157,6 +163,16 @@ fn newest_code(state: &State) -> String {
     };
     let newest = (1..=state.iteration).rev().find(has_code).unwrap_or(1);
     format!("iteration-{newest}/code/")
+}
+
+/// What was approved last of a change, else its prompt.
+fn newest_artifact(state: &State) -> String {
+    let artifacts = aiwf_session::Phase::CHANGE.into_iter().filter_map(aiwf_session::Phase::artifact);
+    let bound = artifacts.filter_map(|file| Some((state.bound.get(file)?.rank, file)));
+    match bound.max() {
+        Some((_, file)) => file.to_owned(),
+        None => state.phase.prompt_path(state.iteration).unwrap_or_default(),
+    }
 }
 
 fn newest_review(state: &State) -> Option<String> {

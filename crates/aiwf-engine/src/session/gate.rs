@@ -4,7 +4,7 @@
 //! the provider's words as the feedback that the next prompt carries; without a verdict a person decides.
 
 use aiwf_prompt::Format;
-use aiwf_provider::Payload;
+use aiwf_provider::{AskError, Payload};
 use aiwf_reply::{Verdict, parse_verdict_tag, without_thoughts};
 use aiwf_session::{Actor, Command, Phase, Stage};
 
@@ -15,7 +15,7 @@ use crate::build::BuildOptions;
 use crate::call::{CallFailure, Made, Order};
 use crate::document::{ChangeDocument, ContextDocument, Document};
 use crate::gather::ChangeFlags;
-use crate::payload::payload_of;
+use crate::payload::payload_in;
 use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
@@ -32,19 +32,13 @@ impl Work<'_> {
         if self.state.is_judged && !provider.is_free() {
             return self.leave_to_person(name, "the call was interrupted, so a person decides");
         }
-        let payload = self.gate_payload(stage, name)?;
+        let payload = self.gate_payload(stage)?;
         if !provider.is_free() {
             let (spent, settings) = (self.state.total(), self.engine.settings());
             if let Some(message) = budget::refuse(name, &payload, &spent, self.config(), settings)? {
-                return self.leave_to_person(name, &message);
+                self.commit(Command::PauseForBudget { message: message.clone() })?;
+                return Ok(StepOutcome::Done(Performed::BudgetReached { message }));
             }
-        }
-        if !self.state.is_judged {
-            self.commit(Command::RecordGateAsked {
-                provider: name.to_owned(),
-                payload_sha256: payload.sha256(),
-                is_free: provider.is_free(),
-            })?;
         }
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
@@ -59,6 +53,16 @@ impl Work<'_> {
             text_path: &paths.text,
             output_path: &paths.output,
         };
+        if let Err(refusal) = order.refuse(provider.as_ref(), self.engine) {
+            return self.leave_to_person(name, &refusal.to_string());
+        }
+        if !self.state.is_judged {
+            self.commit(Command::RecordGateAsked {
+                provider: name.to_owned(),
+                payload_sha256: payload.sha256(),
+                is_free: provider.is_free(),
+            })?;
+        }
         match order.make(provider.as_ref(), self.engine, self.config()) {
             Ok(Made::AwaitsPerson) => {
                 aiwf_store::remove(&paths.text)?;
@@ -84,7 +88,10 @@ impl Work<'_> {
                 let message = error.to_string();
                 // What the failed call cost is on record with the words that leave the gate to a person.
                 self.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
-                self.leave_to_person(name, &message)?;
+                // Whoever stops a judge has not decided: it is asked again by the next command.
+                if !matches!(error, AskError::Stopped { .. }) {
+                    self.leave_to_person(name, &message)?;
+                }
                 Err(error.into())
             }
         }
@@ -146,8 +153,8 @@ impl Work<'_> {
         Ok(StepOutcome::Done(Performed::Noted { message: format!("{name}: {message}") }))
     }
 
-    /// What the judge gets: what lies at the gate, and what it was made from.
-    fn gate_payload(&mut self, stage: Stage, name: &str) -> Result<Payload, SessionError> {
+    /// What the judge gets, whoever it is: what lies at the gate, and what it was made from.
+    pub(crate) fn gate_payload(&mut self, stage: Stage) -> Result<Payload, SessionError> {
         let phase = self.state.phase;
         let artifact = |name: &str, content: String| ContextDocument {
             kind: "artifact".to_owned(),
@@ -163,7 +170,7 @@ impl Work<'_> {
             Ok(())
         };
         add("standards", "standards-bundle.md")?;
-        if phase != Phase::Planning {
+        if !matches!(phase, Phase::Planning | Phase::Plan) {
             add("plan", "plan.md")?;
         }
         let subject = match stage {
@@ -193,7 +200,6 @@ impl Work<'_> {
             question(phase, stage)
         );
         let document = ChangeDocument {
-            agent: providers::template_agent(name, self.config()).map(str::to_owned),
             phase: Some(GATE.to_owned()),
             context,
             instructions,
@@ -202,7 +208,7 @@ impl Work<'_> {
         let options = BuildOptions { format: Some(Format::Xml), ..BuildOptions::default() };
         let built =
             self.engine.build(Document::Change(document), &ChangeFlags::default(), &options, &|_| ())?;
-        Ok(Payload { session_id: Some(self.directory.id.clone()), ..payload_of(&built.prompt) })
+        Ok(payload_in(&built.prompt, self.id_in_prompts().as_deref()))
     }
 }
 
@@ -212,12 +218,17 @@ fn question(phase: Phase, stage: Stage) -> &'static str {
         return "Is it complete, free of contradictions and ready to be sent?";
     }
     match phase {
-        Phase::Planning => {
+        Phase::Planning | Phase::Plan => {
             "Is the plan acceptable: does it answer the prompt, and can it be carried out as it stands?"
         }
-        Phase::Generating => "Does it implement the plan? A code review follows and is not your task.",
-        Phase::Reviewing => "Is the review clear, and can someone act on it?",
+        Phase::Generating | Phase::Implement => {
+            "Does it implement the plan? A code review follows and is not your task."
+        }
+        Phase::Reviewing | Phase::Challenge | Phase::Review => {
+            "Is the review clear, and can someone act on it?"
+        }
         Phase::Revising => "Are the issues addressed that the review named?",
+        Phase::Archive => "Is the record complete, and does it say nothing that the change did not do?",
         Phase::Initialized | Phase::Complete | Phase::Cancelled => "Does it answer the prompt?",
     }
 }

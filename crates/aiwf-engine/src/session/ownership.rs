@@ -5,35 +5,25 @@
 
 use aiwf_prompt::OwnedText;
 use aiwf_provider::SectionHash;
-use aiwf_store::sha256_hex;
 
 /// Attributes every byte of `text`.
-pub(super) fn attribute(built: &[&OwnedText], text: &str, file: &str) -> Vec<SectionHash> {
+pub(super) fn attribute(built: &[&OwnedText], text: &str, file: &str, session_id: &str) -> Vec<SectionHash> {
+    let section = |id: &str, source: &str, text: &str| SectionHash::new(id, source, text, Some(session_id));
+    let push_edited = |sections: &mut Vec<SectionHash>, text: &str| {
+        if !text.is_empty() {
+            sections.push(section("edited", &format!("file:{file}"), text));
+        }
+    };
     let mut sections = Vec::new();
     let mut rest = text;
     for stretch in built {
         let Some((before, after)) = rest.split_once(stretch.text.as_str()) else { continue };
-        push_edited(&mut sections, before, file);
+        push_edited(&mut sections, before);
         sections.push(section(&stretch.section, &stretch.source, &stretch.text));
         rest = after;
     }
-    push_edited(&mut sections, rest, file);
+    push_edited(&mut sections, rest);
     sections
-}
-
-fn push_edited(sections: &mut Vec<SectionHash>, text: &str, file: &str) {
-    if !text.is_empty() {
-        sections.push(section("edited", &format!("file:{file}"), text));
-    }
-}
-
-fn section(id: &str, source: &str, text: &str) -> SectionHash {
-    SectionHash {
-        id: id.to_owned(),
-        source: source.to_owned(),
-        bytes: text.len(),
-        sha256: sha256_hex(text.as_bytes()),
-    }
 }
 
 #[cfg(test)]
@@ -51,7 +41,7 @@ mod tests {
         };
         let built =
             [owned("plan", "the plan\n\n"), owned("task", "the task\n\n"), owned("output", "save it")];
-        let sections = attribute(&built.iter().collect::<Vec<_>>(), text, "prompt.md");
+        let sections = attribute(&built.iter().collect::<Vec<_>>(), text, "prompt.md", "an-id");
         let found: Vec<(&str, usize)> =
             sections.iter().map(|section| (section.id.as_str(), section.bytes)).collect();
         assert_eq!(found, expected);

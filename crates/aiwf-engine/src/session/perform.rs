@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use aiwf_session::{Actor, Command, Effect, Pause, Stage, Step, next_effect};
+use aiwf_session::{Actor, Approver, Command, Effect, Flow, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
 use crate::budget;
@@ -61,6 +61,8 @@ pub enum Performed {
     ReplyReceived {
         /// The file, relative to the session.
         path: String,
+        /// Things worth saying about the call.
+        notes: Vec<String>,
     },
 }
 
@@ -74,7 +76,10 @@ impl fmt::Display for Performed {
                 write!(formatter, "warning: profile `{name}` changed since the session began")
             }
             Self::Kept { path } => write!(formatter, "kept what was edited as {path}"),
-            Self::ReplyReceived { path } => write!(formatter, "took the reply {path}"),
+            Self::ReplyReceived { path, notes } => {
+                write!(formatter, "took the reply {path}")?;
+                notes.iter().try_for_each(|note| write!(formatter, "; {note}"))
+            }
             Self::Judged { provider, is_approved: true } => {
                 write!(formatter, "{provider} says yes at the gate")
             }
@@ -105,18 +110,25 @@ impl Work<'_> {
         self.take_up_whole_reply()?;
         self.wake_up()?;
         match next_effect(&self.state) {
-            None => Ok(StepOutcome::Waiting),
-            Some(effect) => self.perform(effect),
+            Some(effect) if !self.is_phase_over() => self.perform(effect),
+            Some(_) | None => Ok(StepOutcome::Waiting),
         }
     }
 
     /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
     pub(crate) fn wake_up(&mut self) -> Result<bool, SessionError> {
+        if self.state.is_judge_too_dear {
+            return self.wake_judge();
+        }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
+            Pause::Verdict => return Ok(false),
             Pause::IterationCap => {
-                let max_iterations = self.config().session.max_iterations.value.get();
-                if max_iterations <= self.state.iteration.max(self.setup()?.max_iterations) {
+                let max_iterations = match self.state.flow() {
+                    Flow::Session => self.config().session.max_iterations.value.get(),
+                    Flow::Change => self.config().change.max_rounds.value.get(),
+                };
+                if max_iterations <= self.state.round.max(self.setup()?.max_iterations) {
                     return Ok(false);
                 }
                 Command::RaiseCap { max_iterations }
@@ -133,6 +145,20 @@ impl Work<'_> {
         };
         self.refuse_stale()?;
         self.commit(command)?;
+        Ok(true)
+    }
+
+    /// Lets the provider at the gate be asked when the configuration allows more by now; says whether it does.
+    fn wake_judge(&mut self) -> Result<bool, SessionError> {
+        let (Approver::Ai(name), Some(stage)) = (self.state.approver().clone(), self.state.stage) else {
+            return Ok(false);
+        };
+        let payload = self.gate_payload(stage)?;
+        let (spent, settings) = (self.state.total(), self.engine.settings());
+        if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_some() {
+            return Ok(false);
+        }
+        self.commit(Command::RaiseBudget)?;
         Ok(true)
     }
 

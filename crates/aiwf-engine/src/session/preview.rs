@@ -5,7 +5,7 @@ use aiwf_provider::SectionHash;
 use aiwf_session::{Phase, Step};
 use serde::Serialize;
 
-use super::directory;
+use super::directory::{self, Which};
 use super::work::Work;
 use crate::Engine;
 use crate::session_error::SessionError;
@@ -65,9 +65,9 @@ impl SessionPreview {
 
 impl Engine {
     /// The sections of the current prompt, as it is built now, and its figures.
-    pub fn explain_session(
+    pub fn explain_session<'a>(
         &self,
-        given: Option<&str>,
+        given: impl Into<Which<'a>>,
     ) -> Result<(Vec<SectionReport>, Metadata), SessionError> {
         let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
         let (phase, iteration) = (work.state.phase, work.state.iteration);
@@ -77,7 +77,7 @@ impl Engine {
     }
 
     /// The next prompt as it will be sent: the bytes on disk, edited or not.
-    pub fn preview_session(&self, given: Option<&str>) -> Result<SessionPreview, SessionError> {
+    pub fn preview_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<SessionPreview, SessionError> {
         let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
         if let Step::PromptWanted { phase, iteration } = work.state.step {
             work.write_prompt(phase, iteration, None)?;

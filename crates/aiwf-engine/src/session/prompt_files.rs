@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use aiwf_prompt::{CountTokens as _, Format, FsAbility, Message, OwnedText, Prompt, Role, Tokenizer, Tokens};
 use aiwf_provider::Payload;
-use aiwf_session::{Command, FileHash, Phase, Stage};
+use aiwf_session::{Command, FileHash, Flow, Phase, Stage};
 
 use super::ownership::attribute;
 use super::work::Work;
@@ -25,6 +25,9 @@ impl Work<'_> {
         fs_ability: Option<FsAbility>,
     ) -> Result<Prompt, SessionError> {
         let setup = self.setup()?.clone();
+        if let Some(change) = &setup.change {
+            return self.build_change_prompt(phase, change);
+        }
         let capability = self.ability_in(phase, iteration, fs_ability)?.capability;
         let inputs = self.inputs()?;
         let domain = domain_phase(phase)?;
@@ -75,11 +78,12 @@ impl Work<'_> {
             .map(|text| self.write(&path(phase.system_prompt_path(iteration))?, text.as_bytes()))
             .transpose()?;
         let user = self.write(&path(phase.prompt_path(iteration))?, prompt.user_prompt().as_bytes())?;
-        self.commit(Command::RecordPrompt { prompt: user, system_prompt: system })
+        let seen = self.seen(phase, &prompt);
+        self.commit(Command::RecordPrompt { prompt: user, system_prompt: system, seen })
     }
 
     /// How many tokens a prompt may have: as the configuration says, else what the provider reads at once.
-    fn budget(&self, phase: Phase) -> Option<Tokens> {
+    pub(crate) fn budget(&self, phase: Phase) -> Option<Tokens> {
         let set = self.config().session.budget_tokens.as_ref();
         let set = set.map(|budget| u64::from(budget.value.get()));
         let of_provider = || providers::window(self.setup().ok()?.provider(phase), self.config());
@@ -113,7 +117,8 @@ impl Work<'_> {
             let is_system = file.path.ends_with("-system-prompt.md");
             let role = if is_system { Role::System } else { Role::User };
             let of_role: Vec<&OwnedText> = built.iter().filter(|owned| owned.role == role).collect();
-            sections.extend(attribute(&of_role, &text, &self.directory.shown(&file.path)));
+            let shown = self.directory.shown(&file.path);
+            sections.extend(attribute(&of_role, &text, &shown, &self.directory.id));
             if is_system {
                 system = Some(text);
             } else {
@@ -124,11 +129,19 @@ impl Work<'_> {
             system,
             messages,
             sections,
-            session_id: Some(self.directory.id.clone()),
+            session_id: self.id_in_prompts(),
             // Standards and rules are the same for every phase of a session.
             is_system_stable: true,
             ..Payload::default()
         })
+    }
+
+    /// The id that may stand in a prompt; a change's name is a word like any other and stands in none.
+    pub(crate) fn id_in_prompts(&self) -> Option<String> {
+        match self.state.flow() {
+            Flow::Session => Some(self.directory.id.clone()),
+            Flow::Change => None,
+        }
     }
 
     /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.
@@ -172,8 +185,13 @@ pub(crate) fn domain_phase(phase: Phase) -> Result<aiwf_profile::Phase, SessionE
         Phase::Generating => Ok(aiwf_profile::Phase::Generating),
         Phase::Reviewing => Ok(aiwf_profile::Phase::Reviewing),
         Phase::Revising => Ok(aiwf_profile::Phase::Revising),
-        Phase::Initialized | Phase::Complete | Phase::Cancelled => {
-            Err(SessionError::NoPrompt { phase: phase.as_str() })
-        }
+        Phase::Initialized
+        | Phase::Plan
+        | Phase::Challenge
+        | Phase::Implement
+        | Phase::Review
+        | Phase::Archive
+        | Phase::Complete
+        | Phase::Cancelled => Err(SessionError::NoPrompt { phase: phase.as_str() }),
     }
 }

@@ -1,11 +1,12 @@
 //! Where a session stands, for people and programs.
 
-use aiwf_session::{Approver, Event, GateState, Pause, Phase, State, Step};
+use aiwf_session::{Approver, Event, Flow, GateState, Pause, Phase, State, Step};
 use aiwf_store::Line;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::directory::{self, SessionDirectory};
+use super::change_report::{self, ChangeReport};
+use super::directory::{self, SessionDirectory, Which};
 use super::snapshot::{self, SessionSummary};
 use super::verify::{Difference, stale};
 use crate::Engine;
@@ -16,9 +17,11 @@ use crate::session_error::SessionError;
 pub struct SessionReport {
     /// The session.
     pub session_id: String,
-    /// Its profile.
+    /// Its profile; a change has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub profile: String,
-    /// What the profile was given.
+    /// What the profile was given; a change has no profile.
+    #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
     /// Its phase.
     pub phase: &'static str,
@@ -57,6 +60,9 @@ pub struct SessionReport {
     /// Why a person is needed, or why the session is paused, when somebody said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
+    /// What a change is about and came to.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Box<ChangeReport>>,
     /// What to type next.
     pub next: String,
 }
@@ -84,11 +90,18 @@ pub struct StaleReport {
 
 impl Engine {
     /// Where a session stands; nothing is changed.
-    pub fn session_report(&self, given: Option<&str>) -> Result<SessionReport, SessionError> {
+    pub fn session_report<'a>(&self, given: impl Into<Which<'a>>) -> Result<SessionReport, SessionError> {
         let directory = directory::find(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
-        Ok(SessionReport::of(&directory, &state))
+        let mut report = SessionReport::of(&directory, &state);
+        if state.is_interrupted() && aiwf_store::Lock::is_taken(&directory.lock_path()) {
+            // Nothing was interrupted: somebody is asking right now.
+            report.problems = Vec::new();
+            report.remark = Some("the call is under way".to_owned());
+            "wait for the reply, or end the aiwf that asks".clone_into(&mut report.next);
+        }
+        Ok(report)
     }
 
     /// Every session, the one that changed last first.
@@ -103,7 +116,7 @@ impl Engine {
     }
 
     /// The lines of a session's journal.
-    pub fn session_events(&self, given: Option<&str>) -> Result<Vec<Line<Event>>, SessionError> {
+    pub fn session_events<'a>(&self, given: impl Into<Which<'a>>) -> Result<Vec<Line<Event>>, SessionError> {
         let directory = directory::find(self.settings(), given)?;
         Ok(directory.journal()?.lines().to_vec())
     }
@@ -114,7 +127,8 @@ impl SessionReport {
         let setup = state.setup.as_ref();
         let shown = |path: Option<String>| path.map(|path| directory.shown(&path));
         let phase = state.phase;
-        let response_path = shown(phase.response_path(state.iteration));
+        let is_yet_to_begin = state.flow() == Flow::Change && matches!(state.step, Step::PromptWanted { .. });
+        let response_path = shown(phase.response_path(state.iteration)).filter(|_| !is_yet_to_begin);
         let differences: Vec<Difference> = stale(directory, state);
         let is_awaited = state.step == Step::Asked { is_free: true };
         let awaiting = response_path.iter().filter(|_| is_awaited).cloned().collect();
@@ -127,7 +141,7 @@ impl SessionReport {
             status: state.status().as_str(),
             iteration: state.iteration,
             gate: gate(state),
-            prompt_path: shown(phase.prompt_path(state.iteration)),
+            prompt_path: shown(phase.prompt_path(state.iteration)).filter(|_| !is_yet_to_begin),
             system_prompt_path: state
                 .written
                 .iter()
@@ -139,7 +153,14 @@ impl SessionReport {
             unknown: unknown_files(directory, state),
             problems: problems(state),
             remark: state.remark.clone(),
-            next: next(&directory.id, state, !differences.is_empty()),
+            change: setup.and_then(|setup| {
+                let change = setup.change.as_ref()?;
+                Some(Box::new(ChangeReport::of(directory, state, change, setup.max_iterations)))
+            }),
+            next: match state.flow() {
+                Flow::Session => next(&directory.id, state, !differences.is_empty()),
+                Flow::Change => change_report::next(&directory.id, state, !differences.is_empty()),
+            },
             stale: differences
                 .into_iter()
                 .map(|difference| StaleReport {
@@ -196,8 +217,7 @@ fn gate(state: &State) -> Option<GateReport> {
 
 fn problems(state: &State) -> Vec<String> {
     match &state.step {
-        Step::ReplyReady { problems } => problems.clone(),
-        Step::AskFailed { message } => vec![message.clone()],
+        Step::ReplyReady { problems } | Step::AskFailed { problems } => problems.clone(),
         Step::Asked { is_free: false } => vec!["the call was interrupted: no whole reply arrived".to_owned()],
         Step::Unborn
         | Step::PromptWanted { .. }
@@ -214,6 +234,11 @@ fn next(id: &str, state: &State, is_stale: bool) -> String {
     if is_stale && state.phase != Phase::Cancelled {
         return format!("aiwf restore {id} FILE, or aiwf approve {id} --rebind");
     }
+    if state.is_judge_too_dear {
+        return format!(
+            "raise `[budget]` in .aiwf/config.toml, then aiwf run {id}; or decide: aiwf approve {id}"
+        );
+    }
     match &state.step {
         Step::Unborn => "aiwf PROFILE init".to_owned(),
         Step::PromptWanted { .. } | Step::AskWanted => format!("aiwf run {id}"),
@@ -225,7 +250,7 @@ fn next(id: &str, state: &State, is_stale: bool) -> String {
             format!("edit the reply and aiwf approve {id}, or aiwf reject {id} --feedback TEXT")
         }
         Step::Paused(Pause::Budget) => format!("raise `[budget]` in .aiwf/config.toml, then aiwf run {id}"),
-        Step::Paused(Pause::IterationCap) => {
+        Step::Paused(Pause::IterationCap | Pause::Verdict) => {
             format!("aiwf approve {id} --accept, or aiwf approve {id} --max-iterations N")
         }
         Step::Ended if state.phase == Phase::Complete && !state.is_applied => format!("aiwf apply {id}"),

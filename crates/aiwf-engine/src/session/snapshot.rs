@@ -3,7 +3,7 @@
 //! Derived from the journal and written after it. One that does not fit the journal's length is not believed; then the
 //! journal is read instead.
 
-use aiwf_session::{Event, State};
+use aiwf_session::{Event, Setup, State};
 use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -62,13 +62,21 @@ fn summarize(directory: &SessionDirectory, state: &State, journal: &Journal<Even
     SessionSummary {
         session_id: directory.id.clone(),
         profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
-        context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
+        context: setup.map(context).unwrap_or_default(),
         phase: state.phase.as_str().to_owned(),
         status: state.status().as_str().to_owned(),
         iteration: state.iteration,
         created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
         updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
         error: None,
+    }
+}
+
+/// What it was given: of a change, what to change.
+fn context(setup: &Setup) -> Map<String, Value> {
+    match &setup.change {
+        Some(change) => [("request".to_owned(), Value::from(change.request.as_str()))].into_iter().collect(),
+        None => setup.context.clone(),
     }
 }
 

@@ -21,8 +21,15 @@ impl Work<'_> {
         let sha256 = self.directory.objects().keep(&bytes)?;
         let response = FileHash { path: path.clone(), sha256 };
         let text = into_text(bytes, &self.directory.file(&path));
+        let is_change = self.setup()?.change.is_some();
+        let mut artifact = None;
         let (value, mut problems) = match text {
             Err(error) => (None, vec![error.to_string()]),
+            Ok(text) if is_change => {
+                let mut problems = Vec::new();
+                artifact = self.take_artifact(&text, &mut problems)?;
+                (None, problems)
+            }
             Ok(text) => {
                 let phase = domain_phase(self.state.phase)?;
                 let reply = self.profile()?.read(phase, &text);
@@ -31,7 +38,7 @@ impl Work<'_> {
         };
         let outcome = match value {
             Some(value) if problems.is_empty() => self.outcome(value, &mut problems)?,
-            _ => None,
+            _ => artifact,
         };
         if let Some(outcome) = outcome {
             return self.commit(Command::ApproveResponse { by, response, outcome });
@@ -118,7 +125,7 @@ impl Work<'_> {
     }
 
     /// A file in the code directory that we did not announce is a person's; it is not written over.
-    fn refuse_strangers(&self, iteration: &str) -> Result<(), SessionError> {
+    pub(super) fn refuse_strangers(&self, iteration: &str) -> Result<(), SessionError> {
         let root = self.directory.file(&format!("{iteration}/code"));
         if !root.exists() {
             return Ok(());

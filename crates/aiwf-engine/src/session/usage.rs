@@ -6,7 +6,7 @@ use aiwf_config::Flags;
 use aiwf_session::{Role, Spent, State, Total};
 use serde::Serialize;
 
-use super::directory;
+use super::directory::{self, Which};
 use crate::Engine;
 use crate::budget;
 use crate::providers::load_config;
@@ -56,7 +56,7 @@ pub struct BudgetReport {
 
 impl Engine {
     /// What a session cost so far.
-    pub fn session_usage(&self, given: Option<&str>) -> Result<UsageReport, SessionError> {
+    pub fn session_usage<'a>(&self, given: impl Into<Which<'a>>) -> Result<UsageReport, SessionError> {
         let directory = directory::find(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
@@ -69,7 +69,11 @@ impl Engine {
             }
         }
         let asked: BTreeSet<String> = match &state.setup {
-            Some(setup) => Role::ALL.iter().filter_map(|role| setup.roles.get(role).cloned()).collect(),
+            Some(setup) => {
+                let agents = setup.change.iter().flat_map(|change| change.agents.values());
+                let agents = agents.map(|agent| agent.provider.clone());
+                Role::ALL.iter().filter_map(|role| setup.roles.get(role).cloned()).chain(agents).collect()
+            }
             None => BTreeSet::new(),
         };
         let is_asked =

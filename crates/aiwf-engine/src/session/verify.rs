@@ -3,7 +3,7 @@
 use aiwf_session::State;
 use aiwf_store::sha256_hex;
 
-use super::directory::{self, SessionDirectory};
+use super::directory::{self, SessionDirectory, Which};
 use crate::Engine;
 use crate::session_error::SessionError;
 
@@ -35,7 +35,7 @@ pub struct Verified {
 
 impl Engine {
     /// Checks the chain of the journal and every approved file.
-    pub fn verify(&self, given: Option<&str>) -> Result<Verified, SessionError> {
+    pub fn verify<'a>(&self, given: impl Into<Which<'a>>) -> Result<Verified, SessionError> {
         let directory = directory::find(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
@@ -57,7 +57,10 @@ pub(crate) fn stale(directory: &SessionDirectory, state: &State) -> Vec<Differen
         .filter(|(_, bound)| bound.is_checked)
         .filter_map(|(path, bound)| {
             let found = std::fs::read(directory.file(path)).ok().map(|bytes| sha256_hex(&bytes));
-            (found.as_deref() != Some(bound.sha256.as_str())).then(|| Difference {
+            // What a command that was cut short wrote is no edit; the next one writes it again.
+            let is_intended =
+                state.intended.iter().any(|file| file.path == *path && Some(&file.sha256) == found.as_ref());
+            (found.as_deref() != Some(bound.sha256.as_str()) && !is_intended).then(|| Difference {
                 path: path.clone(),
                 approved: bound.sha256.clone(),
                 found,

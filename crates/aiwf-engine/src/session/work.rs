@@ -2,7 +2,7 @@
 
 use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
-use aiwf_session::{Actor, Command, FileHash, Setup, State, decide};
+use aiwf_session::{Actor, Command, FileHash, Flow, Phase, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex, write_atomic};
 
 use super::directory::{SessionDirectory, is_temporary};
@@ -21,6 +21,8 @@ pub(crate) struct Work<'e> {
     profile: Option<Profile>,
     /// Whether the profile is not the one the session began with.
     pub(crate) is_profile_changed: bool,
+    /// The phase and iteration after which a change waits for the next command; a session never does.
+    pub(super) stop_after: Option<(Phase, u32)>,
     config: Config,
     _lock: Lock,
 }
@@ -33,16 +35,20 @@ impl<'e> Work<'e> {
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         remove_leftovers(&directory);
         let config = load_config(engine.settings(), &Flags::default())?;
-        Ok(Self {
+        let stop_after = (state.flow() == Flow::Change).then_some((state.phase, state.iteration));
+        let work = Self {
             engine,
             directory,
             state,
             journal,
             profile: None,
             is_profile_changed: false,
+            stop_after,
             config,
             _lock: lock,
-        })
+        };
+        work.undo_intended()?;
+        Ok(work)
     }
 
     /// What the session was set up with.

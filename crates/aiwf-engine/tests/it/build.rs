@@ -80,8 +80,11 @@ fn files_and_thoughts_that_a_program_adds_stand_after_those_of_the_document() {
         Recipe::Change,
         r#"{"instructions": "x", "context": [{"type": "thought", "content": "t"}]}"#,
     );
-    let flags =
-        ChangeFlags { files: vec!["*.rs".to_owned()], thoughts: vec!["u".to_owned()], artifacts: Vec::new() };
+    let flags = ChangeFlags {
+        files: vec!["*.rs".to_owned()],
+        thoughts: vec!["u".to_owned()],
+        ..ChangeFlags::default()
+    };
     let built =
         engine(root.path()).build(document.unwrap(), &flags, &BuildOptions::default(), &|_| {}).unwrap();
     let section = built.prompt.sections().remove(0);

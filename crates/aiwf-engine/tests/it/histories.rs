@@ -30,3 +30,8 @@ fn check(name: &str, expected: &str) {
 fn format_1_folds_a_session_that_failed_and_then_passed() {
     check("v1-fail-then-pass.jsonl", include_str!("../histories/v1-fail-then-pass.txt").trim_end());
 }
+
+#[test]
+fn format_1_folds_a_change_that_was_revised_accepted_and_applied() {
+    check("v1-change.jsonl", include_str!("../histories/v1-change.txt").trim_end());
+}

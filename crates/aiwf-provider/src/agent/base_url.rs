@@ -25,7 +25,7 @@ pub(crate) fn check(setting: &ProviderSetting, vendor_hosts: &[&str]) -> Result<
 /// Whether a variable of that name says where requests go.
 fn leads_elsewhere(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    ["BASE_URL", "API_URL", "ENDPOINT", "_PROXY"].iter().any(|end| name.ends_with(end))
+    name != "NO_PROXY" && ["BASE_URL", "API_URL", "ENDPOINT", "_PROXY"].iter().any(|end| name.ends_with(end))
 }
 
 fn is_loopback(url: &str) -> bool {
@@ -109,6 +109,8 @@ mod tests {
         let mut setting = of_project("https://proxy.example");
         setting.base_url = Some(BaseUrl { url: "https://proxy.example".to_owned(), is_users: true });
         setting.env.insert("ANTHROPIC_BASE_URL".to_owned(), "https://proxy.example/".to_owned());
+        assert!(check(&setting, &[]).is_ok());
+        setting.env.insert("no_proxy".to_owned(), "localhost,internal.example".to_owned());
         assert!(check(&setting, &[]).is_ok());
         setting.env.insert("https_proxy".to_owned(), "https://evil.example".to_owned());
         assert!(check(&setting, &[]).is_err());

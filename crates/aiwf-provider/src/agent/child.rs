@@ -75,9 +75,13 @@ pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     /// The signal that ended it.
     pub(crate) signal: Option<i32>,
+    /// Whether we ended it, or hung up on it: then how it ended says nothing.
+    pub(crate) is_our_doing: bool,
     /// The end of what it complained about.
     pub(crate) stderr: String,
+    /// When the first byte came.
     pub(crate) first_byte: Option<Duration>,
+    /// When the last byte came, else when it ended.
     pub(crate) total: Duration,
 }
 
@@ -96,6 +100,7 @@ pub(crate) struct Child<'a> {
     stderr_tail: VecDeque<u8>,
     started_at: Instant,
     first_byte: Option<Duration>,
+    last_byte: Option<Duration>,
     n_bytes: u64,
     looked_at: Instant,
     exited_at: Option<Instant>,
@@ -134,6 +139,7 @@ impl<'a> Child<'a> {
             stderr_tail: VecDeque::new(),
             started_at,
             first_byte: None,
+            last_byte: None,
             n_bytes: 0,
             looked_at: started_at,
             exited_at: None,
@@ -231,7 +237,9 @@ impl<'a> Child<'a> {
     }
 
     fn count(&mut self, n_read: usize) -> Result<(), ChildError> {
-        self.first_byte.get_or_insert_with(|| self.started_at.elapsed());
+        let elapsed = self.started_at.elapsed();
+        self.first_byte.get_or_insert(elapsed);
+        self.last_byte = Some(elapsed);
         self.n_bytes = self.n_bytes.saturating_add(n_read as u64);
         if self.n_bytes > self.limits.max_bytes {
             return Err(ChildError::TooLarge { limit: self.limits.max_bytes });
@@ -382,14 +390,16 @@ impl<'a> Child<'a> {
         if self.exited_at.is_none() {
             self.await_exit(patience);
         }
+        let is_our_doing = !self.closes_stdin || self.exited_at.is_none();
         self.terminate();
         let (front, back) = self.stderr_tail.as_slices();
         Ended {
             code: self.status.and_then(|status| status.code()),
             signal: self.status.and_then(|status| status.signal()),
+            is_our_doing,
             stderr: String::from_utf8_lossy(&[front, back].concat()).into_owned(),
             first_byte: self.first_byte,
-            total: self.started_at.elapsed(),
+            total: self.last_byte.unwrap_or_else(|| self.started_at.elapsed()),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::child::Ended;
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
-use super::invocation::{Call, Invocation, prompt_text};
+use super::invocation::{Call, Invocation, prompt_text, untrimmed};
 use super::{Dialect, npm_hint, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
@@ -82,7 +82,7 @@ impl Dialect for Codex {
         }
         if let Some(system) = &call.request.payload.system {
             // Instructions as an argument would be seen by everyone who lists processes, and could not be long.
-            let path = invocation.file(call, "system.md", system);
+            let path = invocation.file(call, "system.md", untrimmed(system));
             config(&mut invocation, "model_instructions_file", &path.to_string_lossy());
         }
         hand_over(call, &mut invocation);
@@ -158,11 +158,14 @@ impl Events for CodexEvents {
             Some("error") => heard.complaint = text_at(event, "/message").map(str::to_owned),
             Some("turn.completed") => {
                 heard.is_whole = true;
+                // It may take seconds to go, for things that are not about the reply.
+                heard.is_done = true;
                 heard.usage = usage(event).or(heard.usage.take());
             }
             Some("turn.failed") => {
                 let words = text_at(event, "/error/message").or_else(|| text_at(event, "/error"));
                 heard.fail(words.unwrap_or_default());
+                heard.is_done = true;
             }
             Some(_) | None => {}
         }

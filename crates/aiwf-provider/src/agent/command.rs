@@ -318,3 +318,59 @@ impl Fold for WrittenFile {
         text.end(heard)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::agent::heard::Step;
+
+    proptest! {
+        #[test]
+        fn any_chunks_of_a_reply_give_the_same_text(
+            bytes in prop_oneof![
+                ".{0,40}".prop_map(String::into_bytes),
+                prop::collection::vec(any::<u8>(), 0..40),
+            ],
+            sizes in prop::collection::vec(1_usize..7, 1..6),
+        ) {
+            let mut fold = Utf8::default();
+            let mut heard = Heard::default();
+            let mut sizes = sizes.into_iter().cycle();
+            let mut rest = bytes.as_slice();
+            let mut folded = Ok(());
+            while folded.is_ok() && !rest.is_empty() {
+                let (chunk, after) = rest.split_at(sizes.next().unwrap_or(1).min(rest.len()));
+                folded = fold.bytes(chunk, &mut heard);
+                rest = after;
+            }
+            let folded = folded.and_then(|()| fold.end(&mut heard));
+            let text: String = heard
+                .steps
+                .iter()
+                .map(|step| match step {
+                    Step::Text(text) => text.as_str(),
+                    Step::Restart | Step::Send(_) => panic!("only text"),
+                })
+                .collect();
+            match std::str::from_utf8(&bytes) {
+                Ok(whole) => {
+                    prop_assert!(folded.is_ok());
+                    prop_assert_eq!(text, whole);
+                }
+                Err(error) => {
+                    prop_assert_eq!(text.as_bytes(), &bytes[..error.valid_up_to()]);
+                    let message = folded.unwrap_err().to_string();
+                    let at = format!("at byte {}", error.valid_up_to());
+                    prop_assert!(message.ends_with(&at), "{} {}", message, at);
+                }
+            }
+        }
+
+        #[test]
+        fn arguments_without_placeholders_stay_as_they_are(arg in "[^{]{0,20}") {
+            prop_assert_eq!(filled(&arg, &[(MODEL, OsStr::new("m"))]), OsString::from(&arg));
+        }
+    }
+}

@@ -1,14 +1,14 @@
 //! Gemini CLI over its agent protocol: `gemini --acp`, JSON-RPC in lines.
 //!
 //! Its headless mode rewrites prompts (`@path`, mail addresses); the protocol delivers text as it is. A policy file
-//! decides which tools exist at all. The workspace is never declared trusted, so a project's own settings, servers
-//! and hooks stay out. `authenticate` is never sent: it changes the user's settings.
+//! decides which tools exist at all. The workspace is not trusted, whatever its user said about it elsewhere, so a
+//! project's own settings, servers and hooks stay out. `authenticate` is never sent: it changes the user's settings.
 
 use serde_json::{Value, json};
 
 use super::child::Ended;
 use super::heard::{Events, Fold, Heard, JsonLines, Step, count_at, text_at};
-use super::invocation::{Call, Invocation, position, prompt_text};
+use super::invocation::{Call, Invocation, position, prompt_text, untrimmed};
 use super::{Dialect, npm_hint, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
@@ -50,13 +50,21 @@ impl Dialect for GeminiCli {
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, AskError> {
         let setting = call.setting;
+        if call.request.directory.to_str().is_none() {
+            return Err(AskError::Setting {
+                provider: setting.name.clone(),
+                message: "the path of the directory it works in is not UTF-8".to_owned(),
+                hint: "rename the directory, or use another provider".to_owned(),
+            });
+        }
         let mut invocation = Invocation {
             program: program_of(setting, self.program()),
             stdin: message(INITIALIZE, "initialize", &initialize()).into_bytes(),
             is_dialogue: true,
             ..Invocation::default()
         };
-        invocation.arg("--acp");
+        // Neither servers nor extensions of the user's: they run outside of the policy.
+        invocation.args(["--acp", "-e", "none", "--allowed-mcp-server-names", "aiwf-none"]);
         if let Some(model) = &setting.model {
             invocation.args(["-m", model]);
         }
@@ -64,12 +72,17 @@ impl Dialect for GeminiCli {
         invocation.arg("--policy").arg(policy);
         invocation.env("GEMINI_CLI_NO_RELAUNCH", "true");
         if let Some(system) = &call.request.payload.system {
-            let path = invocation.file(call, "system.md", system);
+            let path = invocation.file(call, "system.md", untrimmed(system));
             invocation.env("GEMINI_SYSTEM_MD", path.to_string_lossy());
         }
         hand_over(call, &mut invocation);
         // Its error reports hold the prompt; they go with the private directory.
         invocation.env_of(setting).env("TMPDIR", call.private_dir.to_string_lossy());
+        // A project that its user trusts would bring its own settings, servers and hooks.
+        let no_trust = call.private_dir.join("trusted-folders.json");
+        invocation
+            .env("GEMINI_CLI_TRUST_WORKSPACE", "false")
+            .env("GEMINI_CLI_TRUSTED_FOLDERS_PATH", no_trust.to_string_lossy());
         Ok(invocation)
     }
 
@@ -298,6 +311,9 @@ impl Events for GeminiEvents {
 
 fn words(error: &Value) -> String {
     let message = text_at(error, "/message").unwrap_or_default();
+    // What the server said, where it is handed on as it came.
+    let inner: Option<Value> = serde_json::from_str(message).ok();
+    let message = inner.as_ref().and_then(|inner| text_at(inner, "/error/message")).unwrap_or(message);
     let details = text_at(error, "/data/details").or_else(|| text_at(error, "/data"));
     let message = match details {
         Some(details) if !message.contains(details) => format!("{message}: {details}"),

@@ -34,6 +34,7 @@ pub(crate) enum Flaw {
 
 /// What was heard so far.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that was heard or not")]
 pub(crate) struct Heard {
     /// What is to be done now.
     pub(crate) steps: Vec<Step>,
@@ -46,6 +47,8 @@ pub(crate) struct Heard {
     pub(crate) complaint: Option<String>,
     /// What is wrong with the reply; how the program ended says more, and is judged first.
     pub(crate) flaw: Option<Flaw>,
+    /// Whether anything of a reply was said.
+    pub(crate) has_said: bool,
     /// Whether the reply has a word in it.
     pub(crate) has_text: bool,
     /// The agent says that it is through.
@@ -58,6 +61,7 @@ impl Heard {
     /// More of the reply.
     pub(crate) fn say(&mut self, text: &str) {
         if !text.is_empty() {
+            self.has_said = true;
             self.has_text |= !text.trim().is_empty();
             self.steps.push(Step::Text(text.to_owned()));
         }
@@ -65,7 +69,9 @@ impl Heard {
 
     /// A reply that stands for all that came before.
     pub(crate) fn say_anew(&mut self, text: &str) {
-        self.steps.push(Step::Restart);
+        if std::mem::take(&mut self.has_said) {
+            self.steps.push(Step::Restart);
+        }
         self.has_text = false;
         self.say(text);
     }
@@ -159,7 +165,7 @@ impl Judge<'_> {
             AskError::Failed { provider: provider.clone(), message, hint, usage: usage.clone() }
         };
         // An agent that said it was through need not go by itself.
-        let is_clean = ended.code == Some(0) || heard.is_done;
+        let is_clean = ended.code == Some(0) || (heard.is_done && ended.is_our_doing);
         if let Some(words) = heard.failure {
             return Err(failed(words));
         }

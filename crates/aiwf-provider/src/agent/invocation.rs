@@ -114,6 +114,18 @@ pub(crate) fn prompt_text(payload: &Payload) -> Cow<'_, str> {
     }
 }
 
+/// A system text for an agent that trims it: a zero-width space, which is none to them, holds white space at either end.
+pub(crate) fn untrimmed(system: &str) -> Cow<'_, str> {
+    const GUARD: &str = "\u{200b}";
+    let is_trimmed = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+    let before = if system.starts_with(is_trimmed) { GUARD } else { "" };
+    let after = if system.ends_with(is_trimmed) { GUARD } else { "" };
+    if before.is_empty() && after.is_empty() {
+        return Cow::Borrowed(system);
+    }
+    Cow::Owned([before, system, after].concat())
+}
+
 /// The line and column, both from 1, of a byte of a text.
 pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);

@@ -183,7 +183,12 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
         innermost = source;
     }
     // An error of its own may name the address; the innermost one of another library does not.
-    if error.source().is_none() { "the request cannot be made".to_owned() } else { innermost.to_string() }
+    if error.source().is_none() {
+        return "the request cannot be made".to_owned();
+    }
+    let text = innermost.to_string();
+    // The system's number of an error says nothing to a person.
+    text.split(" (os error ").next().unwrap_or(&text).to_owned()
 }
 
 /// Whether both sides cannot agree on TLS, which they will not next time either.

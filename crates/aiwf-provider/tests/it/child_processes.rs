@@ -1,6 +1,7 @@
+use std::io;
 use std::time::{Duration, Instant};
 
-use aiwf_provider::{AskError, Wait};
+use aiwf_provider::{AskError, Sink, Wait};
 
 use crate::fake_agent::{FakeAgent, processes_of, prompt};
 
@@ -46,7 +47,7 @@ fn a_child_that_complains_at_length_is_heard_out() {
 #[test]
 fn a_hang_ends_with_the_total_time_and_keeps_what_came() {
     let mut agent = command("echo some; sleep 60 & sleep 60");
-    agent.setting.timeouts.total = Duration::from_millis(400);
+    agent.setting.timeouts.total = Duration::from_secs(2);
     let started_at = Instant::now();
     let (kept, reply) = agent.ask();
     assert!(matches!(reply, Err(AskError::TimedOut { wait: Wait::Total, .. })), "{reply:?}");
@@ -94,12 +95,16 @@ fn a_grandchild_that_holds_the_pipe_holds_nothing_up() {
 
 #[test]
 fn a_grandchild_outside_of_the_group_holds_nothing_up_either() {
-    let agent = command("setsid sh -c 'echo $$ > \"$FAKE_DIR/outside\"; exec sleep 5' & echo answer");
+    let script = r#"setsid sh -c 'echo $$ > "$FAKE_DIR/outside"; exec sleep 60' &
+while [ ! -s "$FAKE_DIR/outside" ]; do :; done; echo answer"#;
+    let agent = command(script);
     let started_at = Instant::now();
     let (kept, reply) = agent.ask();
     reply.unwrap();
     assert_eq!(kept.text, "answer\n");
-    assert!(started_at.elapsed() < Duration::from_secs(4));
+    assert!(started_at.elapsed() < Duration::from_secs(15));
+    let ended = std::process::Command::new("kill").arg(agent.file("outside").trim()).status().unwrap();
+    assert!(ended.success());
 }
 
 #[test]
@@ -137,10 +142,46 @@ fn a_signal_that_ends_the_child_is_named() {
 }
 
 #[test]
-fn a_hundred_megabytes_pass() {
+fn a_hundred_megabytes_pass_in_small_pieces() {
     let mut agent = command("head -c 100000000 /dev/zero | tr '\\0' a");
     agent.setting.max_reply_bytes = 200_000_000;
-    let (kept, reply) = agent.ask();
-    reply.unwrap();
-    assert_eq!(kept.text.len(), 100_000_000);
+    let mut counted = Counted::default();
+    agent.ask_into(&mut counted).unwrap();
+    assert_eq!(counted.n_bytes, 100_000_000);
+    assert!(counted.largest <= 64 * 1024 + 3);
+}
+
+#[derive(Default)]
+struct Counted {
+    n_bytes: usize,
+    largest: usize,
+}
+
+impl Sink for Counted {
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        self.n_bytes += text.len();
+        self.largest = self.largest.max(text.len());
+        Ok(())
+    }
+
+    fn restart(&mut self) -> io::Result<()> {
+        panic!("there is one text")
+    }
+}
+
+#[test]
+fn a_sink_that_takes_no_more_ends_the_call() {
+    struct Full;
+    impl Sink for Full {
+        fn text(&mut self, _: &str) -> io::Result<()> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn restart(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let agent = command("yes");
+    let error = agent.ask_into(&mut Full).unwrap_err();
+    assert!(matches!(error, AskError::Sink(error) if error.kind() == io::ErrorKind::StorageFull));
 }

@@ -29,7 +29,7 @@ fn the_last_message_is_the_reply() {
     let (kept, reply) = agent.ask();
     let reply = reply.unwrap();
     assert_eq!(kept.text, "The reply.");
-    assert_eq!(kept.n_restarts, 2);
+    assert_eq!(kept.n_restarts, 1);
     let usage =
         Usage { input_tokens: Some(246), output_tokens: Some(12), cached_tokens: Some(40), cost: None };
     assert_eq!(reply.usage, Some(usage));
@@ -76,6 +76,24 @@ fn a_turn_without_a_message_is_empty_and_still_costs() {
     hint: `aiwf retry` asks again; what arrived is kept
     {"input_tokens":246,"output_tokens":12,"cached_tokens":40}
     "#);
+}
+
+#[test]
+fn a_reply_is_not_held_up_by_a_program_that_does_not_go() {
+    let mut agent = says(&[], 0);
+    let message = r#"{"type":"item.completed","item":{"type":"agent_message","text":"The reply."}}"#;
+    std::fs::write(agent.dir().join("script.sh"), "cat \"$FAKE_DIR/out\"; sleep 60").unwrap();
+    std::fs::write(agent.dir().join("out"), [message, COMPLETED, ""].join("\n")).unwrap();
+    agent.setting.timeouts.total = std::time::Duration::from_secs(30);
+    let (kept, reply) = agent.ask();
+    assert_eq!(kept.text, "The reply.");
+    assert!(reply.unwrap().timings.total < std::time::Duration::from_secs(15));
+}
+
+#[test]
+fn an_exit_that_is_not_zero_is_a_failure_even_after_the_turn() {
+    let message = r#"{"type":"item.completed","item":{"type":"agent_message","text":"The reply."}}"#;
+    assert!(says(&[message, COMPLETED, ""], 3).error().contains("it ended with exit code 3"));
 }
 
 #[test]

@@ -87,6 +87,11 @@ impl FakeAgent {
 
     pub(crate) fn ask(&self) -> (Kept, Result<Reply, AskError>) {
         let mut kept = Kept::default();
+        let reply = self.ask_into(&mut kept);
+        (kept, reply)
+    }
+
+    pub(crate) fn ask_into(&self, sink: &mut dyn Sink) -> Result<Reply, AskError> {
         let request = Request {
             name: "planning-1",
             payload: &self.payload,
@@ -95,13 +100,13 @@ impl FakeAgent {
             permission: self.permission,
             stop: &self.stop,
         };
-        let answer = open(self.setting.clone()).and_then(|provider| provider.ask(&request, &mut kept));
+        let answer = open(self.setting.clone()).and_then(|provider| provider.ask(&request, sink));
         let reply = answer.map(|answer| match answer {
             Answer::Reply(reply) => reply,
             Answer::AwaitsPerson => panic!("a program is no person"),
         });
         self.assert_group_is_gone();
-        (kept, reply)
+        reply
     }
 
     /// Asks and shows the error with its hint.

@@ -123,6 +123,13 @@ fn an_error_of_the_protocol_is_a_failure() {
 }
 
 #[test]
+fn an_error_that_wraps_the_servers_words_is_unwrapped() {
+    let message = r#"{\"error\":{\"message\":\"no such key\",\"code\":401}}"#;
+    let error = format!(r#"{{"jsonrpc":"2.0","id":3,"error":{{"code":401,"message":"{message}"}}}}"#);
+    assert!(says(&[&error]).error().starts_with("gemini-cli failed: no such key (code 401)\n"));
+}
+
+#[test]
 fn a_missing_login_is_named() {
     let script = r#"read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; read -r line; echo '{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Gemini API key is missing or not configured."}}'"#;
     insta::assert_snapshot!(FakeAgent::new("gemini-cli", script).error(), @r"

@@ -118,7 +118,7 @@ fn an_event_that_is_larger_than_it_may_be_ends_the_call() {
     let (_, reply) = ask(setting("openai", &server));
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     the reply of local cannot be read: an event is larger than 8388608 bytes
-    check that `type` and `base_url` of the provider fit together
+    check that `type`, `base_url` and `reply` of the provider fit together
     ");
 }
 

@@ -199,7 +199,7 @@ fn a_server_that_is_not_there_is_tried_four_times() {
     let error = reply.unwrap_err();
     let shown = format!("{error}\n{}", error.hint()).replace(&url, "http://SERVER");
     assert_snapshot!(shown, @"
-    local failed: there is no connection to `http://SERVER/v1`: Connection refused (os error 111)
+    local failed: there is no connection to `http://SERVER/v1`: Connection refused
     check the network and `base_url` of the provider, then `aiwf retry`
     ");
 }
@@ -236,7 +236,7 @@ fn what_is_no_stream_of_events_is_told() {
     let server = Server::answering(&[page]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
     the reply of local cannot be read: it is `text/html` and no stream of events
-    check that `type` and `base_url` of the provider fit together
+    check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let error = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"error\":\"no such model\"}";
     let server = Server::answering(&[error]);
@@ -247,6 +247,6 @@ fn what_is_no_stream_of_events_is_told() {
     let server = Server::answering(&[&events(&["hello"])]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
     the reply of local cannot be read: an event is no JSON (expected value at line 1 column 1): hello
-    check that `type` and `base_url` of the provider fit together
+    check that `type`, `base_url` and `reply` of the provider fit together
     ");
 }

@@ -181,7 +181,9 @@ fn init(
     let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
     let created = call.engine(engine).create_session(new)?;
     session_output::performed(&created.performed);
-    session_output::report(&engine.session_report(Some(&created.id))?, output, Exit::Done)
+    let report = engine.session_report(Some(&created.id))?;
+    let exit = if report.status == "paused" { Exit::Waiting } else { Exit::Done };
+    session_output::report(&report, output, exit)
 }
 
 fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {

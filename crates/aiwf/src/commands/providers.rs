@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use aiwf_engine::Engine;
 use aiwf_engine::prompt::nearest;
+use aiwf_engine::{Engine, ProviderReport};
 use serde_json::json;
 
 use crate::exit::Exit;
@@ -26,21 +26,72 @@ pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> R
     if output.is_json() {
         return output.json(json!({ "providers": providers }), Exit::Done);
     }
-    output::print(|out| {
-        for provider in &providers {
-            let yes = |value: bool| if value { "yes" } else { "no" };
-            writeln!(
-                out,
-                "{:14} {:12} files {:12} system prompt {:4} attachments {:4} {}",
-                provider.name,
-                provider.kind,
-                provider.fs_ability,
-                yes(provider.supports_system_prompt),
-                yes(provider.supports_file_attachments),
-                provider.description,
-            )?;
-        }
-        Ok(())
-    })?;
+    let text = match (name, providers.as_slice()) {
+        (Some(_), [provider]) => block(provider),
+        _ => list(&providers),
+    };
+    output::print(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
+}
+
+/// One line each.
+fn list(providers: &[ProviderReport]) -> String {
+    let width = |of: fn(&ProviderReport) -> &str| {
+        providers.iter().map(|provider| of(provider).chars().count()).max().unwrap_or_default()
+    };
+    let (names, kinds) = (width(|provider| &provider.name), width(|provider| &provider.kind));
+    let line = |provider: &ProviderReport| {
+        let model = provider.model.as_ref().map(|model| format!(", model {model}")).unwrap_or_default();
+        let mark = if provider.can_be_asked { "" } else { " (not set up)" };
+        format!(
+            "{:names$}  {:kinds$}  {:11}  {}{model}{mark}\n",
+            provider.name,
+            provider.kind,
+            files(provider),
+            provider.description
+        )
+    };
+    providers.iter().map(line).collect()
+}
+
+/// What it can do with files, at its best.
+fn files(provider: &ProviderReport) -> &'static str {
+    provider.lowered_from.unwrap_or(provider.fs_ability)
+}
+
+/// Everything that is known about one.
+fn block(provider: &ProviderReport) -> String {
+    let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
+    let tokens =
+        |tokens: Option<u64>| tokens.map_or("unknown".to_owned(), |tokens| format!("{tokens} tokens"));
+    let held = match (provider.lowered_from, provider.fs_ability_read_only == provider.fs_ability) {
+        (Some(_), _) => format!("; lowered to {}, since it is held to reading", provider.fs_ability),
+        (None, false) => {
+            format!("; {} in plans and reviews, where it is held to reading", provider.fs_ability_read_only)
+        }
+        (None, true) => String::new(),
+    };
+    let mut rows = vec![
+        ("type", format!("{} ({})", provider.kind, provider.description)),
+        ("model", provider.model.clone().unwrap_or_else(|| "not set".to_owned())),
+    ];
+    rows.extend(provider.base_url.clone().map(|base_url| ("address", base_url)));
+    rows.extend(provider.key.clone().map(|key| ("key", key)));
+    rows.extend([
+        ("files", format!("{}{held}", files(provider))),
+        ("confinement", provider.confinement.to_owned()),
+        ("system prompt", yes(provider.supports_system_prompt)),
+        ("attachments", yes(provider.supports_file_attachments)),
+        ("window", tokens(provider.context_window)),
+        ("reply limit", provider.max_output_tokens.map_or("none".to_owned(), |limit| tokens(Some(limit)))),
+        ("streaming", yes(provider.streaming)),
+        ("tools", yes(provider.tools)),
+    ]);
+    rows.extend(provider.template_agent.map(|agent| ("templates", format!("{agent}, else BASE"))));
+    rows.push((
+        "set up",
+        provider.problem.as_ref().map_or("yes".to_owned(), |problem| format!("no: {problem}")),
+    ));
+    let lines = rows.iter().map(|(name, value)| format!("  {name:14} {value}\n"));
+    format!("{}\n{}", provider.name, lines.collect::<String>())
 }

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::{
-    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, read_stdin, read_text,
+    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, Which, read_stdin,
+    read_text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -103,7 +104,7 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         follow: bool,
     },
-    /// Copy the approved code into the project: differences shown, conflicts refused, all or nothing.
+    /// Copy the approved code into the project: conflicts refused, all or nothing.
     Apply(ApplyArgs),
     /// Show what changed in the code from one iteration to another.
     Diff {
@@ -273,10 +274,14 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             session_output::report(&engine.session_report(session.given())?, output, Exit::Done)
         }
         SessionCommand::List(args) => list(args, engine, output),
-        SessionCommand::Show { id, artifact } => show(id, artifact, engine, output),
-        SessionCommand::Preview(session) => preview(session, engine, output),
-        SessionCommand::Events { session, follow } => events(session, *follow, engine, output),
-        SessionCommand::Apply(args) => apply(args, engine, output),
+        SessionCommand::Show { id, artifact } => show(Some(id).into(), artifact, engine, output),
+        SessionCommand::Preview(session) => preview(session.given().into(), engine, output),
+        SessionCommand::Events { session, follow } => events(session.given().into(), *follow, engine, output),
+        SessionCommand::Apply(args) => {
+            let options =
+                ApplyOptions { to: args.to.clone(), is_dry_run: args.dry_run, is_forced: args.force };
+            apply(args.session.given().into(), &options, engine, output)
+        }
         SessionCommand::Diff { session, iteration } => {
             let diff = engine.diff_session(session.given(), *iteration)?;
             if output.is_json() {
@@ -285,7 +290,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             output::print(|out| out.write_all(diff.as_bytes()))?;
             Ok(Exit::Done)
         }
-        SessionCommand::Verify(session) => verify(session, engine, output),
+        SessionCommand::Verify(session) => verify(session.given().into(), engine, output),
     }
 }
 
@@ -333,7 +338,7 @@ fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-fn without_nulls(value: Value) -> Value {
+pub(super) fn without_nulls(value: Value) -> Value {
     if let Value::Object(map) = value {
         map.into_iter().filter(|(_, value)| !value.is_null()).collect()
     } else {
@@ -341,8 +346,13 @@ fn without_nulls(value: Value) -> Value {
     }
 }
 
-fn show(id: &str, artifact: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let (path, text) = engine.session_file(Some(id), artifact)?;
+pub(super) fn show(
+    which: Which<'_>,
+    artifact: &str,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let (path, text) = engine.session_file(which, artifact)?;
     if output.is_json() {
         return output.json(json!({ "path": path, "content": text }), Exit::Done);
     }
@@ -350,8 +360,8 @@ fn show(id: &str, artifact: &str, engine: &Engine, output: &Output<'_>) -> Resul
     Ok(Exit::Done)
 }
 
-fn preview(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let preview = engine.preview_session(session.given())?;
+pub(super) fn preview(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let preview = engine.preview_session(which)?;
     if output.is_json() {
         return output.json(&preview, Exit::Done);
     }
@@ -373,20 +383,20 @@ fn preview(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<
 /// How often a followed journal is looked at.
 const FOLLOW_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
 
-fn events(
-    session: &SessionId,
+pub(super) fn events(
+    which: Which<'_>,
     is_followed: bool,
     engine: &Engine,
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
     let as_json = |line: &aiwf_engine::JournalLine| json!({ "seq": line.seq, "at": line.at, "sha256": line.sha256, "event": line.event });
     if output.is_json() && !is_followed {
-        let events: Vec<Value> = engine.session_events(session.given())?.iter().map(as_json).collect();
+        let events: Vec<Value> = engine.session_events(which)?.iter().map(as_json).collect();
         return output.json(json!({ "events": events }), Exit::Done);
     }
     let mut n_printed = 0;
     loop {
-        let lines = engine.session_events(session.given())?;
+        let lines = engine.session_events(which)?;
         output::print(|out| {
             for line in lines.iter().skip(n_printed) {
                 if output.is_json() {
@@ -398,16 +408,20 @@ fn events(
             Ok(())
         })?;
         n_printed = lines.len();
-        if !is_followed || engine.session_report(session.given())?.stage.is_none() {
+        if !is_followed || engine.session_report(which)?.stage.is_none() {
             return Ok(Exit::Done);
         }
         std::thread::sleep(FOLLOW_EVERY);
     }
 }
 
-fn apply(args: &ApplyArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let options = ApplyOptions { to: args.to.clone(), is_dry_run: args.dry_run, is_forced: args.force };
-    let outcome = engine.apply(args.session.given(), &options);
+pub(super) fn apply(
+    which: Which<'_>,
+    options: &ApplyOptions,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let outcome = engine.apply(which, options);
     if let Ok(report) = &outcome {
         warn_outdated(report);
     }
@@ -428,7 +442,9 @@ fn apply(args: &ApplyArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit,
         for file in &report.files {
             match file.change {
                 ApplyChange::Same => writeln!(out, "{}: already there", file.target)?,
-                ApplyChange::New | ApplyChange::Conflict => out.write_all(file.diff.as_bytes())?,
+                ApplyChange::New | ApplyChange::Changed | ApplyChange::Conflict => {
+                    out.write_all(file.diff.as_bytes())?;
+                }
             }
         }
         let n_changed = report.files.iter().filter(|file| file.change != ApplyChange::Same).count();
@@ -446,8 +462,8 @@ fn warn_outdated(report: &ApplyReport) {
     }
 }
 
-fn verify(session: &SessionId, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let verified = engine.verify(session.given())?;
+pub(super) fn verify(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let verified = engine.verify(which)?;
     let exit = if verified.differences.is_empty() { Exit::Done } else { Exit::Refused };
     if let Some(n_bytes) = verified.torn_bytes {
         output::note(&format!(

@@ -33,6 +33,9 @@ pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Ex
         for result in &results {
             let verdict = if result.passed { "ok" } else { "FAILED" };
             writeln!(out, "{} {}: {verdict}", result.what, result.name)?;
+            for found in &result.found {
+                writeln!(out, "  {found}")?;
+            }
             for finding in &result.findings {
                 writeln!(out, "  {}", finding.message.replace('\n', "\n  "))?;
             }

@@ -476,3 +476,84 @@ fn every_help_fits_a_screen() {
         assert!(help.lines().all(|line| line.chars().count() <= 100), "`aiwf {command} --help` is too wide");
     }
 }
+
+#[test]
+fn change() {
+    assert_snapshot!(project().run("change --help"), @"
+    --- stdout
+    Change the project with agents: plan, challenge, implement, review, archive
+
+    Usage: aiwf change [OPTIONS] <COMMAND>
+
+    Commands:
+      new        Begin a change; nothing is asked yet
+      plan       Plan the change, until a person is needed
+      challenge  Let the plan be challenged; its verdict decides what follows
+      implement  Let the plan be implemented, once its challenge passed
+      review     Let the implementation be reviewed; its verdict decides what follows
+      archive    Let the record of the change be written
+      run        Walk through the phases until a person is needed or the change is complete
+      status     Show where a change stands
+      list       List the changes, the one that was worked on last first
+      show       Print something of a change: plan, challenge, implementation, review, archive, prompt,
+                 response, code, or a path
+      approve    Approve what lies at the gate, exactly as it is on disk
+      reject     Turn down what lies at the gate; the next prompt carries the feedback
+      respond    Put a reply in place
+      retry      Ask again with the same approved prompt
+      preview    Print the next prompt exactly as it will be sent
+      events     Print the events of a change
+      apply      Put the implemented files in place: differences shown, conflicts refused, all or
+                 nothing
+      verify     Check the journal's chain and every approved file
+      cancel     Give a change up
+      restore    Bring the approved bytes of a file back
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example:
+      aiwf change new login 'Add a login page' --file 'src/**'
+      aiwf change plan login --agent claude
+      aiwf change run login
+    --- exit code 0
+    ");
+}
+
+#[test]
+fn change_implement() {
+    assert_snapshot!(project().run("change implement --help"), @"
+    --- stdout
+    Let the plan be implemented, once its challenge passed
+
+    Usage: aiwf change implement [OPTIONS] <NAME>
+
+    Arguments:
+      <NAME>  The change
+
+    Options:
+          --agent <AGENT>        Who does the work: claude, codex, gemini, or any provider
+          --instructions <TEXT>  Add this to what the change is about
+          --file <GLOB>          Show these files to this phase too, relative to the project
+                                 (repeatable)
+          --yes                  Nobody has to say yes in this phase
+          --write                Let the agent edit the project itself; what it changes is on record
+      -h, --help                 Print help
+
+    Calls:
+          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
+                          replay
+          --events        Say on the standard error what happens during calls, one line of JSON each
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf change implement login --agent claude --write
+    --- exit code 0
+    ");
+}

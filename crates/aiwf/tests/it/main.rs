@@ -9,6 +9,9 @@
     reason = "helper functions of tests stop at the first surprise"
 )]
 
+mod change;
+mod change_agents;
+mod change_prompts;
 mod demo;
 mod errors;
 mod help;
@@ -27,10 +30,20 @@ mod prompt_build_session;
 mod prompt_preview;
 mod prompt_recipes;
 mod prompt_schema;
+mod prompt_send;
 mod properties;
+mod provider_budget;
+mod provider_command;
+mod provider_faults;
+mod provider_gates;
+mod provider_http;
+mod provider_keys;
+mod provider_record;
+mod providers;
 mod real_agents;
 mod real_mcp;
 mod reply_parse;
+mod scene;
 mod session;
 mod session_apply;
 mod session_limits;

@@ -53,11 +53,16 @@ impl Client {
         let id = self.next_id;
         self.next_id += 1;
         self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        let answer: Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(answer["id"], id, "{answer:#}");
-        answer
+        loop {
+            let mut line = String::new();
+            self.stdout.read_line(&mut line).unwrap();
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            if answer["id"] == id {
+                return answer;
+            }
+            // What cannot be read is answered to nobody.
+            assert_eq!(answer["id"], Value::Null, "{answer:#}");
+        }
     }
 
     /// The result of a tool that did what it was asked for.

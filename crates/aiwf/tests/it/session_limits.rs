@@ -99,7 +99,7 @@ fn a_provider_named_at_a_gate_must_exist() {
     --- exit code 1
     ");
     assert!(!project.path(".aiwf/sessions").exists());
-    limited(5, "--gate planning.response=ai:openai").done("status");
+    limited(5, "--gate planning.response=ai:claude-code").done("status");
 }
 
 #[test]

@@ -118,6 +118,7 @@ impl Inputs<'_> {
                     files: args.files.clone(),
                     artifacts: args.artifacts.clone(),
                     thoughts: args.thoughts.clone(),
+                    left_out: Vec::new(),
                 };
                 (Document::Change(self.change(args)?), flags)
             }

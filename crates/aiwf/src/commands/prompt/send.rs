@@ -18,7 +18,8 @@ use crate::progress::FileBar;
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
     /// Who is asked: a built-in provider, or one of the configuration.
-    #[arg(long, value_name = "NAME", global = true)]
+    // An id of its own: the recipes have a `provider` too, whose flag is `--for`.
+    #[arg(id = "send_to", long = "provider", value_name = "NAME", global = true)]
     provider: Option<String>,
     /// Keep the request and its reply in this directory, for a provider of type replay.
     #[arg(long, value_name = "DIR", global = true)]
@@ -45,10 +46,10 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let sent = engine.send(document, &flags, &options, provider, &|progress| bar.show(progress))?;
     output::problems(&sent.problems);
     for note in &sent.notes {
-        output::note(&format!("{note}\n"));
+        output::say(note);
     }
     for path in &sent.touched {
-        output::note(&format!("warning: the agent changed `{path}`, which it was not to touch\n"));
+        output::say(&format!("warning: the agent changed `{path}`, which it was not to touch"));
     }
     let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
     print(&sent, output, exit)

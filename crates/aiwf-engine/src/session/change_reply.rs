@@ -1,0 +1,210 @@
+//! Reads the reply of a phase of a change: its markers, its files, and the artifact that later phases see.
+
+use aiwf_reply::{
+    TaskOutcome, parse_file_markers, parse_task_status, parse_verdict_tag, split_files, strip_thoughts,
+};
+use aiwf_session::{Artifact, Command, FileHash, NewFile, Outcome, Phase, Task, TaskStatus, Verdict};
+use aiwf_store::{WritePlan, sha256_hex};
+
+use super::work::Work;
+use crate::session_error::SessionError;
+
+/// What a reply says, before anything is written.
+#[derive(Default)]
+struct Read {
+    /// What later phases see.
+    text: String,
+    verdict: Option<Verdict>,
+    tasks: Vec<Task>,
+    files: Option<WritePlan>,
+    /// What is odd but settled.
+    notes: Vec<String>,
+}
+
+impl Work<'_> {
+    /// Writes what the reply gives; nothing when it has problems, which are added to the list.
+    pub(crate) fn take_artifact(
+        &mut self,
+        reply: &str,
+        problems: &mut Vec<String>,
+    ) -> Result<Option<Outcome>, SessionError> {
+        let phase = self.state.phase;
+        let name = phase.artifact().ok_or(SessionError::NoPrompt { phase: phase.as_str() })?;
+        let may_write = self.setup()?.may_write_project(phase);
+        let read = read(phase, reply, may_write, problems);
+        if !problems.is_empty() {
+            return Ok(None);
+        }
+        let iteration = format!("iteration-{}", self.state.iteration);
+        let sha256 = sha256_hex(read.text.as_bytes());
+        let file = FileHash { path: name.to_owned(), sha256: sha256.clone() };
+        let copy = FileHash { path: format!("{iteration}/{name}"), sha256 };
+        let files = self.new_files(read.files.as_ref());
+        let code = files.iter().map(|new| FileHash {
+            path: format!("{iteration}/code/{}", new.path),
+            sha256: new.sha256.clone(),
+        });
+        if read.files.is_some() {
+            self.refuse_links(&format!("{iteration}/code"))?;
+            self.refuse_strangers(&iteration)?;
+        }
+        // Announced, then written, then approved: whatever is cut short is done again the same way.
+        let intended = [file.clone(), copy.clone()].into_iter().chain(code).collect();
+        self.commit(Command::IntendOutputs { files: intended })?;
+        self.directory.objects().keep(read.text.as_bytes())?;
+        self.write(&copy.path, read.text.as_bytes())?;
+        if let Some(plan) = &read.files {
+            for (_, content) in plan.files() {
+                self.directory.objects().keep(content)?;
+            }
+            let temporary = self.directory.file(&format!("{iteration}/.tmp-{}-code", self.state.n_events));
+            plan.write(&temporary, &self.directory.file(&format!("{iteration}/code")))?;
+        }
+        self.write(name, read.text.as_bytes())?;
+        Ok(Some(Outcome::Artifact(Box::new(Artifact {
+            file,
+            copy,
+            verdict: read.verdict,
+            tasks: read.tasks,
+            files,
+            edited: if may_write { self.state.change.edited.clone() } else { Vec::new() },
+            notes: read.notes,
+        }))))
+    }
+
+    /// The files of an implementation, each with what the project held when it was made.
+    fn new_files(&self, plan: Option<&WritePlan>) -> Vec<NewFile> {
+        let root = &self.engine.settings().project_root;
+        let seen = &self.state.change.seen;
+        plan.into_iter()
+            .flat_map(WritePlan::hashes)
+            .map(|(path, sha256)| {
+                // What the agent was shown is what it has changed; a file that it was not shown is taken as it is now.
+                let shown = seen.iter().find(|file| file.path == path).map(|file| file.sha256.clone());
+                let found = || std::fs::read(root.join(path)).ok().map(|bytes| sha256_hex(&bytes));
+                NewFile { path: path.to_owned(), sha256, before: shown.or_else(found) }
+            })
+            .collect()
+    }
+
+    /// Takes back what a command that was cut short wrote over an approved artifact; it is written again.
+    pub(crate) fn undo_intended(&self) -> Result<(), SessionError> {
+        for file in &self.state.intended {
+            let Some(bound) = self.state.bound.get(&file.path) else { continue };
+            let found = std::fs::read(self.directory.file(&file.path)).ok().map(|bytes| sha256_hex(&bytes));
+            if bound.sha256 != file.sha256
+                && found.as_ref() == Some(&file.sha256)
+                && let Some(approved) = self.directory.objects().get(&bound.sha256).ok().flatten()
+            {
+                self.write(&file.path, &approved)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(phase: Phase, reply: &str, may_write: bool, problems: &mut Vec<String>) -> Read {
+    // Tags in the content of a file are no answer.
+    let is_implementation = phase == Phase::Implement;
+    let (report, files) = if is_implementation { split_files(reply) } else { (reply, "") };
+    let stripped = strip_thoughts(report);
+    problems.extend(stripped.problems.iter().map(ToString::to_string));
+    let mut read = Read { text: format!("{}{files}", stripped.value), ..Read::default() };
+    if stripped.value.trim().is_empty() && problems.is_empty() {
+        problems.push("the reply says nothing".to_owned());
+    }
+    if !problems.is_empty() {
+        return read;
+    }
+    if phase.gives_verdict() {
+        let parsed = parse_verdict_tag(report);
+        let found = parsed.problems.iter().map(ToString::to_string);
+        read.verdict = parsed.value.and_then(|verdict| Verdict::from_name(verdict.as_str()));
+        // Of several verdicts the worst counts, which is worth saying; none is never a pass.
+        if read.verdict.is_some() { read.notes.extend(found) } else { problems.extend(found) }
+    }
+    if is_implementation {
+        let parsed = parse_task_status(report);
+        let found = parsed.problems.iter().map(ToString::to_string);
+        if parsed.value.is_empty() {
+            problems.extend(found);
+        } else {
+            read.notes.extend(found);
+        }
+        read.tasks = parsed
+            .value
+            .into_iter()
+            .map(|task| Task {
+                id: task.id,
+                status: match task.status {
+                    TaskOutcome::Completed => TaskStatus::Completed,
+                    TaskOutcome::Failed => TaskStatus::Failed,
+                },
+            })
+            .collect();
+        let has_done_something = read.tasks.iter().any(|task| task.status == TaskStatus::Completed);
+        if !files.is_empty() || (has_done_something && !may_write) {
+            read.files = read_files(reply, problems);
+        }
+    }
+    read
+}
+
+fn read_files(reply: &str, problems: &mut Vec<String>) -> Option<WritePlan> {
+    let parsed = parse_file_markers(reply);
+    problems.extend(parsed.problems.iter().map(ToString::to_string));
+    match WritePlan::check(parsed.value.into_iter().map(|block| (block.path, block.content.into_bytes()))) {
+        Ok(plan) => Some(plan),
+        Err(faults) => {
+            problems.extend(faults.iter().map(ToString::to_string));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(phase: Phase, reply: &str) -> (Read, Vec<String>) {
+        let mut problems = Vec::new();
+        let read = read(phase, reply, false, &mut problems);
+        (read, problems)
+    }
+
+    #[test]
+    fn the_worst_of_several_verdicts_counts_and_is_said() {
+        let (read, problems) =
+            check(Phase::Review, "<review>PASS</review>\n\n<review>NEEDS_CHANGES</review>\n");
+        assert_eq!((read.verdict, problems.len()), (Some(Verdict::NeedsChanges), 0));
+        assert!(read.notes[0].contains("conflict"), "{:?}", read.notes);
+    }
+
+    #[test]
+    fn a_missing_marker_is_a_problem() {
+        assert!(check(Phase::Challenge, "looks good to me").1[0].contains("no verdict"));
+        assert!(check(Phase::Implement, "<<<FILE: a.rs>>>\nx\n").1[0].contains("says nothing"));
+        assert!(check(Phase::Implement, "done\n<<<FILE: a.rs>>>\nx\n").1[0].contains("no task status"));
+        assert_eq!(check(Phase::Plan, "# Plan\n").1, Vec::<String>::new());
+        assert!(check(Phase::Plan, "<thought>hm</thought>\n").1[0].contains("says nothing"));
+    }
+
+    #[test]
+    fn tags_in_a_file_are_no_answer() {
+        let reply = "<task_status id=\"1.1\">COMPLETED</task_status>\n<<<FILE: a.md>>>\n<task_status id=\"9.9\">FAILED</task_status>\n<thought>kept</thought>\n";
+        let (read, problems) = check(Phase::Implement, reply);
+        assert_eq!((read.tasks.len(), problems.len()), (1, 0));
+        assert!(read.text.contains("<thought>kept</thought>"));
+    }
+
+    #[test]
+    fn work_that_is_done_gives_files_unless_the_agent_edits_the_project() {
+        let done = "<task_status id=\"1.1\">COMPLETED</task_status>\n";
+        assert!(check(Phase::Implement, done).1[0].contains("no file marker"));
+        let failed = "<task_status id=\"1.1\">FAILED</task_status>\n";
+        assert_eq!(check(Phase::Implement, failed).1, Vec::<String>::new());
+        let mut problems = Vec::new();
+        read(Phase::Implement, done, true, &mut problems);
+        assert_eq!(problems, Vec::<String>::new());
+    }
+}

@@ -1,0 +1,72 @@
+//! What a reply says, without what it thinks aloud and apart from the files it gives.
+
+use crate::file_markers::first_file;
+use crate::outline::Outline;
+use crate::problem::Parsed;
+use crate::prose::{Marks, without};
+
+/// The text before the first file of a reply, and the rest with its file markers.
+///
+/// Tags in the content of a file are no answer, so verdicts and statuses are read from the first part only.
+pub fn split_files(reply: &str) -> (&str, &str) {
+    let at = first_file(reply).unwrap_or(reply.len());
+    reply.split_at_checked(at).unwrap_or((reply, ""))
+}
+
+/// A reply without its thoughts; one that is not closed hides the rest and is a problem.
+///
+/// The lines of a thought go with it, so that no hole is left. What stands in a code fence is never a thought.
+pub fn strip_thoughts(reply: &str) -> Parsed<String> {
+    let outline = Outline::new(reply);
+    let thoughts = Marks::new(&outline).thoughts(&outline);
+    let mut findings = crate::findings::Findings::new(reply);
+    findings.extend(thoughts.found);
+    let mut text = String::with_capacity(reply.len());
+    for part in without(std::iter::once(0..reply.len()), &thoughts.ranges) {
+        let is_after_thought = part.start > 0;
+        let part = reply.get(part).unwrap_or_default();
+        let stands_alone = text.is_empty() || text.ends_with('\n');
+        text.push_str(if is_after_thought && stands_alone {
+            part.trim_start_matches(['\n', '\r'])
+        } else {
+            part
+        });
+    }
+    findings.finish(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(reply: &str, expected: &str) {
+        let parsed = strip_thoughts(reply);
+        assert_eq!((parsed.value.as_str(), parsed.problems.len()), (expected, 0));
+    }
+
+    #[test]
+    fn thoughts_go_with_their_lines_and_quoted_ones_stay() {
+        check("<thought>hm</thought>\n\n# Plan\n", "# Plan\n");
+        check("one\n\n<thought>\nhm\n</thought>\n\ntwo\n", "one\n\ntwo\n");
+        check("one <think>hm</think>two\n", "one two\n");
+        check("```\n<thought>kept</thought>\n```\n", "```\n<thought>kept</thought>\n```\n");
+        check("no thought at all", "no thought at all");
+    }
+
+    #[test]
+    fn a_thought_that_is_not_closed_hides_the_rest_and_is_a_problem() {
+        let parsed = strip_thoughts("one\n<thought>two\nthree");
+        assert_eq!((parsed.value.as_str(), parsed.problems.len()), ("one\n", 1));
+    }
+
+    #[test]
+    fn files_are_parted_from_what_is_said_about_them() {
+        let reply = "done\n<<<FILE: a.md>>>\n<review>PASS</review>\n";
+        assert_eq!(split_files(reply), ("done\n", "<<<FILE: a.md>>>\n<review>PASS</review>\n"));
+        assert_eq!(split_files("only words"), ("only words", ""));
+        let wrapped = "done\n```\n<<<FILE: a.md>>>\nx\n```\n";
+        assert_eq!(split_files(wrapped), ("done\n", "```\n<<<FILE: a.md>>>\nx\n```\n"));
+        let quoted = "like\n> <<<FILE: a.md>>>\nsaid";
+        assert_eq!(split_files(quoted), (quoted, ""));
+    }
+}

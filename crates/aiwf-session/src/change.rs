@@ -1,0 +1,247 @@
+//! A change: the same machine with other phases, plan → challenge → implement → review → archive.
+//!
+//! Each phase gives an artifact; its markers decide what follows. A verdict that asks for more leads back, as often as
+//! the cap allows; one that says no stops until a person decides.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::TouchedFile;
+use crate::event::FileHash;
+use crate::phase::Phase;
+
+/// Which phases a session walks through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// planning → generating → reviewing → revising.
+    Session,
+    /// plan → challenge → implement → review → archive.
+    Change,
+}
+
+impl Flow {
+    /// What somebody calls it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Change => "change",
+        }
+    }
+}
+
+/// How a challenge or a review ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Verdict {
+    /// The idea itself is refused.
+    Rejected,
+    /// Another round cannot mend it.
+    MajorIssues,
+    /// The implementation must be changed.
+    NeedsChanges,
+    /// The plan must be revised.
+    NeedsRevision,
+    /// It goes on.
+    Pass,
+}
+
+impl Verdict {
+    /// Every verdict, worst first.
+    pub const ALL: [Self; 5] =
+        [Self::Rejected, Self::MajorIssues, Self::NeedsChanges, Self::NeedsRevision, Self::Pass];
+
+    /// The word that a reply writes.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rejected => "REJECTED",
+            Self::MajorIssues => "MAJOR_ISSUES",
+            Self::NeedsChanges => "NEEDS_CHANGES",
+            Self::NeedsRevision => "NEEDS_REVISION",
+            Self::Pass => "PASS",
+        }
+    }
+
+    /// The verdict with that word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.as_str() == name)
+    }
+
+    pub(crate) fn follows(self) -> Follows {
+        match self {
+            Self::Pass => Follows::GoOn,
+            // An agent may take the word of the other phase; what it means is the same.
+            Self::NeedsRevision | Self::NeedsChanges => Follows::OnceMore,
+            Self::Rejected | Self::MajorIssues => Follows::Stop,
+        }
+    }
+}
+
+/// What a verdict leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Follows {
+    GoOn,
+    OnceMore,
+    Stop,
+}
+
+/// What became of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum TaskStatus {
+    /// It was done.
+    Completed,
+    /// It was not done.
+    Failed,
+}
+
+/// A task and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its id, such as `1.2`.
+    pub id: String,
+    /// What became of it.
+    pub status: TaskStatus,
+}
+
+/// Who does a phase's work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    /// The provider that is asked.
+    pub provider: String,
+    /// The agent whose system template is used; nothing for the common one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<String>,
+}
+
+/// What a change is set up with, beside what every session has.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeSetup {
+    /// What to change.
+    pub request: String,
+    /// Patterns of files that every phase is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Who does the work of each phase.
+    #[serde(default)]
+    pub agents: BTreeMap<Phase, Agent>,
+    /// What was said for single phases.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub instructions: BTreeMap<Phase, Vec<String>>,
+    /// Patterns of files that single phases are shown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub phase_files: BTreeMap<Phase, Vec<String>>,
+    /// Whether the agent that implements may edit the project itself.
+    #[serde(default)]
+    pub may_write: bool,
+}
+
+impl ChangeSetup {
+    /// Patterns of files that a phase is shown, those of the change first.
+    pub fn files_of(&self, phase: Phase) -> Vec<String> {
+        let mut files = self.files.clone();
+        for pattern in self.phase_files.get(&phase).into_iter().flatten() {
+            if !files.contains(pattern) {
+                files.push(pattern.clone());
+            }
+        }
+        files
+    }
+
+    /// What was said for a phase.
+    pub fn instructions_of(&self, phase: Phase) -> &[String] {
+        self.instructions.get(&phase).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// What somebody says when a phase begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PhaseChoice {
+    /// Who does the work.
+    pub agent: Option<Agent>,
+    /// What else to do.
+    pub instructions: Option<String>,
+    /// Patterns of files to show.
+    pub files: Vec<String>,
+    /// Whether the agent may edit the project itself.
+    pub may_write: bool,
+    /// Whether nobody has to say yes in this phase.
+    pub opens_gates: bool,
+}
+
+/// A file that an implementation gives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewFile {
+    /// Its path, relative to the project.
+    pub path: String,
+    /// SHA-256 of what it is to hold.
+    pub sha256: String,
+    /// SHA-256 of what the project held when the implementation was made; nothing when nothing was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}
+
+/// What a phase of a change gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// The artifact, as the next phases read it.
+    pub file: FileHash,
+    /// The same under the name that the next round does not write over.
+    pub copy: FileHash,
+    /// The verdict of a challenge or a review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// What became of the tasks of an implementation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<Task>,
+    /// The files of an implementation, to be put in place later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<NewFile>,
+    /// The files that the agent edited in the project itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub edited: Vec<TouchedFile>,
+    /// Things worth saying about the reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// What a change came to, beside what every session has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeState {
+    /// The last verdict of each phase that gives one.
+    pub verdicts: BTreeMap<Phase, Verdict>,
+    /// What became of the tasks of the last implementation.
+    pub tasks: Vec<Task>,
+    /// The files of the last implementation that are to be put in place.
+    pub files: Vec<NewFile>,
+    /// The files that agents edited in the project itself: as they were before the first, and after the last of them.
+    pub edited: Vec<TouchedFile>,
+    /// The files of the project that the current prompt shows.
+    pub seen: Vec<FileHash>,
+    /// Things worth saying about the last reply.
+    pub notes: Vec<String>,
+}
+
+impl ChangeState {
+    /// Adds files that an agent edited.
+    pub(crate) fn edit(&mut self, touched: &[TouchedFile]) {
+        for file in touched {
+            match self.edited.iter_mut().find(|known| known.path == file.path) {
+                Some(known) => known.after.clone_from(&file.after),
+                None => self.edited.push(file.clone()),
+            }
+        }
+    }
+
+    pub(crate) fn take_over(&mut self, phase: Phase, artifact: &Artifact) {
+        self.notes.clone_from(&artifact.notes);
+        if let Some(verdict) = artifact.verdict {
+            self.verdicts.insert(phase, verdict);
+        }
+        if phase == Phase::Implement {
+            self.tasks.clone_from(&artifact.tasks);
+            self.files.clone_from(&artifact.files);
+            self.edit(&artifact.edited);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The prompt of every phase of a change, as a whole.
+
+use crate::change::{Change, IMPLEMENTATION, PLAN, verdict};
+use crate::project;
+
+fn short(phase: &str) -> String {
+    format!("{phase} as {{{{AGENT}}}}.\n{{{{PROJECT_CONTEXT}}}}\n{{{{ARTIFACTS}}}}\n")
+}
+
+#[test]
+fn each_phase_sees_its_template_the_files_and_what_came_before() {
+    let mut project = project().file("AGENTS.md", "Speak plainly.\n");
+    for phase in ["plan", "challenge", "implement", "review", "archive"] {
+        project = project.file(&format!(".aiwf/templates/system/BASE-{phase}.md"), short(phase));
+    }
+    let change = Change::in_project(project, "");
+    change.walk("plan", PLAN);
+    insta::assert_snapshot!(change.text("iteration-1/plan-prompt.md"), @r#"
+    <prompt>
+    <system_prompt>plan as BASE.
+    Speak plainly.
+    (No artifacts are given.)</system_prompt>
+    <context>
+    <file path="src/greet.txt">hello
+    </file>
+    </context>
+    <instructions>Greet the world</instructions>
+    </prompt>
+    "#);
+    change.walk("challenge", &verdict("PASS"));
+    insta::assert_snapshot!(change.text("iteration-1/challenge-prompt.md"), @r#"
+    <prompt>
+    <system_prompt>challenge as BASE.
+    Speak plainly.
+    - `plan`</system_prompt>
+    <context>
+    <file path="src/greet.txt">hello
+    </file>
+    <artifact name="plan"># Plan
+
+    ### 1.1 Greet
+    - Files: src/greet.txt
+    </artifact>
+    </context>
+    <instructions>Challenge the plan of this change:
+
+    Greet the world</instructions>
+    </prompt>
+    "#);
+    change.walk("implement", IMPLEMENTATION);
+    insta::assert_snapshot!(change.text("iteration-1/implement-prompt.md"), @r#"
+    <prompt>
+    <system_prompt>implement as BASE.
+    Speak plainly.
+    - `plan`
+    - `challenge`</system_prompt>
+    <context>
+    <file path="src/greet.txt">hello
+    </file>
+    <artifact name="plan"># Plan
+
+    ### 1.1 Greet
+    - Files: src/greet.txt
+    </artifact>
+    <artifact name="challenge"><![CDATA[## Assessment
+
+    Well.
+
+    <review>PASS</review>
+    ]]></artifact>
+    </context>
+    <instructions>Implement the approved plan of this change:
+
+    Greet the world</instructions>
+    </prompt>
+    "#);
+    change.walk("review", &verdict("NEEDS_CHANGES"));
+    insta::assert_snapshot!(change.text("iteration-1/review-prompt.md"), @r#"
+    <prompt>
+    <system_prompt>review as BASE.
+    Speak plainly.
+    - `plan`
+    - `challenge`
+    - `implementation`</system_prompt>
+    <context>
+    <file path="src/greet.txt">hello
+    </file>
+    <artifact name="plan"># Plan
+
+    ### 1.1 Greet
+    - Files: src/greet.txt
+    </artifact>
+    <artifact name="challenge"><![CDATA[## Assessment
+
+    Well.
+
+    <review>PASS</review>
+    ]]></artifact>
+    <artifact name="implementation"><![CDATA[1.1 Done.
+    <task_status id="1.1">COMPLETED</task_status>
+    1.2 No.
+    <task_status id="1.2">FAILED</task_status>
+    <<<FILE: src/greet.txt>>>
+    hello, world
+    <<<FILE: src/new.txt>>>
+    new
+    ]]></artifact>
+    </context>
+    <instructions>Review the implementation of this change:
+
+    Greet the world
+
+    Tasks that were reported as FAILED: 1.2.</instructions>
+    </prompt>
+    "#);
+    change.walk("implement", IMPLEMENTATION);
+    insta::assert_snapshot!(change.text("iteration-2/implement-prompt.md"), @r#"
+    <prompt>
+    <system_prompt>implement as BASE.
+    Speak plainly.
+    - `plan`
+    - `challenge`
+    - `implementation`
+    - `review`</system_prompt>
+    <context>
+    <file path="src/greet.txt">hello
+    </file>
+    <artifact name="plan"># Plan
+
+    ### 1.1 Greet
+    - Files: src/greet.txt
+    </artifact>
+    <artifact name="challenge"><![CDATA[## Assessment
+
+    Well.
+
+    <review>PASS</review>
+    ]]></artifact>
+    <artifact name="implementation"><![CDATA[1.1 Done.
+    <task_status id="1.1">COMPLETED</task_status>
+    1.2 No.
+    <task_status id="1.2">FAILED</task_status>
+    <<<FILE: src/greet.txt>>>
+    hello, world
+    <<<FILE: src/new.txt>>>
+    new
+    ]]></artifact>
+    <artifact name="review"><![CDATA[## Assessment
+
+    Well.
+
+    <review>NEEDS_CHANGES</review>
+    ]]></artifact>
+    </context>
+    <instructions>Implement the approved plan of this change:
+
+    Greet the world
+
+    The review did not let the last implementation pass: answer its findings.
+
+    Tasks that were reported as FAILED: 1.2.</instructions>
+    </prompt>
+    "#);
+    change.walk("review", &verdict("PASS"));
+    change.walk("archive", "# Record\n");
+    insta::assert_snapshot!(change.text("iteration-2/archive-prompt.md"), @r#"
+    <prompt>
+    <system_prompt>archive as BASE.
+    Speak plainly.
+    - `plan`
+    - `challenge`
+    - `implementation`
+    - `review`</system_prompt>
+    <context>
+    <file path="src/greet.txt">hello
+    </file>
+    <artifact name="plan"># Plan
+
+    ### 1.1 Greet
+    - Files: src/greet.txt
+    </artifact>
+    <artifact name="challenge"><![CDATA[## Assessment
+
+    Well.
+
+    <review>PASS</review>
+    ]]></artifact>
+    <artifact name="implementation"><![CDATA[1.1 Done.
+    <task_status id="1.1">COMPLETED</task_status>
+    1.2 No.
+    <task_status id="1.2">FAILED</task_status>
+    <<<FILE: src/greet.txt>>>
+    hello, world
+    <<<FILE: src/new.txt>>>
+    new
+    ]]></artifact>
+    <artifact name="review"><![CDATA[## Assessment
+
+    Well.
+
+    <review>PASS</review>
+    ]]></artifact>
+    </context>
+    <instructions>Write the closing record of this change:
+
+    Greet the world
+
+    Tasks that were reported as FAILED: 1.2.</instructions>
+    </prompt>
+    "#);
+}

@@ -1,0 +1,195 @@
+//! `aiwf prompt send`: a prompt of each recipe is built, sent, and its reply printed.
+
+use aiwf_testkit::ModelServer;
+use aiwf_testkit::model_server::Turn;
+use serde_json::json as value;
+
+use crate::json;
+use crate::scene::{MODEL, Scene, plain};
+use crate::session::PLAN;
+
+const WORKFLOW: &str = r#"{"mode": "chat", "agent_definition": {"id": "a", "system_prompt": "You are Ada."}, "user_input": "Hello."}"#;
+const REPLY: &str =
+    r#"{"request": {"ai_message": "I am done."}, "settings": {"system_prompt": "Be brief."}, "mode": "api"}"#;
+
+fn scene(turns: impl IntoIterator<Item = Turn>) -> (ModelServer, Scene) {
+    let server = ModelServer::script(turns);
+    let scene = Scene::of_api("openai", &server, "");
+    (server, scene)
+}
+
+#[test]
+fn a_prompt_of_each_recipe_is_sent_as_it_is_previewed() {
+    for (recipe, flags) in [
+        ("change", "--phase plan --instructions 'Add a login.'"),
+        ("workflow", "--input turn.json"),
+        ("reply", "--input reply.json"),
+    ] {
+        let (server, scene) = scene([Turn::text("A reply.\n"), Turn::text("A reply.\n")]);
+        scene.project.write("turn.json", WORKFLOW);
+        scene.project.write("reply.json", REPLY);
+        let sent = scene.exits(&format!("prompt send {recipe} --provider model {flags}"), 0);
+        assert_eq!(sent.stdout, b"A reply.\n", "{sent}");
+        let again = scene.done(&format!("prompt send {recipe} --provider model {flags}"));
+        let asks = server.asks();
+        assert!(asks[0].body == asks[1].body);
+        assert_eq!(again["reply"], "A reply.\n");
+        assert_eq!(again["command"], "prompt send");
+        let preview = scene.done(&format!("prompt build {recipe} --for openai {flags}"));
+        // An API has one place for system text: messages that stand there are joined.
+        let parts = asks[0].text_parts();
+        let messages = preview["messages"].as_array().unwrap();
+        assert!(!messages.is_empty());
+        for message in messages {
+            let text = message["content"].as_str().unwrap();
+            assert!(parts.iter().any(|part| part.contains(text)), "{recipe}: {text}");
+        }
+    }
+}
+
+#[test]
+fn the_answer_as_json_has_the_hash_the_reply_and_the_usage() {
+    let (_server, scene) = scene([Turn::text("A reply.\n")]);
+    let sent = scene.done("prompt send change --provider model --phase plan --instructions x");
+    let hash = sent["prompt_sha256"].as_str().unwrap();
+    assert!(hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    assert_eq!(
+        sent,
+        value!({
+            "schema_version": 1, "command": "prompt send", "exit_code": 0,
+            "prompt_sha256": hash, "reply": "A reply.\n", "provider": "model", "model": MODEL,
+            "usage": {"input_tokens": 148, "output_tokens": 15, "cached_tokens": 40},
+        })
+    );
+}
+
+#[test]
+fn a_price_is_part_of_the_usage_when_it_is_known() {
+    let server = ModelServer::script([Turn::text("A reply.\n")]);
+    let scene = Scene::of_api("openai", &server, "[prices.\"scripted-model\"]\ninput = 3.0\noutput = 15.0\n");
+    let sent = scene.done("prompt send change --provider model --phase plan --instructions x");
+    assert_eq!(sent["usage"]["cost"], 0.000_669);
+}
+
+#[test]
+fn a_large_reply_is_printed_whole() {
+    let reply = "0123456789abcdef\n".repeat(100_000);
+    let (_server, scene) = scene([Turn::text(reply.clone())]);
+    let sent = scene.exits("prompt send change --provider model --phase plan --instructions x", 0);
+    assert!(sent.stdout == reply.as_bytes());
+}
+
+#[test]
+fn who_is_asked_must_be_said_and_known_and_able() {
+    let scene = Scene::new("");
+    let change = "prompt send change --phase plan --instructions x";
+    insta::assert_snapshot!(scene.exits(change, 2).to_string(), @"
+    --- stderr
+    error: nobody is named to send the prompt to
+
+    hint: name one with `--provider NAME`; `aiwf providers` lists all
+    --- exit code 2
+    ");
+    insta::assert_snapshot!(scene.exits(&format!("{change} --provider opnai"), 1).to_string(), @"
+    --- stderr
+    error: unknown provider `opnai` for `--provider`
+
+    hint: did you mean `openai`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    --- exit code 1
+    ");
+    insta::assert_snapshot!(scene.exits(&format!("{change} --provider manual"), 1).to_string(), @"
+    --- stderr
+    error: provider `manual` is a person and cannot reply here
+
+    hint: `aiwf prompt build` prints the prompt; name another provider to have it sent
+    --- exit code 1
+    ");
+    insta::assert_snapshot!(scene.exits(&format!("{change} --provider openai"), 1).to_string(), @"
+    --- stderr
+    error: provider `openai` cannot be asked: `model` is not set
+
+    hint: set `model`, the model that answers, in `[providers.openai]`
+    --- exit code 1
+    ");
+    insta::assert_snapshot!(scene.exits(&format!("{change} --provider command"), 1).to_string(), @"
+    --- stderr
+    error: provider `command` cannot be asked: `argv` is not set
+
+    hint: set `argv`, the program and its arguments, in `[providers.command]`
+    --- exit code 1
+    ");
+    insta::assert_snapshot!(scene.exits("prompt send --provider openai", 2).first_error_line(), @"error: `aiwf prompt send` needs a command");
+}
+
+#[test]
+fn a_failure_is_told_as_json_too() {
+    let (_server, scene) = scene([Turn::status(401)]);
+    let outcome = scene.run("prompt send change --provider model --phase plan --instructions x --json");
+    insta::assert_snapshot!(format!("{:#}", json(&outcome)), @r#"
+    {
+      "schema_version": 1,
+      "command": "prompt send",
+      "exit_code": 4,
+      "error": "model answered 401: scripted status 401",
+      "hint": "check the key: `aiwf validate providers` says where it is looked for"
+    }
+    "#);
+    assert_eq!(outcome.exit_code(), 4);
+}
+
+#[test]
+fn events_are_lines_of_json_on_the_standard_error() {
+    let busy = Turn::status(429).with_header("retry-after", "0");
+    let (_server, scene) = scene([busy, Turn::text("A reply.\n")]);
+    let sent = scene.exits("prompt send change --provider model --phase plan --instructions x --events", 0);
+    assert_eq!(sent.stdout, b"A reply.\n");
+    let mut events: Vec<serde_json::Value> =
+        sent.stderr_text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for event in &mut events {
+        if event["elapsed_ms"].is_u64() {
+            event["elapsed_ms"] = 0.into();
+        }
+    }
+    assert_eq!(
+        events,
+        [
+            value!({"event": "call-started", "provider": "model", "name": "change"}),
+            value!({"event": "call-retry", "attempt": 2, "wait_ms": 0}),
+            value!({"event": "call-progress", "bytes": 3}),
+            value!({"event": "call-ended", "ok": true, "elapsed_ms": 0}),
+        ]
+    );
+}
+
+#[test]
+fn every_line_of_a_session_s_standard_error_is_json_when_events_are_asked_for() {
+    let (_server, scene) = scene([Turn::text(PLAN)]);
+    scene.init("");
+    let asked = scene.exits("approve --events", 0);
+    let names: Vec<String> = asked
+        .stderr_text()
+        .lines()
+        .map(|line| {
+            let event: serde_json::Value = serde_json::from_str(line).unwrap();
+            event["event"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(names, ["call-started", "call-progress", "call-ended", "note"]);
+}
+
+#[test]
+fn a_program_that_changes_files_is_told_on() {
+    let scene = Scene::new(
+        "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; echo x > made.txt; echo done\"]\n",
+    );
+    let outcome = scene.exits("prompt send change --provider agent --phase plan --instructions x", 1);
+    insta::assert_snapshot!(plain(&outcome.to_string()), @"
+    --- stdout
+    done
+    --- stderr
+    warning: the agent changed `made.txt`, which it was not to touch
+    --- exit code 1
+    ");
+    let told = scene.answers("prompt send change --provider agent --phase plan --instructions x", 1);
+    assert_eq!(told["touched"], value!(["made.txt"]));
+}

@@ -1,0 +1,244 @@
+//! `aiwf providers`, `aiwf validate providers`, and what a provider is held to.
+
+use aiwf_testkit::ModelServer;
+use aiwf_testkit::model_server::Turn;
+
+use crate::scene::{KEY, Scene, plain};
+use crate::session::PLAN;
+
+#[test]
+fn the_list_has_a_line_for_each() {
+    let server = ModelServer::script([]);
+    let scene = Scene::of_api("openai", &server, "");
+    insta::assert_snapshot!(scene.exits("providers", 0).stdout_text(), @"
+    anthropic    anthropic    none         Anthropic's API (not set up)
+    claude-code  claude-code  local-write  Claude Code
+    codex        codex        local-write  Codex CLI
+    command      command      local-write  any program that reads a prompt (not set up)
+    gemini       gemini       none         Gemini's API (not set up)
+    gemini-cli   gemini-cli   local-write  Gemini CLI
+    manual       manual       local-write  a person who pastes the prompt into any chat
+    model        openai       none         OpenAI's API, or one like it, model scripted-model
+    openai       openai       none         OpenAI's API, or one like it (not set up)
+    replay       replay       none         recorded answers, offline (not set up)
+    ");
+}
+
+#[test]
+fn one_provider_is_shown_with_all_it_can() {
+    let server = ModelServer::script([]);
+    let scene = Scene::of_api("openai", &server, "context_window = 128_000\n");
+    let model = scene.exits("providers model", 0).stdout_text();
+    assert!(!model.contains(KEY));
+    insta::assert_snapshot!(plain(&model), @"
+    model
+      type           openai (OpenAI's API, or one like it)
+      model          scripted-model
+      address        http://127.0.0.1:[port]/v1
+      key            `MODEL_KEY`, which is set
+      files          none
+      confinement    touches no files
+      system prompt  yes
+      attachments    no
+      window         128000 tokens
+      reply limit    32000 tokens
+      streaming      yes
+      tools          yes
+      templates      CODEX, else BASE
+      set up         yes
+    ");
+    insta::assert_snapshot!(scene.exits("providers claude-code", 0).stdout_text(), @"
+    claude-code
+      type           claude-code (Claude Code)
+      model          not set
+      files          local-write; none in plans and reviews, where it is held to reading
+      confinement    may be held to the response path
+      system prompt  yes
+      attachments    no
+      window         200000 tokens
+      reply limit    none
+      streaming      no
+      tools          no
+      templates      CLAUDE, else BASE
+      set up         yes
+    ");
+    insta::assert_snapshot!(scene.exits("providers codex", 0).stdout_text(), @"
+    codex
+      type           codex (Codex CLI)
+      model          not set
+      files          local-write; lowered to none, since it is held to reading
+      confinement    may be held to reading
+      system prompt  yes
+      attachments    no
+      window         256000 tokens
+      reply limit    none
+      streaming      no
+      tools          no
+      templates      CODEX, else BASE
+      set up         yes
+    ");
+    insta::assert_snapshot!(scene.exits("providers gemini", 0).stdout_text(), @"
+    gemini
+      type           gemini (Gemini's API)
+      model          not set
+      key            `GEMINI_API_KEY`, which is not set
+      files          none
+      confinement    touches no files
+      system prompt  yes
+      attachments    no
+      window         1000000 tokens
+      reply limit    32000 tokens
+      streaming      yes
+      tools          yes
+      templates      GEMINI, else BASE
+      set up         no: provider `gemini` cannot be asked: `model` is not set; set `model`, the model that answers, in `[providers.gemini]`
+    ");
+    insta::assert_snapshot!(scene.exits("providers manual", 0).stdout_text(), @"
+    manual
+      type           manual (a person who pastes the prompt into any chat)
+      model          not set
+      files          local-write
+      confinement    cannot be held
+      system prompt  no
+      attachments    no
+      window         unknown
+      reply limit    none
+      streaming      no
+      tools          no
+      set up         yes
+    ");
+    let shown = scene.done("providers codex")["providers"][0].clone();
+    assert_eq!(shown["fs_ability"], "none");
+    assert_eq!(shown["lowered_from"], "local-write");
+    insta::assert_snapshot!(scene.exits("providers codx", 1).to_string(), @"
+    --- stderr
+    error: unknown provider `codx`
+
+    hint: did you mean `codex`? `aiwf providers` lists all
+    --- exit code 1
+    ");
+}
+
+#[test]
+fn validate_really_looks() {
+    let server = ModelServer::script([]);
+    let scene = Scene::of_api(
+        "anthropic",
+        &server,
+        "[providers.gone]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\n\
+         [providers.keyless]\ntype = \"gemini\"\nmodel = \"m\"\napi_key_env = \"NO_SUCH_KEY\"\n\
+         [providers.script]\ntype = \"command\"\nargv = [\"sh\", \"agent.sh\"]\n\
+         [providers.missing]\ntype = \"command\"\nargv = [\"no-such-agent\"]\n\
+         [providers.claude-code]\nprogram = \"./claude\"\n\
+         [providers.codex]\nprogram = \"no-such-codex\"\n\
+         [providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n\
+         [providers.withheld]\ntype = \"openai\"\nbase_url = \"http://model.invalid/v1\"\nmodel = \"m\"\napi_key_env = \"MODEL_KEY\"\n",
+    );
+    scene.project.script("claude", "#!/bin/sh\necho '2.0.1 (Claude Code)'\n");
+    let outcome = scene.exits("validate providers", 1);
+    insta::assert_snapshot!(plain(&outcome.to_string()), @"
+    --- stdout
+    provider claude-code: ok
+      program: `./claude` 2.0.1 (Claude Code)
+    provider codex: FAILED
+      program: `no-such-codex`: there is no such program
+      hint: install it with `npm install -g @openai/codex`, or set `program` in `[providers.codex]`
+    provider gone: FAILED
+      key: none is sent
+      url: gone failed: there is no connection to `http://127.0.0.1:[port]/v1`: Connection refused
+      hint: check the network and `base_url` of the provider
+    provider keyless: FAILED
+      key: there is no key for provider `keyless`: the variable `NO_SUCH_KEY` is not set
+      hint: set `NO_SUCH_KEY`, or name another variable as `api_key_env` in `[providers.keyless]`
+    provider missing: FAILED
+      program: `no-such-agent`: there is no such program
+      hint: install it, or change `argv` in `[providers.missing]`
+    provider model: ok
+      key: it is in `MODEL_KEY`
+      url: `http://127.0.0.1:[port]` answers
+    provider script: ok
+      program: `sh` is there
+    provider tape: FAILED
+      recordings: recordings in `[project]/tape` cannot be read: there is no such directory
+      hint: check the `dir` of the provider in `.aiwf/config.toml`
+    provider withheld: FAILED
+      key: the key of provider `withheld` is not sent to `http://model.invalid/v1`: only the project's configuration names it
+      hint: name the same `base_url` in `[providers.withheld]` of `~/.aiwf/config.toml` if you trust it
+    3 of 9 ok
+    --- exit code 1
+    ");
+    assert_eq!(server.asks().len(), 0, "nobody is asked");
+    assert!(!server.requests().is_empty(), "but someone is there");
+}
+
+#[test]
+fn validate_is_content_when_all_is_well() {
+    let server = ModelServer::script([]);
+    let scene = Scene::of_api("gemini", &server, "");
+    insta::assert_snapshot!(plain(&scene.exits("validate providers", 0).to_string()), @"
+    --- stdout
+    provider model: ok
+      key: it is in `MODEL_KEY`
+      url: `http://127.0.0.1:[port]` answers
+    1 of 1 ok
+    --- exit code 0
+    ");
+    let found = scene.done("validate providers");
+    assert_eq!(found["all_passed"], true);
+}
+
+/// A stand-in for the agent: it is never asked here.
+fn claude() -> Scene {
+    Scene::new("[roles]\ndefault = \"claude-code\"\n[providers.claude-code]\nprogram = \"true\"\n")
+}
+
+#[test]
+fn who_is_held_to_reading_is_not_told_to_save_its_reply() {
+    let scene = claude();
+    scene.init("");
+    assert!(!scene.text("iteration-1/planning-prompt.md").contains("## Output"));
+    assert!(!scene.names("iteration-1").contains(&"planning-system-prompt.md".to_owned()));
+    let preview = scene.run("preview");
+    let note = preview.stderr_text().lines().last().unwrap().to_owned();
+    insta::assert_snapshot!(note, @"claude-code can local-write, but is held to reading here: it answers with text");
+    let metadata = scene.done("preview")["metadata"].clone();
+    assert_eq!((&metadata["fs_ability"], &metadata["lowered_from"]), (&"none".into(), &"local-write".into()));
+    insta::assert_snapshot!(scene.shown(&scene.exits("approve --fs-ability local-write", 1)), @"
+    --- stderr
+    error: `local-write` is more than provider `claude-code` is let do here: it is held to reading
+
+    hint: leave the flag out: the reply comes as text
+    --- exit code 1
+    ");
+    // Less may be asked for.
+    scene.exits("approve --fs-ability local-read", 4);
+}
+
+#[test]
+fn who_may_write_its_reply_is_told_where() {
+    let scene = claude();
+    scene.init("--planner manual");
+    scene.done("approve");
+    assert_eq!(scene.command("respond").stdin(PLAN).run().exit_code(), 0);
+    scene.done("approve");
+    let system = scene.text("iteration-1/generation-system-prompt.md");
+    assert!(system.contains("Save your complete response to `.aiwf/sessions/"), "{system}");
+    let metadata = scene.done("preview")["metadata"].clone();
+    assert_eq!(metadata["fs_ability"], "local-write");
+    assert_eq!(metadata["lowered_from"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_program_of_ones_own_is_never_lowered() {
+    let scene = Scene::new(
+        "[roles]\ndefault = \"agent\"\n[providers.agent]\ntype = \"command\"\nargv = [\"true\"]\nfs_ability = \"local-write\"\n",
+    );
+    scene.init("");
+    assert!(scene.text("iteration-1/planning-prompt.md").contains("Save your complete response to"));
+    let server = ModelServer::script([Turn::text(PLAN)]);
+    // Nor is a model that is said to write: its text is taken, and that is said.
+    let scene = Scene::of_api("openai", &server, "fs_ability = \"local-write\"\n");
+    scene.init("");
+    let asked = scene.done("approve");
+    assert_eq!(asked["remark"], "model could save its reply but did not: its text is used");
+}
