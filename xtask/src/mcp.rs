@@ -1,6 +1,7 @@
-//! The slow suite `mcp`: the tests that start real MCP servers, where only the loopback interface can be reached.
+//! The slow suite `mcp`: the tests that start real MCP servers and clients, where only the loopback interface can be
+//! reached.
 //!
-//! The servers come from npm, in the versions below. One of them binds every interface when it speaks HTTP, so the
+//! They come from npm, in the versions below. One of them binds every interface when it speaks HTTP, so the
 //! tests named `real_mcp` run in a network namespace of their own.
 
 use std::path::Path;
@@ -25,6 +26,8 @@ const SERVERS: Set = Set {
             version: "2026.8.31",
             program: "mcp-server-filesystem",
         },
+        // A client, for our own server.
+        Package { name: "@modelcontextprotocol/inspector", version: "2.12.0", program: "mcp-inspector" },
     ],
     check: check_program,
 };

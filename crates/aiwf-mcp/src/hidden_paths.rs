@@ -29,17 +29,17 @@ mod tests {
     #[test]
     fn only_paths_of_the_project_are_named() {
         let settings = Settings {
-            current_dir: "/work/shop".into(),
-            project_root: "/work/shop".into(),
-            home: Some("/home/ada".into()),
+            current_dir: "/srv/shop".into(),
+            project_root: "/srv/shop".into(),
+            home: Some("/people/ada".into()),
             cache_dir: None,
             user: None,
         };
         let check = |text: &str, expected: &str| assert_eq!(without_machine_paths(text, &settings), expected);
-        check("could not read `/work/shop/.aiwf/a.md`", "could not read `.aiwf/a.md`");
-        check("in `/work/shop`", "in `.`");
-        check("`/home/ada/.aiwf/config.toml` line 3", "`~/.aiwf/config.toml` line 3");
-        check("`/work/shopping/a.md`", "`[path]`");
+        check("could not read `/srv/shop/.aiwf/a.md`", "could not read `.aiwf/a.md`");
+        check("in `/srv/shop`", "in `.`");
+        check("`/people/ada/.aiwf/config.toml` line 3", "`~/.aiwf/config.toml` line 3");
+        check("`/srv/shopping/a.md`", "`[path]`");
         check("`.aiwf/sessions/x/plan.md` is gone", "`.aiwf/sessions/x/plan.md` is gone");
     }
 }

@@ -69,13 +69,14 @@ pub(crate) async fn accept(
     let mut connections = JoinSet::new();
     loop {
         let stream = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                Err(_) => {
+            accepted = listener.accept() => {
+                if let Ok((stream, _)) = accepted {
+                    stream
+                } else {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 }
-            },
+            }
             Some(_) = connections.join_next() => continue,
             () = shutdown.cancelled() => break,
         };

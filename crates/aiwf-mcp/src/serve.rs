@@ -76,6 +76,9 @@ const MAX_THREADS: usize = 64;
 /// How long requests under way may take to end when the server does.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How long a thread may take that nobody waits for any more.
+const LAST_WAIT: Duration = Duration::from_millis(300);
+
 /// Serves one client on the standard input and output.
 pub fn serve_stdio(engine: Engine, options: Options) -> Result<Ended, ServeError> {
     run(|shutdown| async move {
@@ -129,7 +132,7 @@ where
         .map_err(ServeError::NoRuntime)?;
     let outcome = serve_until_signal(&runtime, serve);
     // A read of the terminal cannot be taken back; whatever else is left loses nothing by its end.
-    runtime.shutdown_timeout(if outcome.is_ok() { GRACE } else { Duration::ZERO });
+    runtime.shutdown_timeout(LAST_WAIT);
     outcome
 }
 
@@ -145,9 +148,9 @@ where
         let mut interrupts = Signals::listen().map_err(ServeError::NoRuntime)?;
         let mut server = std::pin::pin!(serve(shutdown.clone()));
         tokio::select! {
-            served = &mut server => {
+            outcome = &mut server => {
                 shutdown.cancel();
-                served.map(|()| Ended::ByClient)
+                outcome.map(|()| Ended::ByClient)
             }
             () = interrupts.recv() => {
                 shutdown.cancel();

@@ -251,6 +251,15 @@ impl Run<'_> {
         self.start(stdout, move |pipe| pipe.write_all(&input))
     }
 
+    /// Starts the program and leaves it running, all its streams in the test's hands.
+    ///
+    /// # Panics
+    ///
+    /// When it cannot be started.
+    pub fn spawn_piped(self) -> Child {
+        self.prepare(Stdio::piped()).spawn().expect("the program can be started")
+    }
+
     /// Runs the program with an input that is made while it is read.
     ///
     /// # Panics

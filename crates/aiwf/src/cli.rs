@@ -127,7 +127,7 @@ pub(crate) enum Command {
     /// Show the configuration.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Serve the sessions of this project to MCP clients, on the standard input and output or over HTTP.
+    /// Serve the sessions of this project to MCP clients.
     Mcp(McpArgs),
     /// Print a completion script.
     Completions {

@@ -3,7 +3,8 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use aiwf_engine::{Engine, config, read_text};
+use aiwf_engine::config::{self, Settings};
+use aiwf_engine::{Engine, read_text};
 use aiwf_mcp::{Approvals, Ended, LoopbackAddress, Options, ServeError, Token, TokenError};
 use clap::Args;
 
@@ -19,7 +20,7 @@ pub(crate) struct McpArgs {
     /// Serve over HTTP at /mcp instead of the standard input and output: PORT or HOST:PORT, loopback only.
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
-    /// The file with the token that clients must send; else it is AIWF_MCP_TOKEN, else one is made and printed.
+    /// The file with the token that clients must send; else it is `AIWF_MCP_TOKEN`, else one is made and printed.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     /// Let clients approve and reject: a model may then approve its own work.
@@ -28,6 +29,7 @@ pub(crate) struct McpArgs {
 }
 
 pub(crate) fn run(args: &McpArgs, engine: &Engine) -> Result<Exit, Failure> {
+    let engine = &named_as_client(engine);
     let options = Options {
         approvals: if args.allow_approve { Approvals::Offered } else { Approvals::Withheld },
         version: env!("CARGO_PKG_VERSION"),
@@ -57,6 +59,14 @@ pub(crate) fn run(args: &McpArgs, engine: &Engine) -> Result<Exit, Failure> {
         Ended::ByClient => Exit::Done,
         Ended::BySignal => Exit::Interrupted,
     })
+}
+
+/// The same engine; the journal tells what a client decides from what the person decides who started the server.
+fn named_as_client(engine: &Engine) -> Engine {
+    let settings = engine.settings().clone();
+    let user = settings.user.as_deref().unwrap_or("unknown");
+    let user = Some(format!("{user}, by an MCP client"));
+    Engine::new(Settings { user, ..settings })
 }
 
 /// The token, and whether it was made just now.

@@ -104,7 +104,7 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         follow: bool,
     },
-    /// Copy the approved code into the project: differences shown, conflicts refused, all or nothing.
+    /// Copy the approved code into the project: conflicts refused, all or nothing.
     Apply(ApplyArgs),
     /// Show what changed in the code from one iteration to another.
     Diff {

@@ -443,6 +443,29 @@ fn reply_parse() {
 }
 
 #[test]
+fn mcp_help() {
+    assert_snapshot!(project().run("mcp --help"), @"
+    --- stdout
+    Serve the sessions of this project to MCP clients
+
+    Usage: aiwf mcp [OPTIONS]
+
+    Options:
+          --http <ADDR>        Serve over HTTP at /mcp instead of the standard input and output: PORT or
+                               HOST:PORT, loopback only
+          --token-file <FILE>  The file with the token that clients must send; else it is
+                               `AIWF_MCP_TOKEN`, else one is made and printed
+          --allow-approve      Let clients approve and reject: a model may then approve its own work
+      -h, --help               Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+    --- exit code 0
+    ");
+}
+
+#[test]
 fn every_help_fits_a_screen() {
     let project = project();
     for command in

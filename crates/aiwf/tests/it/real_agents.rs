@@ -3,6 +3,7 @@
 //! Run by `cargo xtask test agents`; without it the tests have nothing to do.
 
 mod failures;
+mod mcp;
 mod sessions;
 mod single_calls;
 mod world;

@@ -31,7 +31,10 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(flags: &str) -> Self {
-        let project = project().file("schema.sql", SCHEMA);
+        Self::of(project().file("schema.sql", SCHEMA), flags)
+    }
+
+    pub(crate) fn of(project: TestProject, flags: &str) -> Self {
         let started = json(&project.run(&format!("{INIT} {flags} --json")));
         let id = started["session_id"].as_str().map(str::to_owned);
         assert!(id.is_some(), "{started:#}");
