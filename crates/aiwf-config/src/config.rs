@@ -15,6 +15,7 @@ use crate::flags::Flags;
 use crate::gate::{Approver, Gate, GateName};
 use crate::origin::{Origin, Sourced};
 use crate::settings::Settings;
+use crate::tools_config::{self, McpConfig, ToolsConfig};
 use crate::vocabulary::{FsAbility, Role};
 
 /// What people have set, every value with its origin.
@@ -36,6 +37,10 @@ pub struct Config {
     pub prices: BTreeMap<String, Sourced<Price>>,
     /// How changes run.
     pub change: ChangeConfig,
+    /// The MCP servers there are.
+    pub mcp: McpConfig,
+    /// How tools are used.
+    pub tools: ToolsConfig,
 }
 
 /// What a session or a change may cost; what is not set has no limit.
@@ -136,6 +141,7 @@ impl Config {
                 provider.fs_ability = provider.fs_ability.as_ref().and(Some(flag.clone()));
             }
         }
+        let (mcp, tools) = tools_config::resolve(merged.tools);
         Self {
             roles: Roles {
                 default: merged.default_role.unwrap_or_else(|| unset("manual".to_owned())),
@@ -164,6 +170,8 @@ impl Config {
                 max_rounds: merged.max_rounds.unwrap_or_else(|| unset(DEFAULT_MAX_ROUNDS)),
                 write: merged.change_write.unwrap_or_else(|| unset(false)),
             },
+            mcp,
+            tools,
         }
     }
 

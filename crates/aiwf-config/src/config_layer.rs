@@ -9,6 +9,7 @@ use crate::gate::{Gate, GateName};
 use crate::layer_reader;
 use crate::origin::{ConfigFile, Origin, Sourced};
 use crate::problem::ConfigProblem;
+use crate::tools_config::ToolsLayer;
 use crate::vocabulary::{FsAbility, Role};
 
 /// What one place says; what it leaves open is empty.
@@ -48,6 +49,8 @@ pub struct ConfigLayer {
     pub max_rounds: Option<Sourced<NonZeroU32>>,
     /// `[change] write`.
     pub change_write: Option<Sourced<bool>>,
+    /// `[mcp]` and `[tools]`.
+    pub tools: ToolsLayer,
 }
 
 /// What a model costs, in dollars per million tokens.
@@ -199,6 +202,7 @@ impl ConfigLayer {
             change_files: self.change_files.or(weaker.change_files),
             max_rounds: self.max_rounds.or(weaker.max_rounds),
             change_write: self.change_write.or(weaker.change_write),
+            tools: self.tools.over(weaker.tools),
         }
     }
 }

@@ -51,6 +51,7 @@ fn without_files_everything_is_a_default() {
     gates."revising.prompt" = manual (default)
     gates."revising.response" = manual (default)
     gates.default = manual (default)
+    mcp.allow_unknown = false (default)
     roles.default = manual (default)
     roles.generator = manual (default)
     roles.planner = manual (default)
@@ -58,6 +59,9 @@ fn without_files_everything_is_a_default() {
     roles.reviser = manual (default)
     session.hash_prompts = true (default)
     session.max_iterations = 5 (default)
+    tools.enabled = true (default)
+    tools.max_result_bytes = 32768 (default)
+    tools.max_rounds = 10 (default)
     "#);
     assert!(entries.is_sorted());
 }

@@ -105,20 +105,25 @@ impl Config {
                 add_if_set(Some(entry(&key(&format!("env.{variable}")), value, String::clone)));
             }
         }
+        entries.extend(self.tool_entries());
         entries.sort();
         entries
     }
 }
 
-fn entry<T>(key: &str, sourced: &Sourced<T>, shown: impl Fn(&T) -> String) -> Entry {
+pub(crate) fn entry<T>(key: &str, sourced: &Sourced<T>, shown: impl Fn(&T) -> String) -> Entry {
     Entry { key: key.to_owned(), value: shown(&sourced.value), origin: sourced.origin }
 }
 
-fn optional<T>(key: &str, sourced: Option<&Sourced<T>>, shown: impl Fn(&T) -> String) -> Option<Entry> {
+pub(crate) fn optional<T>(
+    key: &str,
+    sourced: Option<&Sourced<T>>,
+    shown: impl Fn(&T) -> String,
+) -> Option<Entry> {
     sourced.map(|sourced| entry(key, sourced, shown))
 }
 
-fn list(words: &[String]) -> String {
+pub(crate) fn list(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("{word:?}")).collect();
     format!("[{}]", words.join(", "))
 }

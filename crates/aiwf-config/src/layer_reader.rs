@@ -15,9 +15,11 @@ use crate::origin::{ConfigFile, Sourced};
 use crate::problem::ConfigProblem;
 use crate::provider_table::PROVIDER_KEYS;
 use crate::toml_text::TomlText;
+use crate::tools_table::{MCP_KEYS, MCP_SERVER_KEYS, TOOLS_KEYS};
 use crate::vocabulary::Role;
 
-const TABLES: &[&str] = &["budget", "change", "defaults", "gates", "prices", "providers", "roles", "session"];
+const TABLES: &[&str] =
+    &["budget", "change", "defaults", "gates", "mcp", "prices", "providers", "roles", "session", "tools"];
 const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "reviewer", "reviser"];
 const GATE_OPTIONS: &[&str] = &["approver", "max_retries", "allow_rewrite"];
 const DEFAULTS_KEYS: &[&str] = &["fs_ability"];
@@ -35,6 +37,9 @@ const HOMES: &[(&str, &[&str])] = &[
     ("[budget]", BUDGET_KEYS),
     ("[change]", CHANGE_KEYS),
     ("[providers.NAME]", PROVIDER_KEYS),
+    ("[tools]", TOOLS_KEYS),
+    ("[mcp]", MCP_KEYS),
+    ("[mcp.servers.NAME]", MCP_SERVER_KEYS),
 ];
 
 /// Of a file with more problems than this, these are enough; a hostile one must not fill the memory.
@@ -62,7 +67,7 @@ fn syntax_problem(toml: &TomlText<'_>, fault: &toml::de::Error) -> ConfigProblem
 pub(crate) struct LayerReader<'a> {
     pub(crate) toml: TomlText<'a>,
     pub(crate) root: &'a Path,
-    layer: ConfigLayer,
+    pub(crate) layer: ConfigLayer,
     problems: Vec<ConfigProblem>,
 }
 
@@ -92,10 +97,12 @@ impl LayerReader<'_> {
             "change" => reader.table(setting, Self::change),
             "defaults" => reader.table(setting, Self::defaults),
             "gates" => reader.table(setting, Self::gates),
+            "mcp" => reader.table(setting, Self::mcp),
             "prices" => reader.table(setting, Self::price),
             "providers" => reader.table(setting, Self::provider),
             "roles" => reader.table(setting, Self::role),
             "session" => reader.table(setting, Self::session),
+            "tools" => reader.table(setting, Self::tools),
             _ => reader.unknown(setting, TABLES),
         });
     }

@@ -22,6 +22,9 @@ mod problem;
 mod provider_check;
 mod provider_table;
 mod toml_text;
+mod tools_config;
+mod tools_entry;
+mod tools_table;
 mod vocabulary;
 
 pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig};
@@ -34,4 +37,5 @@ pub use gate::{Approver, Gate, GateName};
 pub use origin::{ConfigFile, Origin, Sourced};
 pub use problem::ConfigProblem;
 pub use settings::Settings;
+pub use tools_config::{McpConfig, McpServerConfig, ToolsConfig, ToolsLayer};
 pub use vocabulary::{FsAbility, Role};

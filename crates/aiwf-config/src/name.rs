@@ -12,6 +12,21 @@ pub(crate) fn is_provider_name(name: &str) -> bool {
 /// What a provider may be called, for messages.
 pub(crate) const PROVIDER_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`";
 
+/// Whether an MCP server may be called that.
+///
+/// `__` separates it from the names of its tools, so a full name can be read in one way only.
+pub(crate) fn is_mcp_server_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 32
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+        && !name.contains("__")
+        && !name.starts_with('_')
+        && !name.ends_with('_')
+}
+
+/// What an MCP server may be called, for messages.
+pub(crate) const MCP_SERVER_NAME_RULE: &str = "1 to 32 letters, digits, `-` or single `_` inside";
+
 const MAX_NAME: usize = 64;
 
 /// The known name closest to `name`, when one is close enough to be a slip of the pen.

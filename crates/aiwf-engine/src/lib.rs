@@ -21,6 +21,7 @@ mod send;
 mod session;
 mod structured;
 mod system_templates;
+mod tools;
 mod validate;
 mod watch;
 
@@ -33,6 +34,7 @@ pub use aiwf_prompt as prompt;
 pub use aiwf_provider as provider;
 pub use aiwf_reply as reply;
 pub use aiwf_session as machine;
+pub use aiwf_tools as tool;
 
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
@@ -55,5 +57,6 @@ pub use session::{
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
 pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
+pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use validate::{Finding, Validation};
 pub use watch::CallEvent;

@@ -6,6 +6,7 @@ use aiwf_prompt::{PromptError, Tokens, nearest};
 use aiwf_provider::AskError;
 use aiwf_session::Refusal;
 use aiwf_store::{JournalError, LockError, StoreError};
+use aiwf_tools::ToolsError;
 
 use crate::error::EngineError;
 use crate::session::{ApplyReport, Difference};
@@ -257,6 +258,9 @@ pub enum SessionError {
     /// The provider gave no answer.
     #[error(transparent)]
     Ask(#[from] AskError),
+    /// A tool or its server cannot be used.
+    #[error(transparent)]
+    Tools(#[from] ToolsError),
     /// The machine says no.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -401,6 +405,7 @@ impl SessionError {
                 })
             }
             Self::Ask(error) => Some(error.hint()),
+            Self::Tools(error) => Some(error.hint()),
             Self::Refused(error) => Some(error.hint()),
             Self::Journal(error) => Some(error.hint()),
             Self::Lock(error) => Some(error.hint()),

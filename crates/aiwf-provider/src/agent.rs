@@ -3,15 +3,12 @@
 //! Each agent is a [`Dialect`]: what it is started with, and how its output is read, both without touching anything.
 //! One flow runs them all: private files, child process, output into the sink as it arrives, then the judgement.
 
-pub(crate) mod base_url;
-pub(crate) mod child;
 mod claude_code;
 mod codex;
 mod command;
 mod gemini_cli;
-mod heard;
+pub(crate) mod heard;
 mod invocation;
-mod key;
 
 use std::ffi::OsStr;
 use std::io;
@@ -19,15 +16,16 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use self::child::{CHUNK, Child, ChildError, Ended, Limits, Program};
 use self::heard::{Fold, Heard, Judge, Step};
 use self::invocation::{Call, Invocation};
 use crate::ask::{Answer, Ask, Check, Reply, Request};
 use crate::ask_error::AskError;
 use crate::built_in::Kind;
+use crate::child::{CHUNK, Child, ChildError, Ended, Limits, Program};
 use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
 use crate::stop::Stop;
+use crate::{address, child, key};
 
 /// How long an agent that gave its reply may take to go.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -42,8 +40,8 @@ pub(crate) trait Dialect {
     /// What to do when the program is not there.
     fn install_hint(&self, provider: &str) -> String;
 
-    /// The hosts of its vendor, which its login may go to whoever says so.
-    fn vendor_hosts(&self) -> &'static [&'static str];
+    /// The servers of its vendor, which its login may go to whoever says so.
+    fn vendors(&self) -> &'static [&'static str];
 
     /// What of a request cannot be sent as it is.
     fn refuse(&self, setting: &ProviderSetting, request: &Request<'_>) -> Result<(), AskError>;
@@ -96,7 +94,7 @@ struct Agent {
 
 impl Ask for Agent {
     fn refuse(&self, request: &Request<'_>) -> Result<(), AskError> {
-        base_url::check(&self.setting, self.dialect.vendor_hosts())?;
+        address::check_login(&self.setting, self.dialect.vendors())?;
         self.dialect.refuse(&self.setting, request)
     }
 
@@ -104,7 +102,7 @@ impl Ask for Agent {
         self.refuse(request)?;
         let directory = std::path::absolute(request.directory).map_err(AskError::Sink)?;
         let request = &Request { directory: &directory, ..*request };
-        let key = key::find(&self.setting, request.stop)?;
+        let key = if has_no_key(&self.setting) { None } else { key::find(&self.setting, request.stop)? };
         let private_dir = private_dir().map_err(AskError::Sink)?;
         let call =
             Call { setting: &self.setting, request, key: key.as_ref(), private_dir: private_dir.path() };
@@ -116,11 +114,11 @@ impl Ask for Agent {
 
     fn check(&self) -> Vec<Check> {
         let mut checks = vec![self.dialect.check_program(&self.setting)];
-        if let Err(error) = base_url::check(&self.setting, self.dialect.vendor_hosts()) {
+        if let Err(error) = address::check_login(&self.setting, self.dialect.vendors()) {
             checks.push(Check::bad("url", error.to_string(), error.hint()));
         }
         if self.setting.key != KeySource::None {
-            checks.push(key::check(&self.setting));
+            checks.push(key_check(&self.setting));
         }
         checks
     }
@@ -134,6 +132,7 @@ impl Agent {
             env: &invocation.env,
             env_removed: &invocation.env_removed,
             directory: Some(call.request.directory),
+            is_in_front: false,
         };
         let failed = |error| self.child_error(error, &invocation.program, call.request.directory);
         let limits = self.dialect.limits(&self.setting);
@@ -202,6 +201,29 @@ impl Agent {
     }
 }
 
+/// Whether the key's variable is not set: an agent has a login of its own.
+fn has_no_key(setting: &ProviderSetting) -> bool {
+    matches!(setting.key, KeySource::Variable { value: None, .. })
+}
+
+/// Looks whether the key that is configured is there.
+fn key_check(setting: &ProviderSetting) -> Check {
+    if let KeySource::Variable { name, value: None } = &setting.key {
+        let found = format!("`{name}` is not set");
+        return if setting.base_url.is_some() {
+            Check::bad("key", found, format!("set `{name}` in the environment"))
+        } else {
+            Check::ok("key", format!("{found}; the program's own login is used"))
+        };
+    }
+    match (key::find(setting, &Stop::default()), &setting.key) {
+        (Err(error), _) => Check::bad("key", error.to_string(), error.hint()),
+        (Ok(_), KeySource::Variable { name, .. }) => Check::ok("key", format!("`{name}` is set")),
+        (Ok(_), KeySource::Command(_)) => Check::ok("key", "`api_key_command` prints one"),
+        (Ok(_), KeySource::None) => Check::ok("key", "the program's own login is used"),
+    }
+}
+
 /// A directory for one call that only its owner can look into.
 ///
 /// Whatever is left in it, such as an agent's own error reports, goes with it.
@@ -211,7 +233,7 @@ fn private_dir() -> io::Result<tempfile::TempDir> {
 }
 
 /// Why a program was not started, in words.
-fn not_started(error: &io::Error) -> String {
+pub(crate) fn not_started(error: &io::Error) -> String {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the system has more errors than we have words")]
     match error.kind() {
         io::ErrorKind::NotFound => "there is no such program".to_owned(),
@@ -229,7 +251,14 @@ fn version_check(usual: &str, install_hint: &str, setting: &ProviderSetting) -> 
     let path = program_of(setting, usual);
     let env: Vec<_> = setting.env.clone().into_iter().collect();
     let args = ["--version".into()];
-    let program = Program { path: &path, args: &args, env: &env, env_removed: &[], directory: None };
+    let program = Program {
+        path: &path,
+        args: &args,
+        env: &env,
+        env_removed: &[],
+        directory: None,
+        is_in_front: false,
+    };
     let limits = Limits { first_byte: VERSION_WAIT, total: VERSION_WAIT, max_bytes: CHUNK as u64 };
     let shown = path.to_string_lossy();
     let retry = format!("run `{shown} --version` yourself to see what is wrong");

@@ -149,11 +149,12 @@ static PROVIDERS: [Provider; 9] = [
         kind: Kind::GeminiCli,
         description: "Gemini CLI",
         context_window: Some(1_000_000),
+        is_streaming: true,
         template_agent: Some("GEMINI"),
         key_variable: Some("GEMINI_API_KEY"),
         ..AGENT
     },
-    row("command", Kind::Command, "any program that reads a prompt"),
+    Provider { is_streaming: true, ..row("command", Kind::Command, "any program that reads a prompt") },
     Provider {
         name: "anthropic",
         kind: Kind::Anthropic,

@@ -4,14 +4,12 @@
 //! Nothing is connected, and no runtime built, before a provider is asked or checked. A caller that runs inside a
 //! tokio runtime of its own asks from a thread outside it.
 
-mod address;
 mod anthropic;
 mod api;
 mod calls;
 mod check;
 mod fault;
 mod gemini;
-mod key;
 mod openai;
 mod reply;
 mod retry;
@@ -24,14 +22,15 @@ mod watch;
 
 use std::time::Instant;
 
-use self::address::Address;
 use self::api::{Api, Options, api};
 use self::reply::Reading;
 use self::transport::Transport;
 use self::watch::Watch;
+use crate::address::Address;
 use crate::ask::{Answer, Ask, Check, Reply, Request, Timings};
 use crate::ask_error::AskError;
 use crate::built_in::{Kind, provider};
+use crate::key;
 use crate::open::missing;
 use crate::payload::ToolSpec;
 use crate::provider_setting::{KeySource, ProviderSetting, Secret};
@@ -65,7 +64,7 @@ pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>,
     let Some(model) = setting.model.clone().filter(|model| !model.is_empty()) else {
         return Err(missing(&setting.name, "model", "the model that answers"));
     };
-    let address = Address::of(&setting, api)?;
+    let address = Address::of(&setting, api.base_url)?;
     Ok(Box::new(Http { setting, model, api, address }))
 }
 

@@ -16,6 +16,10 @@ mod stop;
 
 mod open;
 
+mod address;
+mod child;
+mod key;
+
 mod agent;
 mod http;
 mod manual;

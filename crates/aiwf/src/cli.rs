@@ -16,6 +16,7 @@ use crate::commands::prompt::PromptCommand;
 use crate::commands::reply::ReplyCommand;
 use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
+use crate::commands::tools::ToolsCommand;
 
 /// The flags that every command takes.
 const GLOBAL: &str = "Global options";
@@ -93,6 +94,9 @@ pub(crate) enum Command {
     /// Read what an agent answered.
     #[command(subcommand)]
     Reply(ReplyCommand),
+    /// List and call the tools of MCP servers, and pin what they are.
+    #[command(subcommand)]
+    Tools(ToolsCommand),
     #[command(flatten)]
     Session(SessionCommand),
     /// Change the project with agents: plan, challenge, implement, review, archive.
@@ -130,7 +134,7 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Run a whole session in a fresh directory with recorded answers: no key, no network, no server.
+    /// Run a whole session in a fresh directory with recorded answers, offline.
     Demo {
         /// The directory; it must not exist yet.
         #[arg(long, value_name = "DIR", default_value = "aiwf-demo")]
@@ -148,6 +152,7 @@ impl Command {
             Self::Prompt(command) => command.name(),
             Self::Template(command) => command.name(),
             Self::Reply(command) => command.name(),
+            Self::Tools(command) => command.name(),
             Self::Session(command) => command.name(),
             Self::Change(command) => command.name(),
             Self::Profiles { .. } => "profiles",

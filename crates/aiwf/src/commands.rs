@@ -14,6 +14,7 @@ mod providers;
 pub(crate) mod reply;
 pub(crate) mod session;
 pub(crate) mod template;
+pub(crate) mod tools;
 mod validate;
 
 use aiwf_engine::Engine;
@@ -32,6 +33,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Prompt(command) => prompt::run(command, &engine, output),
         Command::Template(command) => template::run(command, &engine, output),
         Command::Reply(command) => reply::run(command, &engine, output),
+        Command::Tools(command) => tools::run(command, &engine, output),
         Command::Session(command) => session::run(command, &engine, output),
         Command::Change(command) => change::run(command, &engine, output),
         Command::Profiles { name } => profiles::run(name.as_deref(), &engine, output),

@@ -6,6 +6,7 @@ use std::io;
 
 use aiwf_engine::config::ConfigError;
 use aiwf_engine::provider::AskError;
+use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{EngineError, SessionError};
 use serde_json::{Value, json};
 
@@ -142,10 +143,15 @@ impl From<SessionError> for Failure {
             Exit::Waiting
         } else if let SessionError::Ask(error) = &error {
             of_call(error)
+        } else if let SessionError::Tools(ToolsError::Stopped { .. }) = error {
+            Exit::Interrupted
         } else {
             Exit::Refused
         };
         let mut failure = Self::from_error(&error, error.hint(), exit);
+        if let SessionError::Tools(ToolsError::Untrusted { name, shown_command }) = &error {
+            failure.fields.insert("untrusted", json!({ "server": name, "command": shown_command }));
+        }
         if let SessionError::Conflicts { report } = &error {
             let conflicts: Vec<_> = report.conflicts().collect();
             failure.fields.insert("conflicts", json!(conflicts));

@@ -8,12 +8,12 @@ use std::path::{Component, Path};
 
 use serde_json::{Value, json};
 
-use super::child::Ended;
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
 use super::invocation::{Call, Invocation, prompt_text};
 use super::{Dialect, npm_hint, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
+use crate::child::Ended;
 use crate::provider_setting::ProviderSetting;
 
 const PACKAGE: &str = "@anthropic-ai/claude-code";
@@ -30,8 +30,8 @@ impl Dialect for ClaudeCode {
         npm_hint(PACKAGE, provider)
     }
 
-    fn vendor_hosts(&self) -> &'static [&'static str] {
-        &["api.anthropic.com"]
+    fn vendors(&self) -> &'static [&'static str] {
+        &["https://api.anthropic.com"]
     }
 
     fn refuse(&self, _: &ProviderSetting, _: &Request<'_>) -> Result<(), AskError> {

@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::child::Ended;
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
 use super::invocation::{Call, Invocation, prompt_text, untrimmed};
 use super::{Dialect, npm_hint, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
+use crate::child::Ended;
 use crate::provider_setting::{KeySource, ProviderSetting};
 
 const PACKAGE: &str = "@openai/codex";
@@ -33,8 +33,8 @@ impl Dialect for Codex {
         npm_hint(PACKAGE, provider)
     }
 
-    fn vendor_hosts(&self) -> &'static [&'static str] {
-        &["api.openai.com", "chatgpt.com"]
+    fn vendors(&self) -> &'static [&'static str] {
+        &["https://api.openai.com", "https://chatgpt.com"]
     }
 
     fn refuse(&self, setting: &ProviderSetting, request: &Request<'_>) -> Result<(), AskError> {

@@ -4,12 +4,12 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use super::child::{Ended, Limits};
 use super::heard::{Flaw, Fold, Heard};
 use super::invocation::{Call, Invocation, prompt_text};
 use super::{Dialect, not_started};
 use crate::ask::{Check, Request};
 use crate::ask_error::AskError;
+use crate::child::{Ended, Limits};
 use crate::open::missing;
 use crate::provider_setting::{KeySource, ProviderSetting, ReplySource};
 
@@ -103,7 +103,7 @@ impl Dialect for AnyCommand {
         format!("install it, or change `argv` in `[providers.{provider}]`")
     }
 
-    fn vendor_hosts(&self) -> &'static [&'static str] {
+    fn vendors(&self) -> &'static [&'static str] {
         &[]
     }
 

@@ -6,12 +6,12 @@
 
 use serde_json::{Value, json};
 
-use super::child::Ended;
 use super::heard::{Events, Fold, Heard, JsonLines, Step, count_at, text_at};
 use super::invocation::{Call, Invocation, position, prompt_text, untrimmed};
 use super::{Dialect, npm_hint, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
+use crate::child::Ended;
 use crate::provider_setting::ProviderSetting;
 
 const PACKAGE: &str = "@google/gemini-cli";
@@ -28,8 +28,8 @@ impl Dialect for GeminiCli {
         npm_hint(PACKAGE, provider)
     }
 
-    fn vendor_hosts(&self) -> &'static [&'static str] {
-        &["generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"]
+    fn vendors(&self) -> &'static [&'static str] {
+        &["https://generativelanguage.googleapis.com", "https://cloudcode-pa.googleapis.com"]
     }
 
     fn refuse(&self, setting: &ProviderSetting, request: &Request<'_>) -> Result<(), AskError> {

@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use super::child::Ended;
 use crate::ask::{Reply, Timings, Usage};
 use crate::ask_error::AskError;
+use crate::child::Ended;
 
 /// How much of an agent's own words an error repeats.
 const MAX_WORDS: usize = 2_000;

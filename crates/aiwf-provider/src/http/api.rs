@@ -110,3 +110,7 @@ fn gemini_url(base: &Url, model: &str) -> Url {
     url.query_pairs_mut().append_pair("alt", "sse");
     url
 }
+
+#[cfg(test)]
+#[path = "api_tests.rs"]
+mod tests;

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, Request, Response, Url, redirect};
 
-use super::address::Address;
 use super::api::Api;
 use super::fault::{fault_of_body, is_passing, shown};
 use super::retry::{Failure, MAX_ASKED_WAIT, Retry, asked_wait};
 use super::watch::Watch;
+use crate::address::Address;
 use crate::ask_error::{AskError, Wait};
 use crate::provider_setting::Secret;
 

@@ -57,9 +57,9 @@ fn a_key_command_that_fails_is_named() {
     agent.setting.key = KeySource::Command(failing.map(str::to_owned).to_vec());
     insta::assert_snapshot!(agent.error(), @r"
     there is no key for provider `codex`: `sh` ended with exit code 2: no pass phrase
-    hint: run the `api_key_command` of `[providers.codex]` yourself to see what is wrong
+    hint: run the `api_key_command` of `[providers.codex]` yourself: it prints the key and ends
     ");
     agent.setting.key = KeySource::Command(vec!["true".to_owned()]);
-    assert!(agent.error().starts_with("there is no key for provider `codex`: `true` printed none"));
+    assert!(agent.error().starts_with("there is no key for provider `codex`: what `true` prints is empty"));
     assert!(!agent.dir().join("pid").exists());
 }

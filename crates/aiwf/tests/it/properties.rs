@@ -166,7 +166,7 @@ fn any_workflow() -> impl Strategy<Value = (&'static str, Value)> {
     )
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 

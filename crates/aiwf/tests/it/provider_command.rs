@@ -238,11 +238,11 @@ fn assert_gone(scene: &Scene) {
 
 #[test]
 fn a_program_that_hangs_is_ended_with_all_it_started() {
-    let scene = with_replies(scene(HANGS, "", "fs_ability = \"none\"\ntimeout = \"1s\"\n"));
+    let scene = with_replies(scene(HANGS, "", "fs_ability = \"none\"\ntimeout = \"3s\"\n"));
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: no whole reply from agent within 1 s
+    error: no whole reply from agent within 3 s
 
     hint: `aiwf retry` asks again; `timeout` of the provider sets how long to wait
     --- exit code 4

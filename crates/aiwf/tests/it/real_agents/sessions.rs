@@ -220,7 +220,7 @@ fn written(world: &World, name: &str, reply: &str) {
     let call = phase.call();
     // The text is kept beside the file.
     let kept = call["kept"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap());
-    let text = kept.clone().find(|path| path.ends_with(".md")).unwrap();
+    let text = kept.clone().find(|path| path.contains(".partial-")).unwrap();
     let session = world.done("status latest")["session_id"].as_str().unwrap().to_owned();
     assert_eq!(world.text(&format!(".aiwf/sessions/{session}/{text}")), "It is saved.");
     let notes = call["notes"].to_string();

@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::world::{Agent, CLAUDE, CODEX, GEMINI, HOSTILE, World, assert_carries};
 use crate::json;
+use crate::properties::hex;
 use crate::session::{INIT, PLAN, at};
 
 /// A prompt is sent as XML, then as text with a system text of its own, and everything arrives.
@@ -50,7 +51,7 @@ fn payload_sha256(system: Option<&str>, prompt: &str) -> String {
     let system = system.map(|system| format!("\"system\":{},", quoted(system))).unwrap_or_default();
     let messages = format!("[{{\"role\":\"user\",\"content\":{}}}]", quoted(prompt));
     let form = format!("{{{system}\"messages\":{messages},\"tools\":[]}}");
-    Sha256::digest(form).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(form))
 }
 
 #[test]

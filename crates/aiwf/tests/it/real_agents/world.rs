@@ -126,7 +126,7 @@ impl World {
     pub(super) fn event(&self, name: &str) -> Value {
         let events = self.done("events latest");
         let mut events = events["events"].as_array().unwrap().iter().map(|line| &line["event"]);
-        events.rfind(|event| event["event"] == name).unwrap_or_else(|| panic!("no event {name}")).clone()
+        events.rfind(|event| event["event"] == name).unwrap().clone()
     }
 
     /// The files of the project, those of aiwf apart.

@@ -40,13 +40,13 @@ fn a_key_that_is_not_there_names_the_place() {
     put the key there, and nothing else
     ");
     assert_snapshot!(found(command("echo sk-secret; echo; echo 'is locked' >&2; echo more >&2; exit 3")).unwrap_err(), @"
-    there is no key for provider `local`: `sh` failed with exit status: 3: is locked
-    check `api_key_command` of `[providers.local]`: it prints the key and ends
+    there is no key for provider `local`: `sh` ended with exit code 3: is locked
+    run the `api_key_command` of `[providers.local]` yourself: it prints the key and ends
     ");
     let nothing = KeySource::Command(vec!["no-such-program-anywhere".to_owned()]);
     assert_snapshot!(found(nothing).unwrap_err(), @"
-    there is no key for provider `local`: `no-such-program-anywhere` cannot be started: No such file or directory (os error 2)
-    check `api_key_command` of `[providers.local]`: it prints the key and ends
+    there is no key for provider `local`: `no-such-program-anywhere` cannot be started: there is no such program
+    run the `api_key_command` of `[providers.local]` yourself: it prints the key and ends
     ");
 }
 

@@ -4,7 +4,14 @@ const LIMITS: Limits =
     Limits { first_byte: Duration::from_secs(30), total: Duration::from_secs(30), max_bytes: 1_000 };
 
 fn shell(args: &[OsString]) -> Program<'_> {
-    Program { path: OsStr::new("/bin/sh"), args, env: &[], env_removed: &[], directory: None }
+    Program {
+        path: OsStr::new("/bin/sh"),
+        args,
+        env: &[],
+        env_removed: &[],
+        directory: None,
+        is_in_front: false,
+    }
 }
 
 fn is_running(id: u32) -> bool {
@@ -29,6 +36,22 @@ fn a_panic_ends_the_group() {
     let ids = ids.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     assert_eq!(ids.len(), 2);
     assert!(ids.into_iter().all(|id| !is_running(id)));
+}
+
+#[test]
+fn a_child_in_front_shares_our_group_and_is_ended_alone() {
+    let args = ["-c", "cut -d' ' -f5 /proc/$$/stat; exec sleep 60"].map(OsString::from);
+    let stop = Stop::default();
+    let program = Program { is_in_front: true, ..shell(&args) };
+    let mut child = Child::start(&program, LIMITS, &stop).unwrap();
+    let mut buffer = [0; 100];
+    let n_read = child.read(&mut buffer).unwrap();
+    let group: i32 = std::str::from_utf8(&buffer[..n_read]).unwrap().trim().parse().unwrap();
+    assert_eq!(group, rustix::process::getpgrp().as_raw_nonzero().get());
+    let id = child.id();
+    // We are in that group, too, and still here.
+    child.end(Duration::ZERO);
+    assert!(!is_running(id));
 }
 
 #[test]

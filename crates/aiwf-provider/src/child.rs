@@ -1,6 +1,6 @@
 //! Child processes: the one way this crate starts a program.
 //!
-//! No shell, a process group of its own, and one thread: what the child reads, prints and complains about goes through
+//! No shell, a process group of its own (but for one that may need the terminal), and one thread: what the child reads, prints and complains about goes through
 //! pipes that never block us, so a child that writes before it reads, or never reads, holds nothing up. Whatever ends a
 //! call early — a limit, a stop, an error, a panic — ends the whole group. A process that leaves its group on
 //! purpose (`setsid`) is out of reach; it cannot hold the call up either.
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::ioctl_fionbio;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process_group, waitid,
 };
 
 use crate::ask_error::Wait;
@@ -48,6 +48,9 @@ pub(crate) struct Program<'a> {
     pub(crate) env_removed: &'a [&'static str],
     /// Where it works; where we do when not said.
     pub(crate) directory: Option<&'a Path>,
+    /// Whether it stays in our process group: only a group in front may ask its user on the terminal. Then it is
+    /// ended alone, without what it started.
+    pub(crate) is_in_front: bool,
 }
 
 /// How long it may take and how much it may print.
@@ -89,7 +92,9 @@ pub(crate) struct Ended {
 #[derive(Debug)]
 pub(crate) struct Child<'a> {
     process: std::process::Child,
-    group: Pid,
+    /// The process, and its group where it leads one.
+    id: Pid,
+    leads_group: bool,
     limits: Limits,
     stop: &'a Stop,
     stdin: Option<ChildStdin>,
@@ -113,7 +118,10 @@ impl<'a> Child<'a> {
     pub(crate) fn start(program: &Program<'_>, limits: Limits, stop: &'a Stop) -> Result<Self, ChildError> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place that starts programs")]
         let mut command = Command::new(program.path);
-        command.args(program.args).process_group(0);
+        command.args(program.args);
+        if !program.is_in_front {
+            command.process_group(0);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for name in program.env_removed {
             command.env_remove(name);
@@ -127,7 +135,8 @@ impl<'a> Child<'a> {
         let started_at = Instant::now();
         let mut process = command.spawn().map_err(ChildError::NotStarted)?;
         let child = Self {
-            group: Pid::from_child(&process),
+            id: Pid::from_child(&process),
+            leads_group: !program.is_in_front,
             limits,
             stop,
             stdin: process.stdin.take(),
@@ -259,7 +268,7 @@ impl<'a> Child<'a> {
         if self.exited_at.is_none() && is_due {
             self.looked_at = Instant::now();
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            if !matches!(waitid(WaitId::Pid(self.group), options), Ok(None)) {
+            if !matches!(waitid(WaitId::Pid(self.id), options), Ok(None)) {
                 self.exited_at = Some(Instant::now());
             }
         }
@@ -338,9 +347,13 @@ impl<'a> Child<'a> {
     }
 
     fn signal(&self, signal: Signal) {
-        // A group that is gone already is what was asked for.
+        // Who is gone already is where it should be.
         if self.status.is_none() {
-            let _ = kill_process_group(self.group, signal);
+            let _ = if self.leads_group {
+                kill_process_group(self.id, signal)
+            } else {
+                kill_process(self.id, signal)
+            };
         }
     }
 
@@ -377,7 +390,8 @@ impl<'a> Child<'a> {
             self.status = self.process.wait().ok();
             // The others of the group die on their own time; a zombie that nobody reaps is not waited for.
             let deadline = Instant::now() + GONE_GRACE;
-            while test_kill_process_group(self.group).is_ok() && Instant::now() < deadline {
+            let is_there = || self.leads_group && test_kill_process_group(self.id).is_ok();
+            while is_there() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }

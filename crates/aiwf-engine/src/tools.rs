@@ -1,0 +1,351 @@
+//! Tools: what configuration, `.mcp.json`, approvals and pins make of the servers there are.
+//!
+//! A [`Toolbox`] holds the servers of a project for as long as a command runs. It says what there is, calls one tool
+//! for a person, and makes the [`Policy`] under which a model may call them.
+
+mod server_log;
+mod specs;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aiwf_config::{Config, Flags};
+use aiwf_prompt::nearest;
+use aiwf_provider::Stop;
+use aiwf_tools::{
+    Access, CallOptions, Grant, Listed, Offered, PinState, PinsFile, Policy, Progress, Rules, ServerSpec,
+    Servers, ServersOptions, Tool, ToolResult, ToolsError, TrustStore, check_arguments,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::build::Engine;
+use crate::providers;
+use crate::session_error::SessionError;
+use server_log::ServerLog;
+
+/// Whether a person agrees to start servers that nobody agreed to yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Only to those they agreed to before.
+    Remembered,
+    /// To all that are needed; it is remembered for exactly their commands.
+    Given,
+}
+
+/// A server and its tools.
+#[derive(Debug, Serialize)]
+pub struct ServerTools {
+    /// The server.
+    pub name: String,
+    /// What is started or connected to.
+    pub command: String,
+    /// Its tools.
+    pub tools: Vec<ToolListing>,
+    /// Why some of its tools cannot be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// Why there are none.
+    #[serde(skip)]
+    pub error: Option<ToolsError>,
+}
+
+/// A tool as a person sees it.
+#[derive(Debug, Serialize)]
+pub struct ToolListing {
+    /// The name by which it is granted and called.
+    pub full_name: String,
+    /// The tool.
+    #[serde(flatten)]
+    pub tool: Tool,
+    /// Whether it counts as changing nothing.
+    pub is_read_only: bool,
+    /// `new`, `pinned`, `changed`, or `gone` when only its pin is left.
+    pub pin: &'static str,
+    /// Which parts changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
+    /// SHA-256 of what a pin covers.
+    pub sha256: String,
+}
+
+/// The servers of a project, while a command runs.
+#[derive(Debug)]
+pub struct Toolbox {
+    servers: Servers,
+    pins: PinsFile,
+    config: Config,
+    problems: Vec<String>,
+    stop: Stop,
+    results_dir: PathBuf,
+    _log: ServerLog,
+}
+
+impl Engine {
+    /// The servers that configuration and `.mcp.json` name; none is started yet.
+    ///
+    /// `on_start` hears the name and the exact command of a server that is agreed to only now.
+    pub fn tools(
+        &self,
+        consent: Consent,
+        on_start: impl Fn(&str, &str) + Send + Sync + 'static,
+    ) -> Result<Toolbox, SessionError> {
+        let settings = self.settings();
+        let config = providers::load_config(settings, &Flags::default())?;
+        let found = specs::find(&config, settings)?;
+        let user_dir = settings.user_dir().ok_or(ToolsError::NoHome)?.join("tools");
+        let trusted = TrustStore::at(user_dir.join("trusted.json"));
+        let (allows_unknown, users_own) = (config.mcp.allow_unknown.value, found.users_own);
+        let is_trusted = move |spec: &ServerSpec| {
+            if allows_unknown || users_own.contains(&spec.name) || trusted.is_trusted(spec)? {
+                return Ok(true);
+            }
+            if consent == Consent::Given {
+                on_start(&spec.name, &spec.shown_command());
+                trusted.trust(spec)?;
+            }
+            Ok(consent == Consent::Given)
+        };
+        let log = ServerLog::new(settings.cache_dir.as_ref().map(|dir| dir.join("mcp-logs")));
+        let options = ServersOptions {
+            lookup: Arc::new(aiwf_config::variable),
+            is_trusted: Arc::new(is_trusted),
+            log: Some(log.sink()),
+            start_timeout: ServersOptions::START_TIMEOUT,
+        };
+        Ok(Toolbox {
+            servers: Servers::new(found.specs, &options),
+            pins: PinsFile::at(user_dir.join("pins.json")),
+            problems: found.problems,
+            stop: self.surroundings().stop.clone(),
+            results_dir: settings.project_dir().join("tool-results"),
+            config,
+            _log: log,
+        })
+    }
+}
+
+impl Toolbox {
+    /// Servers that were left out, and why.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// The servers themselves, for [`aiwf_tools::execute_tools`].
+    pub fn servers(&self) -> &Servers {
+        &self.servers
+    }
+
+    /// Whether there is any server.
+    pub fn is_empty(&self) -> bool {
+        self.servers.specs().next().is_none()
+    }
+
+    /// The tools of the servers that `target` means: all of them, one, or the one that has a tool.
+    ///
+    /// Nothing is pinned by looking. A server that cannot be asked is listed with the reason.
+    pub fn list(&self, target: Option<&str>) -> Result<Vec<ServerTools>, SessionError> {
+        let target = self.target(target)?;
+        let pins = self.pins.read()?;
+        let mut listed = Vec::new();
+        for spec in self.specs_of(&target) {
+            let (Listed { tools, problems }, error) = match self.servers.tools(&spec.name, &self.stopped()) {
+                Ok(found) => (found, None),
+                Err(error @ ToolsError::Stopped { .. }) => return Err(error.into()),
+                Err(error) => (Listed::default(), Some(error)),
+            };
+            let key = spec.key();
+            let wanted = |tool: &Tool| target.tool.as_deref().is_none_or(|name| name == tool.name);
+            let tools: Vec<ToolListing> = tools
+                .into_iter()
+                .filter(wanted)
+                .map(|tool| listing(offered(spec, tool, |tool| pins.state(&key, tool))))
+                .collect();
+            if let (Some(name), true, None) = (&target.tool, tools.is_empty(), &error) {
+                return Err(self.unknown_tool(&spec.name, name).into());
+            }
+            let command = spec.shown_command();
+            listed.push(ServerTools { name: spec.name.clone(), command, tools, problems, error });
+        }
+        Ok(listed)
+    }
+
+    /// Calls a tool for a person: pinned at its first use, refused when it changed, its arguments checked.
+    pub fn call(
+        &self,
+        full_name: &str,
+        arguments: &Map<String, Value>,
+        on_progress: &(dyn Fn(&Progress) + Sync),
+    ) -> Result<ToolResult, SessionError> {
+        let target = self.target(Some(full_name))?;
+        let (Some(server), Some(name)) = (&target.server, &target.tool) else {
+            return Err(ToolsError::UnknownTool { tool: full_name.to_owned(), known: Vec::new() }.into());
+        };
+        let spec = self.servers.spec(server)?;
+        let listed = self.servers.tools(server, &self.stopped())?;
+        let tool = listed.tools.into_iter().find(|tool| tool.name == *name);
+        let tool = tool.ok_or_else(|| self.unknown_tool(server, name))?;
+        check_arguments(&tool, arguments)?;
+        let states = self.pins.admit(&spec.key(), std::slice::from_ref(&tool))?;
+        if let Some(PinState::Changed(changed)) = states.into_iter().next() {
+            return Err(ToolsError::Changed { tool: tool.full_name(), changed }.into());
+        }
+        let path = self.results_dir.join(format!("{}-{}", tool.api_name(), std::process::id()));
+        let options = CallOptions {
+            timeout: self.config.tools.timeout.as_ref().map(|timeout| timeout.value),
+            // A person gets all of it.
+            max_result_bytes: u64::MAX,
+            result_path: &path,
+            is_stopped: &self.stopped(),
+            on_progress,
+        };
+        Ok(self.servers.call(&tool, arguments, &options)?)
+    }
+
+    /// Pins tools as they are now; their full names.
+    pub fn pin(&self, target: Option<&str>) -> Result<Vec<String>, SessionError> {
+        let target = self.target(target)?;
+        let mut names = Vec::new();
+        for spec in self.specs_of(&target) {
+            let mut tools = self.servers.tools(&spec.name, &self.stopped())?.tools;
+            if let Some(name) = &target.tool {
+                tools.retain(|tool| tool.name == *name);
+                if tools.is_empty() {
+                    return Err(self.unknown_tool(&spec.name, name).into());
+                }
+            }
+            self.pins.pin(&spec.key(), &tools)?;
+            names.extend(tools.iter().map(Tool::full_name));
+        }
+        Ok(names)
+    }
+
+    /// Forgets pins, without starting anything; the full names of what was pinned.
+    pub fn unpin(&self, target: Option<&str>) -> Result<Vec<String>, SessionError> {
+        let target = self.target(target)?;
+        let pins = self.pins.read()?;
+        let mut names = Vec::new();
+        for spec in self.specs_of(&target) {
+            let mut pinned = pins.names(&spec.key());
+            pinned.retain(|name| target.tool.as_deref().is_none_or(|wanted| wanted == name));
+            self.pins.unpin(&spec.key(), Some(&pinned))?;
+            names.extend(pinned.iter().map(|name| format!("{}__{name}", spec.name)));
+        }
+        Ok(names)
+    }
+
+    /// What the configuration says for everybody: one side of a policy.
+    pub fn rules(&self) -> Rules {
+        let tools = &self.config.tools;
+        Rules {
+            is_enabled: Some(tools.enabled.value),
+            servers: None,
+            max_rounds: Some(tools.max_rounds.value.get()),
+            max_result_bytes: Some(tools.max_result_bytes.value.get()),
+            timeout: tools.timeout.as_ref().map(|timeout| timeout.value),
+        }
+    }
+
+    /// What the configuration gives a phase.
+    ///
+    /// Phases that plan or judge only read.
+    pub fn grant(&self, phase: &str) -> Grant {
+        let names = self.config.tools.grants.get(phase);
+        let is_reading = matches!(phase, "planning" | "reviewing" | "plan" | "challenge" | "review");
+        Grant {
+            access: if is_reading { Access::ReadOnly } else { Access::Full },
+            names: names.into_iter().flat_map(|names| names.value.iter().cloned()).collect(),
+        }
+    }
+
+    /// What a model may call: the tools of a grant under merged rules. Starts the servers of the grant, and no other.
+    ///
+    /// Tools are pinned here when they are used for the first time: from now on a model reads their descriptions.
+    pub fn policy(&self, rules: &Rules, grant: &Grant) -> Result<Policy, SessionError> {
+        let rules = self.rules().and(rules);
+        let mut all = Vec::new();
+        if rules.is_enabled != Some(false) {
+            let wanted: BTreeSet<&str> =
+                grant.names.iter().filter_map(|name| Some(name.split_once("__")?.0)).collect();
+            for spec in self.servers.specs().filter(|spec| wanted.contains(spec.name.as_str())) {
+                if rules.servers.as_ref().is_some_and(|servers| !servers.contains(&spec.name)) {
+                    continue;
+                }
+                let tools = self.servers.tools(&spec.name, &self.stopped())?.tools;
+                let (granted, others): (Vec<Tool>, Vec<Tool>) =
+                    tools.into_iter().partition(|tool| grant.names.contains(&tool.full_name()));
+                let states = self.pins.admit(&spec.key(), &granted)?;
+                for (tool, state) in granted.into_iter().zip(states) {
+                    // What is new has just been pinned as it is.
+                    let state = if state == PinState::New { PinState::Same } else { state };
+                    all.push(offered(spec, tool, |_| state.clone()));
+                }
+                all.extend(others.into_iter().map(|tool| offered(spec, tool, |_| PinState::New)));
+            }
+        }
+        Ok(Policy::new(rules, grant, &all))
+    }
+
+    /// How long a call of a server may take, for whoever shows it.
+    pub fn timeout_of(&self, server: &str) -> Option<Duration> {
+        self.servers.spec(server).ok().map(|spec| spec.timeout)
+    }
+
+    fn stopped(&self) -> impl Fn() -> bool + Sync {
+        let stop = self.stop.clone();
+        move || stop.is_raised()
+    }
+
+    fn specs_of<'a>(&'a self, target: &'a Target) -> impl Iterator<Item = &'a ServerSpec> {
+        self.servers.specs().filter(|spec| target.server.as_deref().is_none_or(|name| name == spec.name))
+    }
+
+    /// `SERVER`, `SERVER__TOOL`, or everything. A server's name has no `__`, so there is one way to read it.
+    fn target(&self, words: Option<&str>) -> Result<Target, ToolsError> {
+        let Some(words) = words else { return Ok(Target { server: None, tool: None }) };
+        let (server, tool) = match words.split_once("__") {
+            Some((server, tool)) => (server, Some(tool.to_owned())),
+            None => (words, None),
+        };
+        self.servers.spec(server)?;
+        Ok(Target { server: Some(server.to_owned()), tool })
+    }
+
+    fn unknown_tool(&self, server: &str, name: &str) -> ToolsError {
+        let full_name = |tool: &str| format!("{server}__{tool}");
+        let tools =
+            self.servers.tools(server, &self.stopped()).map(|listed| listed.tools).unwrap_or_default();
+        let near = nearest(name, tools.iter().map(|tool| tool.name.as_str())).map(full_name);
+        let known = match near {
+            Some(near) => vec![near],
+            None => tools.iter().map(Tool::full_name).collect(),
+        };
+        ToolsError::UnknownTool { tool: full_name(name), known }
+    }
+}
+
+/// What a command is about.
+struct Target {
+    server: Option<String>,
+    tool: Option<String>,
+}
+
+fn offered(spec: &ServerSpec, tool: Tool, state: impl Fn(&Tool) -> PinState) -> Offered {
+    Offered { pin: state(&tool), is_marked_read_only: spec.read_only.contains(&tool.name), tool }
+}
+
+fn listing(offered: Offered) -> ToolListing {
+    ToolListing {
+        full_name: offered.tool.full_name(),
+        is_read_only: offered.is_read_only(),
+        pin: offered.pin.as_str(),
+        sha256: offered.tool.sha256(),
+        changed: match offered.pin {
+            PinState::Changed(parts) => Some(parts),
+            PinState::New | PinState::Same => None,
+        },
+        tool: offered.tool,
+    }
+}

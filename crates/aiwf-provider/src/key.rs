@@ -1,0 +1,146 @@
+//! Finds a provider's key when it is needed, and not before; keeps it out of what is said.
+
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+
+use crate::agent::heard::shown;
+use crate::agent::not_started;
+use crate::ask_error::AskError;
+use crate::child::{self, ChildError, Limits, Program};
+use crate::provider_setting::{KeySource, ProviderSetting, Secret};
+use crate::stop::Stop;
+
+/// How long a program that prints a key may take; it may ask its user for a pass phrase.
+const WAIT: Duration = Duration::from_mins(1);
+
+/// How much of what it prints is read.
+const MAX_PRINTED_BYTES: u64 = 64 * 1024;
+
+/// A text shorter than this is no key, and stands in many others.
+const MIN_KEY_BYTES: usize = 4;
+
+/// The key of a provider; nothing when it has none to send.
+pub(crate) fn find(setting: &ProviderSetting, stop: &Stop) -> Result<Option<Secret>, AskError> {
+    let name = &setting.name;
+    let no_key =
+        |message: String, hint: String| Err(AskError::NoKey { provider: name.clone(), message, hint });
+    let (secret, place) = match &setting.key {
+        KeySource::None => return Ok(None),
+        KeySource::Variable { name: variable, value: None } => {
+            return no_key(
+                format!("the variable `{variable}` is not set"),
+                format!(
+                    "set `{variable}`, or name another variable as `api_key_env` in `[providers.{name}]`"
+                ),
+            );
+        }
+        KeySource::Variable { name: variable, value: Some(secret) } => {
+            (secret.clone(), format!("the variable `{variable}`"))
+        }
+        KeySource::Command(argv) => {
+            let program = argv.first().map_or("", String::as_str);
+            match printed(argv, stop) {
+                Ok(text) => (Secret::new(text), format!("what `{program}` prints")),
+                Err(Unprinted::Stopped) => return Err(AskError::Stopped { provider: name.clone() }),
+                Err(Unprinted::Because(message)) => {
+                    return no_key(
+                        format!("`{program}` {message}"),
+                        format!(
+                            "run the `api_key_command` of `[providers.{name}]` yourself: it prints the key and ends"
+                        ),
+                    );
+                }
+            }
+        }
+    };
+    let text = secret.expose().trim();
+    let wrong = if text.is_empty() {
+        Some("is empty")
+    } else if !text.chars().all(|character| matches!(character, ' '..='~')) {
+        Some("holds characters that no key has")
+    } else {
+        None
+    };
+    match wrong {
+        Some(wrong) => no_key(format!("{place} {wrong}"), "put the key there, and nothing else".to_owned()),
+        None => Ok(Some(Secret::new(text))),
+    }
+}
+
+/// Why a program printed no key.
+enum Unprinted {
+    Stopped,
+    Because(String),
+}
+
+/// What a program prints.
+///
+/// It stays in front: a password manager may ask on the terminal.
+fn printed(argv: &[String], stop: &Stop) -> Result<String, Unprinted> {
+    let because = |message: String| Err(Unprinted::Because(message));
+    let [program, arguments @ ..] = argv else { return because("is no program".to_owned()) };
+    let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
+    let program = Program {
+        path: OsStr::new(program),
+        args: &arguments,
+        env: &[],
+        env_removed: &[],
+        directory: None,
+        is_in_front: true,
+    };
+    let limits = Limits { first_byte: WAIT, total: WAIT, max_bytes: MAX_PRINTED_BYTES };
+    let (printed, ended) = match child::output(&program, limits, stop) {
+        Ok(output) => output,
+        Err(ChildError::Stopped) => return Err(Unprinted::Stopped),
+        Err(ChildError::NotStarted(error)) => {
+            return because(format!("cannot be started: {}", not_started(&error)));
+        }
+        Err(ChildError::TimedOut { after, .. }) => {
+            return because(format!("printed no key within {} s", after.as_secs()));
+        }
+        Err(ChildError::TooLarge { limit }) => return because(format!("printed more than {limit} bytes")),
+        Err(ChildError::Pipe(error)) => return because(format!("cannot be read: {error}")),
+    };
+    if ended.code == Some(0) {
+        return Ok(String::from_utf8_lossy(&printed).into_owned());
+    }
+    let how = match ended.code {
+        Some(code) => format!("exit code {code}"),
+        None => "a signal".to_owned(),
+    };
+    let said = shown(ended.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    because(format!("ended with {how}{said}"))
+}
+
+/// Takes a key out of what an agent said.
+pub(crate) fn hide(error: AskError, key: Option<&Secret>) -> AskError {
+    let Some(key) = key.map(Secret::expose).filter(|key| key.len() >= MIN_KEY_BYTES) else { return error };
+    match error {
+        AskError::Failed { provider, message, hint, usage } => {
+            AskError::Failed { provider, message: message.replace(key, "…"), hint, usage }
+        }
+        AskError::Cut { provider, message, usage } => {
+            AskError::Cut { provider, message: message.replace(key, "…"), usage }
+        }
+        error @ (AskError::NotRecorded { .. }
+        | AskError::Unreadable { .. }
+        | AskError::Setting { .. }
+        | AskError::NoProgram { .. }
+        | AskError::NoKey { .. }
+        | AskError::KeyWithheld { .. }
+        | AskError::Unsendable { .. }
+        | AskError::PromptTooLong { .. }
+        | AskError::Status { .. }
+        | AskError::Empty { .. }
+        | AskError::Malformed { .. }
+        | AskError::TimedOut { .. }
+        | AskError::Stopped { .. }
+        | AskError::TooLarge { .. }
+        | AskError::Sink(_)) => error,
+    }
+}
+
+#[cfg(test)]
+#[path = "key_tests.rs"]
+mod tests;

@@ -1,0 +1,147 @@
+//! Checks a call's arguments against the tool's schema before anything is sent.
+
+use jsonschema::PatternOptions;
+use serde_json::{Map, Value};
+
+use crate::error::ToolsError;
+use crate::shown::excerpt;
+use crate::tool::Tool;
+
+/// How deep arguments and schemas may be nested.
+const MAX_DEPTH: usize = 64;
+/// How many bytes a schema may have.
+pub(crate) const MAX_SCHEMA_BYTES: usize = 256 * 1024;
+/// How many problems are told; a model mends a few at a time.
+const MAX_PROBLEMS: usize = 8;
+const BACKTRACK_LIMIT: usize = 100_000;
+
+/// Checks that the arguments of a call fit its tool.
+///
+/// Nothing is fetched: a schema that refers to a file or an address is a bad schema. A schema that refers to itself
+/// is fine as long as following it takes the arguments apart.
+pub fn check_arguments(tool: &Tool, arguments: &Map<String, Value>) -> Result<(), ToolsError> {
+    let name = tool.full_name();
+    let bad_schema =
+        |message: String| ToolsError::BadSchema { tool: name.clone(), message: excerpt(&message) };
+    check_schema(&tool.input_schema).map_err(bad_schema)?;
+    let arguments = Value::Object(arguments.clone());
+    if depth(&arguments) > MAX_DEPTH {
+        let problems = vec![format!("they are nested more than {MAX_DEPTH} deep")];
+        return Err(ToolsError::BadArguments { tool: name, problems });
+    }
+    let validator = jsonschema::options()
+        .offline()
+        .should_validate_formats(false)
+        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
+        .build(&tool.input_schema)
+        .map_err(|error| bad_schema(error.to_string()))?;
+    let problems: Vec<String> = validator
+        .iter_errors(&arguments)
+        .take(MAX_PROBLEMS)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let what = excerpt(&error.to_string());
+            if place.is_empty() { what } else { format!("at `{}`: {what}", excerpt(&place)) }
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(ToolsError::BadArguments { tool: name, problems }) }
+}
+
+/// What keeps a schema from being used, found without following it.
+pub(crate) fn check_schema(schema: &Value) -> Result<(), String> {
+    if !schema.is_object() {
+        return Err("it is not an object".to_owned());
+    }
+    if depth(schema) > MAX_DEPTH {
+        return Err(format!("it is nested more than {MAX_DEPTH} deep"));
+    }
+    if let Some(start) = endless_reference(schema) {
+        return Err(format!("`{start}` refers to itself without end"));
+    }
+    Ok(())
+}
+
+/// How deep a value is nested; counted without recursion, and no further than matters.
+fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(value, 1)];
+    while let Some((value, depth)) = open.pop() {
+        deepest = deepest.max(depth);
+        if depth > MAX_DEPTH {
+            return depth;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    deepest
+}
+
+/// Keywords whose schemas apply to the same value, so that a circle of them never ends.
+const SAME_VALUE: [&str; 4] = ["allOf", "anyOf", "oneOf", "not"];
+const SAME_VALUE_ALONE: [&str; 3] = ["if", "then", "else"];
+
+/// A reference that leads back to itself without taking the value apart.
+fn endless_reference(root: &Value) -> Option<String> {
+    let mut references = Vec::new();
+    let mut open = vec![root];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(map) => {
+                if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
+                    references.push(reference);
+                }
+                open.extend(map.values());
+            }
+            Value::Array(items) => open.extend(items),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    references.sort_unstable();
+    references.dedup();
+    references.into_iter().find(|start| returns(root, start)).map(str::to_owned)
+}
+
+fn returns(root: &Value, start: &str) -> bool {
+    let mut seen = vec![start];
+    let mut open = vec![start];
+    while let Some(reference) = open.pop() {
+        let Some(target) = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) else {
+            continue;
+        };
+        for next in references_of_same_value(target) {
+            if next == start {
+                return true;
+            }
+            if !seen.contains(&next) {
+                seen.push(next);
+                open.push(next);
+            }
+        }
+    }
+    false
+}
+
+fn references_of_same_value(schema: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut open = vec![schema];
+    while let Some(schema) = open.pop() {
+        let Some(map) = schema.as_object() else { continue };
+        found.extend(map.get("$ref").and_then(Value::as_str));
+        for keyword in SAME_VALUE {
+            match map.get(keyword) {
+                Some(Value::Array(items)) => open.extend(items),
+                Some(one) => open.push(one),
+                None => {}
+            }
+        }
+        open.extend(SAME_VALUE_ALONE.iter().filter_map(|keyword| map.get(*keyword)));
+    }
+    found
+}
+
+#[cfg(test)]
+#[path = "arguments_tests.rs"]
+mod tests;

@@ -1,0 +1,45 @@
+//! Runs tools: MCP servers, what may be called, and what came back.
+//!
+//! In: servers as configured, calls as a model made them, and a policy. Out: one result for each call. It knows no
+//! model and no prompt: whoever talks to one asks [`Policy`] which tools to show, hands the calls to
+//! [`execute_tools`], and shows what [`format_results_prompt`] makes of the results.
+//!
+//! A server is started when the first call needs it, never before a person has agreed to its exact command
+//! ([`TrustStore`]); a tool that changed since it was first used is refused until it is pinned again ([`Pins`]).
+
+mod error;
+mod shown;
+mod user_file;
+
+mod expand;
+mod mcp_json;
+mod server_spec;
+mod trust;
+
+mod arguments;
+mod pins;
+mod policy;
+mod tool;
+
+mod servers;
+mod tool_result;
+
+mod execute;
+mod results_prompt;
+
+pub use arguments::check_arguments;
+pub use error::ToolsError;
+pub use execute::{Call, CallError, ExecuteOptions, Outcome, execute_tools};
+pub use expand::expand;
+pub use mcp_json::{MAX_MCP_JSON_BYTES, McpJson, parse_mcp_json};
+pub use pins::{PinState, Pinned, Pins, PinsFile};
+pub use policy::{Access, Grant, Offered, Policy, Refusal, Rules};
+pub use results_prompt::format_results_prompt;
+pub use server_spec::{DEFAULT_TIMEOUT, Launch, ServerSpec, is_server_name};
+pub use servers::{
+    CallOptions, INHERITED_VARIABLES, IsTrusted, Listed, LogSink, Lookup, MAX_MESSAGE_BYTES, Progress,
+    Servers, ServersOptions,
+};
+pub use tool::{Annotations, Tool};
+pub use tool_result::{Attachment, Cap, ToolResult};
+pub use trust::TrustStore;

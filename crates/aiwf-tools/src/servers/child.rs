@@ -1,0 +1,148 @@
+//! A server's process: its own group, watched, and ended whole.
+
+use std::io;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use crate::server_spec::Launch;
+
+/// How often a process is looked at.
+const EVERY: Duration = Duration::from_millis(25);
+/// How long a server has to end after its input was closed, and again after it was told to.
+const GRACE: Duration = Duration::from_millis(1_500);
+
+/// A process that runs, or ran.
+#[derive(Debug)]
+pub(super) struct Process {
+    group: Pid,
+    /// How it ended, once it did.
+    ended: watch::Receiver<Option<String>>,
+    /// Keeps the watcher from killing what is left only when this goes.
+    end: Arc<watch::Sender<bool>>,
+}
+
+/// The ends of its pipes.
+pub(super) struct Pipes {
+    pub(super) stdin: ChildStdin,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: ChildStderr,
+}
+
+/// Starts a program with exactly these variables.
+pub(super) fn start(launch: &Launch, variables: &[(String, String)]) -> io::Result<Option<(Process, Pipes)>> {
+    let Launch::Stdio { command: program, args, env, cwd } = launch else { return Ok(None) };
+    // A missing directory would be reported as a missing program.
+    if !std::fs::metadata(cwd).is_ok_and(|metadata| metadata.is_dir()) {
+        let message = format!("there is no directory `{}`", cwd.display());
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, message));
+    }
+    let mut command = Command::new(program);
+    command.args(args).current_dir(cwd).env_clear().process_group(0).kill_on_drop(true);
+    command.envs(variables.iter().map(|(name, value)| (name, value))).envs(env);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let missing = || io::Error::other("a pipe is missing");
+    let pipes = Pipes {
+        stdin: child.stdin.take().ok_or_else(missing)?,
+        stdout: child.stdout.take().ok_or_else(missing)?,
+        stderr: child.stderr.take().ok_or_else(missing)?,
+    };
+    let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    let group = id.ok_or_else(missing)?;
+    let (told, ended) = watch::channel(None);
+    let (end, ending) = watch::channel(false);
+    tokio::spawn(watch_over(child, group, told, ending));
+    Ok(Some((Process { group, ended, end: Arc::new(end) }, pipes)))
+}
+
+/// Waits until the process ends or is to end; then nobody of its group is left.
+async fn watch_over(
+    mut child: Child,
+    group: Pid,
+    told: watch::Sender<Option<String>>,
+    mut ending: watch::Receiver<bool>,
+) {
+    let has_exited = || {
+        // It stays unreaped, so that its group's number belongs to nobody else.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(group), options), Ok(None))
+    };
+    let exit = async {
+        while !has_exited() {
+            sleep(EVERY).await;
+        }
+    };
+    let asked = async {
+        // An error means that nobody holds the process any more.
+        drop(ending.wait_for(|is_ending| *is_ending).await);
+    };
+    tokio::select! {
+        () = exit => {}
+        () = asked => {
+            // Its input is closed by now: most servers end by themselves.
+            for signal in [None, Some(Signal::TERM)] {
+                if let Some(signal) = signal {
+                    let _ = kill_process_group(group, signal);
+                }
+                let waited = timeout(GRACE, async {
+                    while !has_exited() {
+                        sleep(EVERY).await;
+                    }
+                });
+                if waited.await.is_ok() {
+                    break;
+                }
+            }
+        }
+    }
+    // Whatever it started goes with it, and so do the pipes that it holds; a group that is gone is what is wanted.
+    let _ = kill_process_group(group, Signal::KILL);
+    let how = match timeout(GRACE, child.wait()).await {
+        Ok(Ok(status)) => shown(status),
+        Ok(Err(_)) | Err(_) => "it cannot be told how it ended".to_owned(),
+    };
+    told.send_replace(Some(how));
+}
+
+fn shown(status: std::process::ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(signal)) => format!("it was ended by signal {signal}"),
+        (None, None) => "it ended".to_owned(),
+    }
+}
+
+impl Process {
+    pub(super) fn id(&self) -> u32 {
+        self.group.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// How it ended; nothing when it still runs after a moment.
+    pub(super) async fn how_it_ended(&self) -> Option<String> {
+        let mut ended = self.ended.clone();
+        // The connection may be seen to end before the process is.
+        match timeout(Duration::from_millis(500), ended.wait_for(Option::is_some)).await {
+            Ok(Ok(how)) => how.clone(),
+            Ok(Err(_)) | Err(_) => None,
+        }
+    }
+
+    /// Completes when the process has ended.
+    pub(super) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut ended = self.ended.clone();
+        async move { drop(ended.wait_for(Option::is_some).await) }
+    }
+
+    /// Ends it and waits until it has; its input must be closed by now.
+    pub(super) async fn stop(&self) {
+        self.end.send_replace(true);
+        drop(timeout(GRACE * 4, self.ended()).await);
+    }
+}

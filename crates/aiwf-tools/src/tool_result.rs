@@ -1,0 +1,199 @@
+//! What a call gave, as text for a model and as data for a program.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use aiwf_store::{Durability, create_dir, sha256_hex, write_atomic};
+use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::ToolsError;
+use crate::shown::{excerpt, floor_boundary};
+
+/// How much of a result is given out, and where the whole of it goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Cap<'a> {
+    /// How many bytes of text at most.
+    pub max_bytes: u64,
+    /// The file for what is larger, or is no text.
+    pub path: &'a Path,
+}
+
+/// Something in a result that is no text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Attachment {
+    /// `image`, `audio`, `resource` or `resource_link`.
+    pub kind: &'static str,
+    /// Its type, as the server says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// Its size in bytes, decoded, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+/// What a call gave.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ToolResult {
+    /// Whether the tool says that it failed.
+    pub is_error: bool,
+    /// The result as text: whole, or its beginning and a note.
+    pub text: String,
+    /// Whether `text` is only the beginning.
+    pub is_cut: bool,
+    /// How many bytes the whole text has.
+    pub bytes: u64,
+    /// SHA-256 of the whole text.
+    pub sha256: String,
+    /// What was in it beside text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// The structured result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+    /// The file that holds the whole of it, when `text` does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+}
+
+impl ToolResult {
+    pub(crate) fn new(result: &CallToolResult, cap: Cap<'_>) -> Result<Self, ToolsError> {
+        let (whole, attachments) = render(result);
+        let max_bytes = usize::try_from(cap.max_bytes).unwrap_or(usize::MAX);
+        let is_cut = whole.len() > max_bytes;
+        let structured = result.structured_content.clone();
+        // What is shown of the structured result is bounded like the text is; the file has all of it.
+        let structured_bytes = structured.as_ref().map_or(0, |value| value.to_string().len());
+        let is_structured_cut = structured_bytes > max_bytes;
+        let holds_data = attachments.iter().any(|attachment| attachment.kind != "resource_link");
+        let path = (is_cut || is_structured_cut || holds_data).then(|| cap.path.to_owned());
+        if let Some(path) = &path {
+            if let Some(directory) = path.parent() {
+                create_dir(directory)?;
+            }
+            write_atomic(path, Durability::Process, |out| {
+                // Text for whoever reads on; everything as it came when there is more than text.
+                if holds_data || is_structured_cut {
+                    serde_json::to_writer(out, result).map_err(Into::into)
+                } else {
+                    out.write_all(whole.as_bytes())
+                }
+            })?;
+        }
+        let (bytes, sha256) = (whole.len() as u64, sha256_hex(whole.as_bytes()));
+        let text = match &path {
+            Some(path) if is_cut => cut(&whole, max_bytes, path),
+            _ => whole,
+        };
+        Ok(Self {
+            is_error: result.is_error == Some(true),
+            text,
+            is_cut,
+            bytes,
+            sha256,
+            attachments,
+            structured: structured.filter(|_| !is_structured_cut),
+            path,
+        })
+    }
+}
+
+fn cut(whole: &str, max_bytes: usize, path: &Path) -> String {
+    let end = floor_boundary(whole, max_bytes);
+    let start = whole.get(..end).unwrap_or_default();
+    format!(
+        "{start}\n[cut: the first {end} of {} bytes; the whole result is in `{}`]",
+        whole.len(),
+        path.display()
+    )
+}
+
+/// The text of a result, and what else is in it.
+fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
+    let mut pieces = Vec::new();
+    let mut attachments = Vec::new();
+    for block in &result.content {
+        match block {
+            ContentBlock::Text(text) => pieces.push(text.text.clone()),
+            ContentBlock::Image(image) => {
+                add(
+                    &mut pieces,
+                    &mut attachments,
+                    binary("image", Some(&image.mime_type), None, &image.data),
+                );
+            }
+            ContentBlock::Audio(audio) => {
+                add(
+                    &mut pieces,
+                    &mut attachments,
+                    binary("audio", Some(&audio.mime_type), None, &audio.data),
+                );
+            }
+            ContentBlock::Resource(resource) => match &resource.resource {
+                ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
+                    let mime = mime_type.as_deref().map(|mime| format!(" {}", excerpt(mime)));
+                    pieces.push(format!("[resource {}{}]\n{text}", excerpt(uri), mime.unwrap_or_default()));
+                }
+                ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                    let attachment = binary("resource", mime_type.as_deref(), Some(uri), blob);
+                    add(&mut pieces, &mut attachments, attachment);
+                }
+                _ => pieces.push("[a resource of a kind that is not known]".to_owned()),
+            },
+            ContentBlock::ResourceLink(link) => {
+                pieces.push(shown_link(link));
+                attachments.push(Attachment {
+                    kind: "resource_link",
+                    mime_type: link.mime_type.as_deref().map(excerpt),
+                    uri: Some(excerpt(&link.uri)),
+                    bytes: link.size,
+                });
+            }
+            _ => pieces.push("[content of a kind that is not known]".to_owned()),
+        }
+    }
+    // A server says the same in text beside a structured result; only one that does not is shown as JSON.
+    if pieces.is_empty()
+        && let Some(structured) = &result.structured_content
+    {
+        pieces.push(format!("{structured:#}"));
+    }
+    (pieces.join("\n"), attachments)
+}
+
+fn add(pieces: &mut Vec<String>, attachments: &mut Vec<Attachment>, attachment: Attachment) {
+    let mut shown = format!("[{}", attachment.kind);
+    for part in [&attachment.uri, &attachment.mime_type].into_iter().flatten() {
+        // Writing to a string does not fail.
+        let _ = write!(shown, " {part}");
+    }
+    if let Some(bytes) = attachment.bytes {
+        let _ = write!(shown, ", {bytes} bytes");
+    }
+    shown.push(']');
+    pieces.push(shown);
+    attachments.push(attachment);
+}
+
+fn binary(kind: &'static str, mime_type: Option<&str>, uri: Option<&str>, base64: &str) -> Attachment {
+    let n_padding = base64.bytes().rev().take_while(|byte| *byte == b'=').count();
+    let n_bytes = (base64.len() / 4 * 3).saturating_sub(n_padding);
+    Attachment { kind, mime_type: mime_type.map(excerpt), uri: uri.map(excerpt), bytes: Some(n_bytes as u64) }
+}
+
+fn shown_link(link: &Resource) -> String {
+    let mut shown = format!("[resource link {} {}", excerpt(&link.uri), excerpt(&link.name));
+    if let Some(description) = &link.description {
+        let _ = write!(shown, ": {}", excerpt(description));
+    }
+    shown.push(']');
+    shown
+}
+
+#[cfg(test)]
+#[path = "tool_result_tests.rs"]
+mod tests;

@@ -1,0 +1,103 @@
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use aiwf_tools::{
+    Access, Call, CallError, ExecuteOptions, Grant, Offered, Outcome, PinState, Policy, Refusal, Rules,
+    Servers, execute_tools, format_results_prompt,
+};
+use serde_json::{Value, json};
+
+use crate::fixture::{Fixture, object};
+
+fn policy(servers: &Servers, granted: &[&str]) -> Policy {
+    let listed = servers.tools("fake", &|| false).unwrap();
+    let offered: Vec<Offered> = listed
+        .tools
+        .into_iter()
+        .map(|tool| Offered { tool, pin: PinState::Same, is_marked_read_only: false })
+        .collect();
+    let names: BTreeSet<String> = granted.iter().map(|name| (*name).to_owned()).collect();
+    Policy::new(Rules::default(), &Grant { access: Access::Full, names }, &offered)
+}
+
+fn run(fixture: &Fixture, servers: &Servers, policy: &Policy, calls: &[(&str, &str, Value)]) -> Vec<Outcome> {
+    let calls: Vec<Call> = calls
+        .iter()
+        .map(|(id, name, arguments)| Call {
+            id: (*id).to_owned(),
+            name: (*name).to_owned(),
+            arguments: object(arguments.clone()),
+        })
+        .collect();
+    let options = ExecuteOptions {
+        result_path: &|index| fixture.path(&format!("result-{index}")),
+        is_stopped: &|| false,
+        on_progress: &|_, _| (),
+    };
+    execute_tools(&calls, policy, servers, &options)
+}
+
+#[test]
+fn calls_run_side_by_side_and_come_back_in_order_with_their_ids() {
+    let fixture = Fixture::new();
+    let specs = ["fake", "two", "three"]
+        .map(|name| aiwf_tools::ServerSpec { name: name.to_owned(), ..fixture.spec("sleepy", "") });
+    let servers = Servers::new(specs, &fixture.options());
+    let mut offered = Vec::new();
+    for server in ["fake", "two", "three"] {
+        for tool in servers.tools(server, &|| false).unwrap().tools {
+            offered.push(Offered { tool, pin: PinState::Same, is_marked_read_only: false });
+        }
+    }
+    let names = ["fake__echo", "two__echo", "three__echo"].map(str::to_owned).into();
+    let policy = Policy::new(Rules::default(), &Grant { access: Access::Full, names }, &offered);
+    let started_at = Instant::now();
+    let outcomes = run(
+        &fixture,
+        &servers,
+        &policy,
+        &[("c", "three__echo", json!({})), ("a", "fake__echo", json!({})), ("b", "two__echo", json!({}))],
+    );
+    let took = started_at.elapsed();
+    assert_eq!(outcomes.iter().map(|outcome| outcome.id.as_str()).collect::<Vec<_>>(), ["c", "a", "b"]);
+    assert!(outcomes.iter().all(Outcome::is_success), "{outcomes:?}");
+    let alone: Duration = outcomes.iter().map(|outcome| outcome.duration).sum();
+    assert!(took < alone, "{took:?} for all, {alone:?} one after the other");
+}
+
+#[test]
+fn what_is_unknown_not_granted_or_does_not_fit_never_reaches_a_server() {
+    let fixture = Fixture::new();
+    let servers = fixture.servers("dies", "");
+    let policy = policy(&servers, &["fake__echo"]);
+    let outcomes = run(
+        &fixture,
+        &servers,
+        &policy,
+        &[
+            ("1", "fake__read", json!({})),
+            ("2", "fake__nothing", json!({})),
+            ("3", "echo", json!({})),
+            ("4", "fake__echo", json!({"text": 1})),
+        ],
+    );
+    assert!(matches!(&outcomes[0].result, Err(CallError::Refused(Refusal::NotGranted { .. }))));
+    assert!(matches!(&outcomes[1].result, Err(CallError::Refused(Refusal::Unknown { .. }))));
+    assert!(matches!(&outcomes[2].result, Err(CallError::Refused(Refusal::Unknown { .. }))));
+    assert_eq!(
+        outcomes[3].text(),
+        "the arguments do not fit `fake__echo`: at `/text`: 1 is not of type \"string\""
+    );
+    assert!(outcomes.iter().all(|outcome| outcome.server.is_none() && !outcome.is_success()));
+    // This server dies of any call.
+    assert!(servers.process_id("fake").is_some());
+    let prompt = format_results_prompt(&outcomes, &[]);
+    assert!(prompt.contains("### Result 4 of `fake__echo`, call `4`: not run"), "{prompt}");
+}
+
+#[test]
+fn no_calls_give_no_outcomes() {
+    let fixture = Fixture::new();
+    let servers = fixture.servers("plain", "");
+    assert!(run(&fixture, &servers, &Policy::nothing(), &[]).is_empty());
+}
