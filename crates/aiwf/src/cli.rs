@@ -134,7 +134,7 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Run a whole session in a fresh directory with recorded answers: no key, no network, no server.
+    /// Run a whole session in a fresh directory with recorded answers, offline.
     Demo {
         /// The directory; it must not exist yet.
         #[arg(long, value_name = "DIR", default_value = "aiwf-demo")]
