@@ -137,9 +137,9 @@ fn a_key_command_that_fails_says_why() {
     );
     insta::assert_snapshot!(scene.exits(SEND, 4).to_string(), @"
     --- stderr
-    error: there is no key for provider `model`: `sh` failed with exit status: 3: the store is locked
+    error: there is no key for provider `model`: `sh` ended with exit code 3: the store is locked
 
-    hint: check `api_key_command` of `[providers.model]`: it prints the key and ends
+    hint: run the `api_key_command` of `[providers.model]` yourself: it prints the key and ends
     --- exit code 4
     ");
     assert_eq!(server.requests().len(), 0);
