@@ -1,0 +1,3 @@
+//! Workflow packages.
+
+pub mod sandbox;
