@@ -173,14 +173,12 @@ impl ConfinedDir {
             if name == "." || name == ".." {
                 continue;
             }
-            let kind = match entry.file_type() {
-                // Not every file system tells the type with the name.
-                FileType::Unknown => match self.kind(name)? {
-                    Some(kind) => kind,
-                    None => continue,
-                },
-                kind => EntryKind::of(kind),
-            };
+            let mut kind = EntryKind::of(entry.file_type());
+            // Not every file system tells the type with the name.
+            if entry.file_type() == FileType::Unknown {
+                let Some(found) = self.kind(name)? else { continue };
+                kind = found;
+            }
             entries.push(Entry { name: name.to_owned(), kind });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
