@@ -174,17 +174,13 @@ impl Check<'_> {
     /// A JSON file that fits its schema; `named_at` is where another file names it.
     fn json(&mut self, path: &str, schema: Schema, named_at: Option<(&str, &str)>) -> Option<Value> {
         match named_at {
-            Some((file, pointer)) => {
-                if !self.exists(path, file, pointer) {
-                    return None;
-                }
-            }
+            Some((file, pointer)) if !self.exists(path, file, pointer) => return None,
             None if !self.files.contains_key(path) => {
                 let finding = Finding::error("missing-file", path, "", "the package has no such file");
                 self.add(finding.with_hint("the manifest stands at the root of a package"));
                 return None;
             }
-            None => {}
+            _ => {}
         }
         let text = self.text_of(path)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -253,7 +249,12 @@ impl Check<'_> {
         let is_fine = self.fits(path, schema, &parsed.value.data);
         match parsed.value.data {
             Value::Object(data) if is_fine => Some((data, text)),
-            _ => None,
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => None,
         }
     }
 

@@ -4,6 +4,8 @@
 //! from anywhere: every step and every copied value is paid for from a budget, which the libraries do not have, so no
 //! expression can keep a run busy. `var` is relative to `variables`; truth and comparison are as in JSONLogic.
 
+use std::cmp::Ordering;
+
 use serde_json::{Map, Number, Value};
 
 /// How much work one expression may be.
@@ -154,10 +156,7 @@ impl Evaluation {
 
     fn operation(&mut self, name: &str, args: &Value, data: &Value) -> Result<Value, ConditionError> {
         // One argument may stand without its list.
-        let args: &[Value] = match args {
-            Value::Array(items) => items,
-            single => std::slice::from_ref(single),
-        };
+        let args = args.as_array().map_or(std::slice::from_ref(args), Vec::as_slice);
         match name {
             "if" | "?:" => return self.choose(args, data),
             "and" | "or" => return self.junction(name == "and", args, data),
@@ -174,19 +173,15 @@ impl Evaluation {
                 Some(value) => self.copy(value)?,
                 None => second.clone(),
             },
-            "missing" => {
-                let keys = match first {
-                    Value::Array(keys) => keys,
-                    _ => &values,
-                };
-                missing(keys, data)
-            }
+            "missing" => missing(first.as_array().unwrap_or(&values), data),
             "missing_some" => {
                 let keys = second.as_array().map(Vec::as_slice).unwrap_or_default();
                 let absent = missing(keys, data);
                 let n_absent = absent.as_array().map_or(0, Vec::len);
                 let n_there = keys.len().saturating_sub(n_absent);
-                if to_number(first).is_some_and(|needed| n_there as f64 >= needed) {
+                if to_number(first)
+                    .is_some_and(|needed| needed <= f64::from(u32::try_from(n_there).unwrap_or(u32::MAX)))
+                {
                     Value::Array(Vec::new())
                 } else {
                     absent
@@ -198,10 +193,10 @@ impl Evaluation {
             "!==" => (!strictly_equal(first, second)).into(),
             "!" => (!is_true(first)).into(),
             "!!" => is_true(first).into(),
-            ">" => compare(first, second, |order| order.is_gt()).into(),
-            ">=" => compare(first, second, |order| order.is_ge()).into(),
-            "<" => between(&values, |order| order.is_lt()).into(),
-            "<=" => between(&values, |order| order.is_le()).into(),
+            ">" => compare(first, second, Ordering::is_gt).into(),
+            ">=" => compare(first, second, Ordering::is_ge).into(),
+            "<" => between(&values, Ordering::is_lt).into(),
+            "<=" => between(&values, Ordering::is_le).into(),
             "max" => number(values.iter().map(to_number).reduce(|a, b| Some(a?.max(b?))).flatten()),
             "min" => number(values.iter().map(to_number).reduce(|a, b| Some(a?.min(b?))).flatten()),
             "+" => number(values.iter().map(to_number).try_fold(0.0, |sum, value| Some(sum + value?))),
@@ -217,7 +212,11 @@ impl Evaluation {
                 for value in values {
                     match value {
                         Value::Array(items) => merged.extend(items),
-                        other => merged.push(other),
+                        single @ (Value::Null
+                        | Value::Bool(_)
+                        | Value::Number(_)
+                        | Value::String(_)
+                        | Value::Object(_)) => merged.push(single),
                     }
                 }
                 Value::Array(merged)
@@ -319,10 +318,7 @@ fn size(value: &Value) -> u64 {
 
 /// The value at a dotted path; the empty path is all of the data.
 fn lookup<'a>(data: &'a Value, path: &Value) -> Option<&'a Value> {
-    let path = match path {
-        Value::Null => return Some(data),
-        path => to_text(path),
-    };
+    let path = to_text(path);
     if path.is_empty() {
         return Some(data);
     }
@@ -419,13 +415,13 @@ fn loosely_equal(a: &Value, b: &Value) -> bool {
             to_text(if a.is_array() { a } else { b }) == *text
         }
         _ => match (to_number(a), to_number(b)) {
-            (Some(a), Some(b)) => a == b,
+            (Some(a), Some(b)) => a.partial_cmp(&b) == Some(Ordering::Equal),
             _ => false,
         },
     }
 }
 
-fn compare(a: &Value, b: &Value, fits: impl Fn(std::cmp::Ordering) -> bool) -> bool {
+fn compare(a: &Value, b: &Value, fits: impl Fn(Ordering) -> bool) -> bool {
     let order = match (a, b) {
         (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
         _ => to_number(a).zip(to_number(b)).and_then(|(a, b)| a.partial_cmp(&b)),
@@ -434,14 +430,14 @@ fn compare(a: &Value, b: &Value, fits: impl Fn(std::cmp::Ordering) -> bool) -> b
 }
 
 /// Whether the values are in order; three of them ask whether the second lies between the others.
-fn between(values: &[Value], fits: impl Fn(std::cmp::Ordering) -> bool) -> bool {
+fn between(values: &[Value], fits: impl Fn(Ordering) -> bool) -> bool {
     let first_three = || values.iter().take(3);
     values.len() >= 2 && first_three().zip(first_three().skip(1)).all(|(a, b)| compare(a, b, &fits))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a place beyond the text is its end")]
 fn substring(text: &str, start: Option<f64>, length: Option<f64>) -> String {
-    let n_characters = text.chars().count() as i64;
+    let n_characters = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     let start = start.unwrap_or(0.0) as i64;
     let start = if start < 0 { (n_characters + start).max(0) } else { start.min(n_characters) };
     let end = match length.map(|length| length as i64) {

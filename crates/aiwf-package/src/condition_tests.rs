@@ -1,3 +1,5 @@
+#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -224,8 +224,7 @@ pub fn hash_of(files: &Files) -> String {
         hasher.update((content.len() as u64).to_le_bytes());
         hasher.update(content);
     }
-    let digest = hasher.finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::sandbox::hex(&hasher.finalize())
 }
 
 /// Why a package cannot be put into the cache; nothing of it is there.

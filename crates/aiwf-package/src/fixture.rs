@@ -1,5 +1,7 @@
 //! A package with one decision, for tests.
 
+#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+
 use serde_json::{Value, json};
 
 use crate::check::{Checked, check};
@@ -98,7 +100,9 @@ impl Fixture {
             Value::Array(items) if key == "-" => items.push(value),
             Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
             Value::Object(map) => drop(map.insert(key.to_owned(), value)),
-            _ => panic!("nothing can be set at {above}"),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                panic!("nothing can be set at {above}")
+            }
         }
         self.json(path, &json)
     }

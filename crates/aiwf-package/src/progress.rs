@@ -185,7 +185,9 @@ pub fn resolve_placeholders(path: &str, variables: &Map<String, Value>) -> Optio
         match variables.get(name.trim())? {
             Value::String(text) if !text.is_empty() => resolved.push_str(text),
             Value::Number(number) => resolved.push_str(&number.to_string()),
-            _ => return None,
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                return None;
+            }
         }
         rest = after;
     }

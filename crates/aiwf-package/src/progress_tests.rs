@@ -1,3 +1,5 @@
+#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+
 use super::*;
 use crate::fixture::{NOW, WORKFLOW, graph};
 use crate::state::tests::identity;

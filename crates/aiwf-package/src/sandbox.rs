@@ -20,6 +20,7 @@ pub use apply_patch::{ApplyPatchArgs, FrontMatterPatch, FrontMatterUpdate, apply
 pub use front_matter_edit::{EditError, edit_front_matter};
 pub use list::{ListArgs, MAX_ENTRIES, list};
 pub use mounts::{Access, Mounts};
+pub(crate) use read::hex;
 pub use read::{ReadArgs, read};
 pub use search::{SearchArgs, search};
 pub use tool_error::{ErrorCode, ToolError, parse_args};

@@ -47,10 +47,9 @@ impl State {
         }
         match value {
             Value::Object(data) => Ok(Self { data }),
-            _ => Err(Rejected::new(
-                RejectCode::InvalidFrontMatter,
-                "the state file's front matter is no mapping",
-            )),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Err(
+                Rejected::new(RejectCode::InvalidFrontMatter, "the state file's front matter is no mapping"),
+            ),
         }
     }
 

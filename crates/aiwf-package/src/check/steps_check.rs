@@ -137,8 +137,9 @@ impl Check<'_> {
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         for link in links(text) {
             let target = link.split('#').next().unwrap_or_default().trim_start_matches("./");
-            let is_package_file =
-                target.ends_with(".md") && !target.contains("://") && !target.starts_with(['/', '@', '{']);
+            let is_package_file = target.to_lowercase().ends_with(".md")
+                && !target.contains("://")
+                && !target.starts_with(['/', '@', '{']);
             let beside =
                 if directory.is_empty() { target.to_owned() } else { format!("{directory}/{target}") };
             if is_package_file && !self.files.contains_key(target) && !self.files.contains_key(&beside) {

@@ -108,6 +108,7 @@ impl AliasPath {
     }
 
     /// The path of a name in this directory.
+    #[must_use]
     pub fn join(&self, name: &str) -> Self {
         let mut parts = self.parts.clone();
         parts.push(name.to_owned());

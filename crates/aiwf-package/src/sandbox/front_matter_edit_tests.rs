@@ -1,3 +1,5 @@
+#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -47,7 +49,7 @@ proptest! {
         changes in prop::collection::btree_map("[a-f]", any::<String>(), 0..4),
         body in "(---|[a-z\\r\\n#: -]){0,20}",
     ) {
-        let yaml: String = keys.iter().map(|(key, value)| format!("{key}: {}\n", json!(value))).collect();
+        let yaml = keys.iter().map(|(key, value)| format!("{key}: {}\n", json!(value))).collect::<Vec<_>>().concat();
         let text = format!("---\n{yaml}---\n{body}");
         let edited = edit(&text, json!(changes)).unwrap();
         let read = parse_front_matter(&edited);

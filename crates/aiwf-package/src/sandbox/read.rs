@@ -135,7 +135,7 @@ fn text_of(mut kept: Vec<u8>, is_cut: bool) -> Option<String> {
     String::from_utf8(kept).ok()
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a string does not fail.

@@ -184,16 +184,12 @@ impl Lines<'_> {
     fn take(&mut self, bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches('\n').trim_end_matches('\r').to_owned();
-        match self.found.room.checked_sub(text.len() as u64) {
-            Some(room) => {
-                self.found.room = room;
-                Some(text)
-            }
-            None => {
-                self.found.is_full = true;
-                None
-            }
-        }
+        let Some(room) = self.found.room.checked_sub(text.len() as u64) else {
+            self.found.is_full = true;
+            return None;
+        };
+        self.found.room = room;
+        Some(text)
     }
 }
 

@@ -1,3 +1,5 @@
+#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+
 use super::super::mounts::tests::World;
 use super::super::parse_args;
 use super::super::{ApplyPatchArgs, apply_patch};

@@ -3,6 +3,8 @@
 //! Text stands as it is only when nobody could take it for something else; other text is in double quotes, escaped as
 //! in JSON, which YAML understands.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 /// `key: value` lines, one key for each.
@@ -24,7 +26,12 @@ fn pair(text: &mut String, key: &str, value: &Value, depth: usize) {
             text.push('\n');
             mapping(text, map, depth + 1, Start::Line);
         }
-        value => {
+        Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Array(_)
+        | Value::Object(_) => {
             text.push(' ');
             text.push_str(&scalar(value));
             text.push('\n');
@@ -55,7 +62,12 @@ fn list(text: &mut String, items: &[Value], depth: usize) {
         match item {
             Value::Object(map) if !map.is_empty() => mapping(text, map, depth + 1, Start::AfterDash),
             // A list in a list stays on its line.
-            item => {
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => {
                 text.push_str(&scalar(item));
                 text.push('\n');
             }
@@ -86,7 +98,8 @@ fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
         if matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') {
-            text.push_str(&format!("\\u{:04x}", u32::from(c)));
+            // Writing to a string does not fail.
+            let _ = write!(text, "\\u{:04x}", u32::from(c));
         } else {
             text.push(c);
         }
