@@ -237,12 +237,8 @@ fn files_in(directory: &Path) -> Result<Vec<String>, EngineError> {
 }
 
 /// What the phases with a verdict or task statuses must tell the agent to answer with.
-const MARKERS: [(&str, &str); 4] = [
-    ("challenge", "<review>"),
-    ("gate", "<review>"),
-    ("review", "<review>"),
-    ("implement", "<task_status"),
-];
+const MARKERS: [(&str, &str); 4] =
+    [("challenge", "<review>"), ("gate", "<review>"), ("review", "<review>"), ("implement", "<task_status")];
 
 fn faults(path: &str, file: &str, text: String) -> Vec<String> {
     let source = TemplateSource { name: path.to_owned(), text };

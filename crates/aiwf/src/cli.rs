@@ -9,6 +9,7 @@ use aiwf_engine::config::{Environment, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::config::ConfigCommand;
+use crate::commands::package::PackageCommand;
 use crate::commands::profile_tool::ProfileToolCommand;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::reply::ReplyCommand;
@@ -101,6 +102,9 @@ pub(crate) enum Command {
     /// Add a profile, or write a new one.
     #[command(subcommand, name = "profile")]
     ProfileTool(ProfileToolCommand),
+    /// Check, show, draw, pack and begin workflow packages.
+    #[command(subcommand)]
+    Package(PackageCommand),
     /// List the providers and what each can take.
     Providers {
         /// The provider.
@@ -141,6 +145,7 @@ impl Command {
             Self::Session(command) => command.name(),
             Self::Profiles { .. } => "profiles",
             Self::ProfileTool(command) => command.name(),
+            Self::Package(command) => command.name(),
             Self::Providers { .. } => "providers",
             Self::Validate { .. } => "validate",
             Self::Config(_) => "config show",

@@ -12,6 +12,7 @@
 mod demo;
 mod errors;
 mod help;
+mod package;
 mod printing;
 mod profiles;
 mod prompt_build;
