@@ -103,16 +103,15 @@ impl Engine {
             return Err(PackageToolError::NotADirectory { path: directory });
         }
         let package = Package::load(&directory)?;
-        let path = match out {
-            Some(out) => current_dir.join(out),
-            None => {
-                // `.` and `..` have no name; what they stand for has one.
-                let unreadable = |source: io::Error| {
-                    PackageError::Source(SourceError::Unreadable { path: directory.clone(), source })
-                };
-                let real = std::fs::canonicalize(&directory).map_err(unreadable)?;
-                real.parent().unwrap_or(&real).join(archive_name(&package.manifest.name))
-            }
+        let path = if let Some(out) = out {
+            current_dir.join(out)
+        } else {
+            // `.` and `..` have no name; what they stand for has one.
+            let unreadable = |source: io::Error| {
+                PackageError::Source(SourceError::Unreadable { path: directory.clone(), source })
+            };
+            let real = std::fs::canonicalize(&directory).map_err(unreadable)?;
+            real.parent().unwrap_or(&real).join(archive_name(&package.manifest.name))
         };
         let bytes = pack(&package)?;
         write_atomic(&path, Durability::PowerLoss, |out| out.write_all(&bytes))?;

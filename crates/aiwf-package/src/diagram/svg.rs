@@ -13,12 +13,12 @@ const MARGIN: usize = 40;
 /// How many characters of a name fit into a box.
 const NAME_LENGTH: usize = 24;
 
-const STYLE: &str = "svg{color-scheme:light dark;background:light-dark(#fff,#1b1f24)}\
-text{font:13px sans-serif;fill:light-dark(#1b1f24,#e6e6e6);text-anchor:middle}\
-.type,.label{font-size:11px;fill:light-dark(#57606a,#9aa4ae)}\
-.node{fill:light-dark(#f3f6fa,#262c34);stroke:light-dark(#57606a,#9aa4ae)}\
-.entry{stroke-width:3}.edge{fill:none;stroke:light-dark(#57606a,#9aa4ae)}.default{stroke-width:2.5}\
-.arrow{fill:light-dark(#57606a,#9aa4ae)}";
+/// Plain colours first: a viewer that knows no `@media` shows the light picture.
+const STYLE: &str = "text{font:13px sans-serif;fill:#1b1f24;text-anchor:middle}\
+.type,.label{font-size:11px;fill:#57606a}.page{fill:#fff}.node{fill:#f3f6fa;stroke:#57606a}\
+.entry{stroke-width:3}.edge{fill:none;stroke:#57606a}.default{stroke-width:2.5}.arrow{fill:#57606a}\
+@media (prefers-color-scheme:dark){text{fill:#e6e6e6}.type,.label{fill:#9aa4ae}.page{fill:#1b1f24}\
+.node{fill:#262c34;stroke:#9aa4ae}.edge{stroke:#9aa4ae}.arrow{fill:#9aa4ae}}";
 
 pub(super) fn draw(graph: &Graph, title: &str) -> String {
     let layout = Layout::of(graph);
@@ -42,7 +42,8 @@ pub(super) fn draw(graph: &Graph, title: &str) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\">\n<title>{}</title>\n<style>{STYLE}</style>\n<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" \
          refX=\"8\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\" markerUnits=\"userSpaceOnUse\">\
-         <path class=\"arrow\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n",
+         <path class=\"arrow\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n\
+         <rect class=\"page\" width=\"100%\" height=\"100%\"/>\n",
         escaped(title)
     );
     let place = |id: &str| {

@@ -48,7 +48,7 @@ fn findings_have_a_place_and_decide_the_exit_code() {
     let project = project();
     drop(project.run("package new flow").success());
     let graph = String::from_utf8(project.read("flow/workflow.graph.json")).unwrap();
-    let project = project.file("flow/workflow.graph.json", &graph.replace("\"isDefault\": true,", ""));
+    let project = project.file("flow/workflow.graph.json", graph.replace("\"isDefault\": true,", ""));
     assert_snapshot!(project.run("package check flow"), @"
     --- stdout
     warning: workflow.graph.json#/nodes/1: decision `choose` has no default edge
@@ -58,7 +58,7 @@ fn findings_have_a_place_and_decide_the_exit_code() {
     ");
     let project = project.file(
         "flow/workflow.graph.json",
-        &graph
+        graph
             .replacen("\"agentId\": \"writer\"", "\"agentId\": \"ghost\"", 1)
             .replace("steps/write.md", "steps/wrote.md"),
     );
