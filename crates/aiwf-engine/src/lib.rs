@@ -13,6 +13,7 @@ mod build;
 mod call;
 mod clock;
 mod count_cache;
+mod packages;
 mod payload;
 mod profile_store;
 mod profiles;
@@ -29,6 +30,7 @@ mod error;
 mod session_error;
 
 pub use aiwf_config as config;
+pub use aiwf_package as package;
 pub use aiwf_profile as profile;
 pub use aiwf_prompt as prompt;
 pub use aiwf_provider as provider;
@@ -45,6 +47,7 @@ pub use document::{
 };
 pub use error::EngineError;
 pub use gather::{ChangeFlags, Progress};
+pub use packages::{PackageToolError, Packed, prompt_agent, prompt_node_brief};
 pub use profiles::{FoundProfile, ProfileOrigin};
 pub use providers::ProviderReport;
 pub use read::{MAX_BYTES, read_stdin, read_text};

@@ -5,12 +5,14 @@
 //! the moment something has happened. Files that a reply wants written are checked as a whole first.
 
 mod atomic;
+mod confined;
 mod journal;
 mod lock;
 mod objects;
 mod write_plan;
 
 pub use atomic::{Durability, StoreError, create_dir, create_file, move_to, remove, write_atomic};
+pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use lock::{Lock, LockError};
 pub use objects::{Objects, sha256_file, sha256_hex};

@@ -11,6 +11,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::commands::change::ChangeCommand;
 use crate::commands::config::ConfigCommand;
 use crate::commands::mcp::McpArgs;
+use crate::commands::package::PackageCommand;
 use crate::commands::profile_tool::ProfileToolCommand;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::reply::ReplyCommand;
@@ -113,6 +114,9 @@ pub(crate) enum Command {
     /// Add a profile, or write a new one.
     #[command(subcommand, name = "profile")]
     ProfileTool(ProfileToolCommand),
+    /// Check, show, draw, pack and begin workflow packages.
+    #[command(subcommand)]
+    Package(PackageCommand),
     /// List the providers and what each can take.
     Providers {
         /// The provider.
@@ -157,6 +161,7 @@ impl Command {
             Self::Change(command) => command.name(),
             Self::Profiles { .. } => "profiles",
             Self::ProfileTool(command) => command.name(),
+            Self::Package(command) => command.name(),
             Self::Providers { .. } => "providers",
             Self::Validate { .. } => "validate",
             Self::Config(_) => "config show",

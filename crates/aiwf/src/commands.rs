@@ -5,6 +5,7 @@ mod completions;
 pub(crate) mod config;
 mod demo;
 pub(crate) mod mcp;
+pub(crate) mod package;
 mod profile;
 mod profile_action;
 pub(crate) mod profile_tool;
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Change(command) => change::run(command, &engine, output),
         Command::Profiles { name } => profiles::run(name.as_deref(), &engine, output),
         Command::ProfileTool(command) => profile_tool::run(command, &engine, output),
+        Command::Package(command) => package::run(command, &engine, output),
         Command::Providers { name } => providers::run(name.as_deref(), &engine, output),
         Command::Validate { what } => validate::run(what, &engine, output),
         Command::Config(command) => config::run(command, &engine, output),

@@ -7,7 +7,7 @@ use std::io;
 use aiwf_engine::config::ConfigError;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
-use aiwf_engine::{EngineError, SessionError};
+use aiwf_engine::{EngineError, PackageToolError, SessionError};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -128,6 +128,13 @@ fn plain(error: &(dyn Error + 'static)) -> String {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         Self::from_error(&error, error.hint(), Exit::Refused)
+    }
+}
+
+impl From<PackageToolError> for Failure {
+    fn from(error: PackageToolError) -> Self {
+        let hint = error.hint();
+        Self::from_error(&error, Some(hint), Exit::Refused)
     }
 }
 

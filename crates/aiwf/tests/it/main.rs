@@ -17,6 +17,7 @@ mod errors;
 mod help;
 mod mcp;
 mod mcp_http;
+mod package;
 mod printing;
 mod profiles;
 mod prompt_build;

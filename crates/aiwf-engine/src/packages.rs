@@ -1,0 +1,180 @@
+//! Workflow packages for the command line: check, show, draw, pack, begin one; and their agents and nodes as a prompt
+//! takes them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use aiwf_package::{
+    AgentDefinition, Checked, Edge, Graph, Node, PackError, Package, PackageError, SelectError, SourceError,
+    archive_name, check, pack, read_files, scaffold,
+};
+use aiwf_prompt::{Agent, AgentPersona, FsPolicy, McpPolicy, NodeBrief, ToolPolicy, Transition};
+use aiwf_store::{Durability, PlanProblem, StoreError, WritePlan, write_atomic};
+
+use crate::Engine;
+
+/// Why something cannot be done with a package.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageToolError {
+    /// It cannot be used.
+    #[error(transparent)]
+    Package(#[from] PackageError),
+    /// It has no such workflow or agent.
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    /// It is no directory.
+    #[error("`{}` is not a directory", path.display())]
+    NotADirectory {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// Something is there already.
+    #[error("`{}` exists already", path.display())]
+    Exists {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// The name cannot be a package's.
+    #[error(
+        "`{name}` cannot be the name of a package: letters, digits, `.`, `_` and `-`, a letter or a digit first"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// The archive cannot be made.
+    #[error("package could not be packed")]
+    Pack(#[from] PackError),
+    /// The files cannot be written.
+    #[error("package could not be written: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Plan(Vec<PlanProblem>),
+    /// The disk says no.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl PackageToolError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Package(error) => error.hint(),
+            Self::Select(_) => "`aiwf package show PATH` lists workflows and agents".to_owned(),
+            Self::NotADirectory { .. } => {
+                "give the directory of a package; an archive is packed already".to_owned()
+            }
+            Self::Exists { .. } => "choose another name, or remove what is there".to_owned(),
+            Self::Name { .. } => "try `aiwf package new my-flow`".to_owned(),
+            Self::Pack(_) => "this is a bug in aiwf: please report it with the package".to_owned(),
+            Self::Plan(_) => "rename what is named".to_owned(),
+            Self::Store(error) => error.hint(),
+        }
+    }
+}
+
+/// An archive that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How large it is.
+    pub n_bytes: usize,
+    /// How many files it holds.
+    pub n_files: usize,
+    /// The hash of the package.
+    pub hash: String,
+}
+
+impl Engine {
+    /// Everything that is wrong with a package.
+    pub fn check_package(&self, path: &Path) -> Result<Checked, SourceError> {
+        read_files(&self.settings().current_dir.join(path)).map(check)
+    }
+
+    /// A package that passes its checks.
+    pub fn package(&self, path: &Path) -> Result<Package, PackageToolError> {
+        Ok(Package::load(&self.settings().current_dir.join(path))?)
+    }
+
+    /// Packs a directory into an archive: the named one, or one beside it; what does not pass its checks is refused.
+    pub fn pack_package(&self, directory: &Path, out: Option<&Path>) -> Result<Packed, PackageToolError> {
+        let current_dir = &self.settings().current_dir;
+        let directory = current_dir.join(directory);
+        if directory.is_file() {
+            return Err(PackageToolError::NotADirectory { path: directory });
+        }
+        let package = Package::load(&directory)?;
+        let path = if let Some(out) = out {
+            current_dir.join(out)
+        } else {
+            // `.` and `..` have no name; what they stand for has one.
+            let unreadable = |source: io::Error| {
+                PackageError::Source(SourceError::Unreadable { path: directory.clone(), source })
+            };
+            let real = std::fs::canonicalize(&directory).map_err(unreadable)?;
+            real.parent().unwrap_or(&real).join(archive_name(&package.manifest.name))
+        };
+        let bytes = pack(&package)?;
+        write_atomic(&path, Durability::PowerLoss, |out| out.write_all(&bytes))?;
+        Ok(Packed { path, n_bytes: bytes.len(), n_files: package.files.len(), hash: package.hash })
+    }
+
+    /// Writes a new package that passes its checks; says where it is.
+    pub fn new_package(&self, name: &str) -> Result<PathBuf, PackageToolError> {
+        let files = scaffold(name).ok_or_else(|| PackageToolError::Name { name: name.to_owned() })?;
+        let directory = &self.settings().current_dir;
+        let target = directory.join(name);
+        if target.symlink_metadata().is_ok() {
+            return Err(PackageToolError::Exists { path: target });
+        }
+        let plan = WritePlan::check(files).map_err(PackageToolError::Plan)?;
+        plan.write(&directory.join(format!(".tmp-{name}")), &target)?;
+        Ok(target)
+    }
+}
+
+/// An agent of a package as a prompt takes it.
+pub fn prompt_agent(agent: &AgentDefinition) -> Agent {
+    Agent {
+        id: agent.id.clone(),
+        name: Some((agent.metadata.name.clone(), agent.metadata.title.clone())),
+        persona: Some(AgentPersona {
+            role: agent.persona.role.clone(),
+            identity: agent.persona.identity.clone(),
+            communication_style: agent.persona.communication_style.clone(),
+            principles: agent.persona.principles(),
+        }),
+        critical_actions: agent.critical_actions.clone(),
+        system_prompt: agent.system_prompt.clone(),
+        user_prompt_template: agent.user_prompt_template.clone(),
+        tools: ToolPolicy {
+            fs: FsPolicy {
+                is_enabled: agent.tools.fs.enabled,
+                max_read_bytes: agent.tools.fs.max_read_bytes,
+                max_write_bytes: agent.tools.fs.max_write_bytes,
+            },
+            mcp: McpPolicy {
+                is_enabled: agent.tools.mcp.enabled,
+                allowed_servers: agent.tools.mcp.allowed_servers.clone(),
+            },
+        },
+    }
+}
+
+/// A node of a graph as a prompt takes it.
+pub fn prompt_node_brief(graph: &Graph, node: &Node) -> NodeBrief {
+    let transition = |edge: &Edge| Transition {
+        to: edge.to.clone(),
+        label: edge.label.clone(),
+        is_default: edge.is_default,
+        condition: edge.condition_text.clone(),
+    };
+    NodeBrief {
+        node_id: node.id.clone(),
+        node_type: node.node_type.as_str().to_owned(),
+        title: node.title.clone(),
+        step_file: node.file.clone(),
+        inputs: node.inputs.clone(),
+        outputs: node.outputs.clone(),
+        transitions: graph.edges_from(&node.id).map(transition).collect(),
+    }
+}

@@ -1,0 +1,353 @@
+//! Checks the files of a package and builds it when nothing is wrong.
+//!
+//! In: files. Out: every finding, and the package unless one of them is an error. Schemas first, then what no schema can
+//! say: references, reachability, agreement of step files with the graph. A fault hides nothing that can still
+//! be checked without it.
+
+mod agents_check;
+mod graph_check;
+mod steps_check;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aiwf_reply::parse_front_matter;
+use serde_json::{Map, Value};
+
+use crate::agent::AgentDefinition;
+use crate::files::{Files, hash_of};
+use crate::finding::{Finding, Severity, at};
+use crate::graph::Graph;
+use crate::manifest::Manifest;
+use crate::package::{Package, Workflow};
+use crate::schema::{Schema, short};
+use crate::state::normalise;
+
+/// The manifest's name.
+pub(crate) const MANIFEST: &str = "bmad.json";
+
+/// What a check gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// Everything that was found: errors first, then warnings, each in the order of files.
+    pub findings: Vec<Finding>,
+    /// The package, when nothing is an error.
+    pub package: Option<Package>,
+}
+
+impl Checked {
+    /// How many findings are errors, and how many warnings.
+    pub fn counts(&self) -> (usize, usize) {
+        let n_errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        (n_errors, self.findings.len() - n_errors)
+    }
+}
+
+/// Checks the files of a package.
+pub fn check(files: Files) -> Checked {
+    let mut check = Check { files: &files, findings: Vec::new() };
+    let parts = check.parts();
+    let mut findings = check.findings;
+    findings.sort_by(|a, b| (a.severity, &a.file).cmp(&(b.severity, &b.file)));
+    findings.dedup();
+    let is_fine = !findings.iter().any(|finding| finding.severity == Severity::Error);
+    let package = parts.filter(|_| is_fine).map(|(manifest, agents, workflows)| Package {
+        manifest,
+        agents,
+        workflows,
+        hash: hash_of(&files),
+        warnings: findings.clone(),
+        files,
+    });
+    Checked { findings, package }
+}
+
+struct Check<'a> {
+    files: &'a Files,
+    findings: Vec<Finding>,
+}
+
+/// A workflow as the manifest names it.
+struct Named {
+    id: Option<String>,
+    workflow: String,
+    graph: String,
+    /// Where the manifest names it.
+    pointer: String,
+}
+
+impl Check<'_> {
+    fn parts(&mut self) -> Option<(Manifest, Vec<AgentDefinition>, Vec<Workflow>)> {
+        let value = self.json(MANIFEST, Schema::Manifest, None)?;
+        let manifest: Manifest = self.typed(MANIFEST, value)?;
+        if manifest.integrity.as_ref().is_some_and(|integrity| integrity.sha256.is_some()) {
+            let message = "the hash is not checked: a file cannot hold the hash of the archive it is in";
+            self.add(Finding::warning("integrity-not-checked", MANIFEST, "/integrity/sha256", message));
+        }
+        let agents = self.agents(&manifest);
+        let agent_ids: Option<BTreeSet<String>> =
+            agents.as_ref().map(|agents| agents.iter().map(|agent| agent.id.clone()).collect());
+        let mut workflows = Vec::new();
+        let mut is_whole = true;
+        let mut ids: BTreeMap<&str, usize> = BTreeMap::new();
+        for (idx, record) in manifest.workflows.iter().enumerate() {
+            if let Some(first) = ids.insert(&record.id, idx) {
+                let message =
+                    format!("workflow id `{}` is given twice: first at /workflows/{first}", record.id);
+                self.add(Finding::error(
+                    "duplicate-workflow",
+                    MANIFEST,
+                    format!("/workflows/{idx}/id"),
+                    message,
+                ));
+            }
+        }
+        for (record, named) in named(&manifest) {
+            match self.workflow(&named, agent_ids.as_ref()) {
+                Some((graph, front_matter, text)) => workflows.push(Workflow {
+                    id: named
+                        .id
+                        .clone()
+                        .unwrap_or_else(|| derived_id(&named.workflow, &front_matter, &manifest)),
+                    is_entry: manifest.entry.graph == named.graph,
+                    workflow_path: named.workflow,
+                    graph_path: named.graph,
+                    display_name: record.and_then(|record| record.display_name.clone()),
+                    description: record.and_then(|record| record.description.clone()),
+                    tags: record.map(|record| record.tags.clone()).unwrap_or_default(),
+                    graph,
+                    front_matter,
+                    text,
+                }),
+                None => is_whole = false,
+            }
+        }
+        if !manifest.workflows.is_empty() {
+            // Each workflow was looked at above; the entry has to be there all the same.
+            for (key, path) in [("workflow", &manifest.entry.workflow), ("graph", &manifest.entry.graph)] {
+                self.exists(path, MANIFEST, &format!("/entry/{key}"));
+            }
+        }
+        if let Some(agents) = &agents {
+            self.menus(&manifest, agents, &workflows);
+        }
+        if is_whole { Some((manifest, agents?, workflows)) } else { None }
+    }
+
+    fn add(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+
+    /// Whether a file is there; if not, that is said at the place that names it.
+    fn exists(&mut self, path: &str, file: &str, pointer: &str) -> bool {
+        if self.files.contains_key(path) {
+            return true;
+        }
+        if !self.findings.iter().any(|finding| finding.file == file && finding.pointer == pointer) {
+            let near = nearest_file(self.files, path);
+            let finding = Finding::error(
+                "missing-file",
+                file,
+                pointer,
+                format!("file `{}` is not in the package", short(path)),
+            );
+            self.add(match near {
+                Some(near) => {
+                    finding.with_hint(format!("did you mean `{near}`? paths are relative to the package"))
+                }
+                None => finding,
+            });
+        }
+        false
+    }
+
+    fn text_of(&mut self, path: &str) -> Option<&str> {
+        match std::str::from_utf8(self.files.get(path)?) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                let message = format!("is not UTF-8 text: byte {} is wrong", error.valid_up_to());
+                self.add(Finding::error("not-text", path, "", message));
+                None
+            }
+        }
+    }
+
+    /// A JSON file that fits its schema; `named_at` is where another file names it.
+    fn json(&mut self, path: &str, schema: Schema, named_at: Option<(&str, &str)>) -> Option<Value> {
+        match named_at {
+            Some((file, pointer)) if !self.exists(path, file, pointer) => return None,
+            None if !self.files.contains_key(path) => {
+                let finding = Finding::error("missing-file", path, "", "the package has no such file");
+                self.add(finding.with_hint("the manifest stands at the root of a package"));
+                return None;
+            }
+            _ => {}
+        }
+        let text = self.text_of(path)?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        match serde_json::from_str::<Value>(text) {
+            Ok(value) => self.fits(path, schema, &value).then_some(value),
+            Err(error) => {
+                let message = format!("is not JSON: {error}");
+                self.add(Finding::error("invalid-json", path, "", message));
+                None
+            }
+        }
+    }
+
+    /// Whether a value fits its schema; faults are added.
+    fn fits(&mut self, path: &str, schema: Schema, value: &Value) -> bool {
+        let faults = schema.faults(value);
+        let mut is_fine = true;
+        for fault in faults {
+            let is_unset = fault.keyword == "format"
+                && value
+                    .pointer(&fault.pointer)
+                    .and_then(Value::as_str)
+                    .is_some_and(|text| text.trim().is_empty());
+            let finding = if is_unset {
+                // Templates of packages leave times empty; a run sets its own.
+                Finding::warning(
+                    "empty-timestamp",
+                    path,
+                    fault.pointer,
+                    "is an empty time: leave the key out",
+                )
+            } else {
+                is_fine = false;
+                Finding::error("schema", path, fault.pointer, fault.message)
+            };
+            self.add(match fault.key {
+                Some(key) => finding.with_key(&key),
+                None => finding,
+            });
+        }
+        is_fine
+    }
+
+    fn typed<T: serde::de::DeserializeOwned>(&mut self, path: &str, value: Value) -> Option<T> {
+        match serde_json::from_value(value) {
+            Ok(typed) => Some(typed),
+            Err(error) => {
+                self.add(Finding::error("schema", path, "", error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// The front matter of a Markdown file that fits its schema, and the file's text.
+    fn front_matter(&mut self, path: &str, schema: Schema) -> Option<(Map<String, Value>, String)> {
+        let text = self.text_of(path)?.to_owned();
+        let mut parsed = parse_front_matter(&text);
+        for problem in &parsed.problems {
+            let message = format!("line {}: {}", problem.line, problem.message);
+            self.add(Finding::error("front-matter", path, "", message));
+        }
+        if !parsed.problems.is_empty() {
+            return None;
+        }
+        normalise(&mut parsed.value.data);
+        let is_fine = self.fits(path, schema, &parsed.value.data);
+        match parsed.value.data {
+            Value::Object(data) if is_fine => Some((data, text)),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_)
+            | Value::Object(_) => None,
+        }
+    }
+
+    fn agents(&mut self, manifest: &Manifest) -> Option<Vec<AgentDefinition>> {
+        let path = &manifest.entry.agents;
+        let mut value = self.json(path, Schema::Agents, Some((MANIFEST, "/entry/agents")))?;
+        let agents: Vec<AgentDefinition> = self.typed(path, value.get_mut("agents")?.take())?;
+        self.duplicate_agents(path, &agents);
+        Some(agents)
+    }
+
+    /// One workflow: its graph, its entry document, its step files.
+    fn workflow(
+        &mut self,
+        named: &Named,
+        agent_ids: Option<&BTreeSet<String>>,
+    ) -> Option<(Graph, Map<String, Value>, String)> {
+        let at_graph = at(&named.pointer, "graph");
+        let at_workflow = at(&named.pointer, "workflow");
+        let graph = self.json(&named.graph, Schema::Graph, Some((MANIFEST, &at_graph))).and_then(|value| {
+            match Graph::from_value(value) {
+                Ok(graph) => Some(graph),
+                Err(error) => {
+                    self.add(Finding::error("schema", &named.graph, "", error.to_string()));
+                    None
+                }
+            }
+        });
+        if let Some(graph) = &graph {
+            self.graph(&named.graph, graph, agent_ids);
+            self.steps(&named.graph, graph, agent_ids);
+        }
+        let document = if self.exists(&named.workflow, MANIFEST, &at_workflow) {
+            self.front_matter(&named.workflow, Schema::Workflow)
+        } else {
+            None
+        };
+        if let (Some((data, text)), Some(graph)) = (&document, &graph) {
+            self.document(&named.workflow, data, text, graph);
+        }
+        let (data, text) = document?;
+        Some((graph?, data, text))
+    }
+}
+
+/// The workflows a manifest names: its list, or the entry alone.
+fn named(manifest: &Manifest) -> Vec<(Option<&crate::manifest::WorkflowRecord>, Named)> {
+    if manifest.workflows.is_empty() {
+        let named = Named {
+            id: None,
+            workflow: manifest.entry.workflow.clone(),
+            graph: manifest.entry.graph.clone(),
+            pointer: "/entry".to_owned(),
+        };
+        return vec![(None, named)];
+    }
+    let record = |(idx, record): (usize, &crate::manifest::WorkflowRecord)| Named {
+        id: Some(record.id.clone()),
+        workflow: record.workflow.clone(),
+        graph: record.graph.clone(),
+        pointer: format!("/workflows/{idx}"),
+    };
+    manifest.workflows.iter().enumerate().map(|(idx, one)| (Some(one), record((idx, one)))).collect()
+}
+
+/// The id of a workflow that has none: its directory under `workflows/`, else its type, else the package's name.
+fn derived_id(path: &str, front_matter: &Map<String, Value>, manifest: &Manifest) -> String {
+    let of_path = path.strip_prefix("workflows/").and_then(|rest| rest.split_once('/')).map(|(id, _)| id);
+    let of_type = front_matter.get("workflowType").and_then(Value::as_str);
+    let fitting = |id: &&str| is_id(id);
+    of_path
+        .filter(fitting)
+        .or(of_type.filter(fitting))
+        .or(Some(manifest.name.as_str()).filter(fitting))
+        .unwrap_or("workflow")
+        .to_owned()
+}
+
+/// Whether a text can be the id of a workflow, a node or an agent.
+pub(crate) fn is_id(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-'))
+}
+
+/// A file of the same name elsewhere, or the same path in another case.
+fn nearest_file<'a>(files: &'a Files, path: &str) -> Option<&'a str> {
+    let name = path.rsplit('/').next()?;
+    files
+        .keys()
+        .find(|known| known.eq_ignore_ascii_case(path) || known.rsplit('/').next() == Some(name))
+        .map(String::as_str)
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

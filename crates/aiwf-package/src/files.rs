@@ -1,0 +1,263 @@
+//! The files of a package in memory, from a directory or an archive.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use aiwf_store::{Lock, LockError, PlanProblem, StoreError, WritePlan};
+use sha2::{Digest as _, Sha256};
+
+use crate::archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive};
+use crate::sandbox::{AliasPath, Mount};
+
+/// The files by their path relative to the package, `/` between directories.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// How many files a package may have.
+pub const MAX_FILES: usize = 10_000;
+/// How large one of them may be.
+pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+/// How large all of them may be together.
+pub const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
+/// How deep directories may lie.
+pub const MAX_DEPTH: usize = 16;
+
+/// Why the files of a package cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// There is nothing, or it cannot be read.
+    #[error("could not read package `{}`", path.display())]
+    Unreadable {
+        /// The package, or a file of it.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The archive is refused.
+    #[error("package `{}` is refused", path.display())]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+        /// Every reason.
+        #[source]
+        source: ArchiveError,
+    },
+    /// The directory is refused.
+    #[error("package `{}` is refused: {}", path.display(), reasons.join("; "))]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Every reason.
+        reasons: Vec<String>,
+    },
+}
+
+impl SourceError {
+    /// Every reason for which a package was refused; none when it could not be read.
+    pub fn reasons(&self) -> &[String] {
+        match self {
+            Self::Unreadable { .. } => &[],
+            Self::Archive { source, .. } => &source.reasons,
+            Self::Directory { reasons, .. } => reasons,
+        }
+    }
+
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "give the directory of a package or a `.bmad` file; `aiwf package new NAME` writes one"
+                    .to_owned()
+            }
+            Self::Unreadable { path, .. } => format!("check that `{}` can be read", path.display()),
+            Self::Archive { .. } => {
+                "nothing was unpacked; pack the package again with `aiwf package pack DIR`".to_owned()
+            }
+            Self::Directory { .. } => "remove or rename what is named".to_owned(),
+        }
+    }
+}
+
+/// Reads a package: a directory, or an archive whatever its extension is.
+pub fn read_files(path: &Path) -> Result<Files, SourceError> {
+    let unreadable = |source| SourceError::Unreadable { path: path.to_owned(), source };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    if metadata.is_dir() {
+        return read_directory(path);
+    }
+    if !metadata.is_file() {
+        return Err(unreadable(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is neither a directory nor a file",
+        )));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_ARCHIVE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    read_archive(&bytes).map_err(|source| SourceError::Archive { path: path.to_owned(), source })
+}
+
+fn read_directory(root: &Path) -> Result<Files, SourceError> {
+    let mut walk = Walk { files: Files::new(), reasons: Vec::new(), total: 0 };
+    walk.directory(root, "", 1)?;
+    if walk.total > MAX_TOTAL_BYTES {
+        walk.reasons.push(format!("its files have more than {MAX_TOTAL_BYTES} bytes together"));
+    }
+    if walk.reasons.is_empty() {
+        Ok(walk.files)
+    } else {
+        Err(SourceError::Directory { path: root.to_owned(), reasons: walk.reasons })
+    }
+}
+
+struct Walk {
+    files: Files,
+    reasons: Vec<String>,
+    total: u64,
+}
+
+impl Walk {
+    fn directory(&mut self, directory: &Path, prefix: &str, depth: usize) -> Result<(), SourceError> {
+        let unreadable = |path: &Path| {
+            let path = path.to_owned();
+            move |source| SourceError::Unreadable { path, source }
+        };
+        let mut entries: Vec<fs::DirEntry> =
+            fs::read_dir(directory).and_then(Iterator::collect).map_err(unreadable(directory))?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let file_name = entry.file_name();
+            let Some(file_name) = file_name.to_str() else {
+                self.reasons.push(format!("`{}` is not a name in UTF-8", file_name.to_string_lossy()));
+                continue;
+            };
+            let name = format!("{prefix}{file_name}");
+            if is_left_out(&name) {
+                continue;
+            }
+            let kind = entry.file_type().map_err(unreadable(&entry.path()))?;
+            if let Some(fault) = name_fault(&name) {
+                self.reasons.push(format!("`{}` {fault}", name.escape_debug()));
+            } else if kind.is_symlink() {
+                self.reasons.push(format!("`{name}` is a link"));
+            } else if kind.is_dir() {
+                if depth >= MAX_DEPTH {
+                    self.reasons.push(format!("`{name}` lies too deep"));
+                } else {
+                    self.directory(&entry.path(), &format!("{name}/"), depth + 1)?;
+                }
+            } else if kind.is_file() {
+                self.file(&entry.path(), name).map_err(unreadable(&entry.path()))?;
+            } else {
+                self.reasons.push(format!("`{name}` is neither a file nor a directory"));
+            }
+            if self.total > MAX_TOTAL_BYTES || self.files.len() > MAX_FILES {
+                self.reasons.push(format!("it has more than {MAX_FILES} files or {MAX_TOTAL_BYTES} bytes"));
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path, name: String) -> io::Result<()> {
+        let mut content = Vec::new();
+        fs::File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut content)?;
+        if content.len() as u64 > MAX_FILE_BYTES {
+            self.reasons.push(format!("`{name}` is larger than {MAX_FILE_BYTES} bytes"));
+        }
+        self.total += content.len() as u64;
+        self.files.insert(name, content);
+        Ok(())
+    }
+}
+
+/// Whether a file is not part of a package: hidden ones, what a Mac adds to archives, and what runs have made.
+pub(crate) fn is_left_out(name: &str) -> bool {
+    let first = name.split('/').next();
+    name.split('/').any(|part| part.starts_with('.')) || matches!(first, Some("__MACOSX" | "artifacts"))
+}
+
+/// What is wrong with the path of a file in a package.
+pub(crate) fn name_fault(path: &str) -> Option<&'static str> {
+    if path.is_empty() {
+        return Some("is empty");
+    }
+    if path.contains('\0') {
+        return Some("holds a NUL");
+    }
+    if path.contains('\\') {
+        return Some("holds a backslash");
+    }
+    if path.starts_with('/') {
+        return Some("is absolute");
+    }
+    let mut characters = path.chars();
+    if characters.next().is_some_and(|c| c.is_ascii_alphabetic()) && characters.next() == Some(':') {
+        return Some("names a drive");
+    }
+    if path.starts_with('~') {
+        return Some("names a home directory");
+    }
+    for part in path.split('/') {
+        match part {
+            "" => return Some("has an empty part between slashes"),
+            ".." => return Some("leaves the package: it holds `..`"),
+            "." => return Some("holds `.`"),
+            _ => {}
+        }
+    }
+    match AliasPath::below(Mount::Package, path) {
+        Ok(_) => None,
+        Err(_) => Some("is not a name that every system takes for the same"),
+    }
+}
+
+/// The hash of a package: of the names and contents of its files, however they are packed.
+pub fn hash_of(files: &Files) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(b"aiwf package 1\n");
+    for (name, content) in files {
+        hasher.update((name.len() as u64).to_le_bytes());
+        hasher.update(name.as_bytes());
+        hasher.update((content.len() as u64).to_le_bytes());
+        hasher.update(content);
+    }
+    crate::sandbox::hex(&hasher.finalize())
+}
+
+/// Why a package cannot be put into the cache; nothing of it is there.
+#[derive(Debug, thiserror::Error)]
+pub enum ExtractError {
+    /// Its names cannot be written.
+    #[error("package cannot be unpacked: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Names(Vec<PlanProblem>),
+    /// The cache cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The cache cannot be locked.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+}
+
+/// Puts the files into a directory of the cache that is named by their hash: all of them, or none.
+///
+/// One that is there and whole is used as it is; one that was changed is replaced.
+pub fn extract(files: &Files, cache: &Path) -> Result<PathBuf, ExtractError> {
+    let hash = hash_of(files);
+    let target = cache.join(&hash);
+    aiwf_store::create_dir(cache)?;
+    let _lock = Lock::wait(&cache.join("lock"))?;
+    if target.is_dir() && read_directory(&target).is_ok_and(|found| hash_of(&found) == hash) {
+        return Ok(target);
+    }
+    let plan = WritePlan::check(files.iter().map(|(name, content)| (name.clone(), content.clone())))
+        .map_err(ExtractError::Names)?;
+    plan.write(&cache.join(format!(".tmp-{hash}")), &target)?;
+    Ok(target)
+}
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

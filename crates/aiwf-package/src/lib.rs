@@ -1,0 +1,56 @@
+//! Workflow packages: load, check, state file and its guard.
+//!
+//! A package is a graph of steps with agents, in a directory or a `.bmad` archive. [`check`] says everything that is
+//! wrong with one; [`Package`] is one that passed. [`guard`] judges every write of a run's state file, [`complete_node`]
+//! and [`rewind`] move it: pure functions of texts. [`sandbox`] is what a model can touch, and knows no package.
+
+mod files;
+mod finding;
+mod schema;
+
+mod archive;
+
+mod agent;
+mod graph;
+mod manifest;
+
+mod check;
+mod condition;
+mod package;
+
+mod diagram;
+mod pack;
+mod scaffold;
+
+mod guard;
+mod progress;
+mod rejected;
+mod state;
+
+pub mod sandbox;
+
+#[cfg(test)]
+mod fixture;
+
+pub use agent::{
+    AgentDefinition, AgentMetadata, AgentPrompt, AgentTools, FsTools, McpTools, MenuItem, Persona,
+};
+pub use archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive};
+pub use check::{Checked, check};
+pub use condition::{ConditionError, check as check_condition, evaluate, holds};
+pub use diagram::{DiagramFormat, diagram};
+pub use files::{
+    ExtractError, Files, MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, SourceError, extract,
+    hash_of, read_files,
+};
+pub use finding::{Finding, Severity};
+pub use graph::{Edge, Graph, Node, NodeType};
+pub use guard::{Accepted, Conditions, StateWarning, guard};
+pub use manifest::{Integrity, Manifest, ManifestEntry, Runtime, WorkflowRecord};
+pub use pack::{PackError, archive_name, pack};
+pub use package::{Package, PackageError, SelectError, Workflow, get_agent_definition};
+pub use progress::{CompleteNode, Moved, complete_node, resolve_placeholders, rewind};
+pub use rejected::{RejectCode, Rejected};
+pub use scaffold::scaffold;
+pub use schema::{Schema, SchemaFault};
+pub use state::{NodeStatus, RunIdentity, State, adopt_state, initial_state, is_complete, progress};

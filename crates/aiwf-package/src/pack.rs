@@ -1,0 +1,61 @@
+//! Packs the files of a package into an archive: same files, same bytes.
+
+use std::io::{Cursor, Write as _};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::archive::{ArchiveError, read_archive};
+use crate::package::Package;
+
+/// Why a package cannot be packed.
+#[derive(Debug, thiserror::Error)]
+pub enum PackError {
+    /// The archive cannot be made.
+    #[error("the archive could not be made")]
+    Zip(#[from] zip::result::ZipError),
+    /// A file cannot be put into it.
+    #[error("the archive could not be made")]
+    Write(#[from] std::io::Error),
+    /// It would be refused by whoever opens it.
+    #[error("the archive would be refused: {}", .0.reasons.join("; "))]
+    Refused(ArchiveError),
+    /// It does not hold what was put in.
+    #[error("the archive does not hold what was put in")]
+    Differs,
+}
+
+/// The bytes of an archive with every file of a package: sorted, without times, and read back before it is given out.
+pub fn pack(package: &Package) -> Result<Vec<u8>, PackError> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(6))
+        .last_modified_time(DateTime::default())
+        .unix_permissions(0o644);
+    for (name, content) in &package.files {
+        archive.start_file(name.as_str(), options)?;
+        archive.write_all(content)?;
+    }
+    let bytes = archive.finish()?.into_inner();
+    if read_archive(&bytes).map_err(PackError::Refused)? == package.files {
+        Ok(bytes)
+    } else {
+        Err(PackError::Differs)
+    }
+}
+
+/// Longest file name of an archive, in characters.
+const MAX_NAME: usize = 120;
+
+/// The file name of a package's archive.
+pub fn archive_name(package_name: &str) -> String {
+    let plain = |c: char| if c.is_control() || "\\/:*?\"<>|".contains(c) { '-' } else { c };
+    let name: String = package_name.trim().trim_matches('.').chars().map(plain).take(MAX_NAME).collect();
+    let name = name.trim();
+    format!("{}.bmad", if name.is_empty() { "Untitled" } else { name })
+}
+
+#[cfg(test)]
+#[path = "pack_tests.rs"]
+mod tests;

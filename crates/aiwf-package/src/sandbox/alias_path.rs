@@ -1,0 +1,237 @@
+//! Paths as a model writes them: a mount and the names below it.
+//!
+//! In: text. Out: a mount and plain names, or the reason why not. Nothing is looked up: what a name stands for is the
+//! business of [`Mounts`](super::Mounts). A name that some file system could take for another one — by case, by
+//! composition of characters, by characters it skips, by a device — is refused or counts as that other one.
+
+use std::fmt;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::tool_error::{ErrorCode, ToolError};
+
+/// Longest path, in bytes.
+const MAX_PATH_BYTES: usize = 4096;
+/// Longest name, in bytes.
+const MAX_NAME_BYTES: usize = 255;
+
+/// Where a path begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mount {
+    /// The user's project, read and write.
+    Project,
+    /// The package, read only.
+    Package,
+    /// The run's own directory, read and write, hidden from the user.
+    State,
+}
+
+impl Mount {
+    /// Every mount.
+    pub const ALL: [Self; 3] = [Self::Project, Self::Package, Self::State];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Project => "@project",
+            Self::Package => "@pkg",
+            Self::State => "@state",
+        }
+    }
+}
+
+/// A mount and the names below it; no name is empty, `.`, `..` or a trick.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AliasPath {
+    mount: Mount,
+    parts: Vec<String>,
+}
+
+impl AliasPath {
+    /// Reads a path: backslashes are slashes, `.` and empty parts are dropped, any `..` is refused.
+    pub fn parse(text: &str) -> Result<Self, ToolError> {
+        let refuse =
+            |reason: &str| Err(violation(None, text, reason, format!("path `{}` {reason}", shown(text))));
+        if text.len() > MAX_PATH_BYTES {
+            return refuse("is longer than a path can be");
+        }
+        if text.contains('\0') {
+            return refuse("holds a NUL");
+        }
+        let normal = text.replace('\\', "/");
+        let (head, rest) = normal.split_once('/').unwrap_or((&normal, ""));
+        let Some(mount) = Mount::ALL.into_iter().find(|mount| mount.as_str() == head) else {
+            return refuse(match head.chars().next() {
+                Some('@') => "names an unknown mount: use `@project`, `@pkg` or `@state`",
+                None if !text.is_empty() => "is absolute: begin it with `@project`, `@pkg` or `@state`",
+                Some('~') => "names a home directory: begin it with `@project`, `@pkg` or `@state`",
+                _ if is_drive(head) => "names a drive: begin it with `@project`, `@pkg` or `@state`",
+                _ => "has no mount: begin it with `@project`, `@pkg` or `@state`",
+            });
+        };
+        Self::below(mount, rest)
+    }
+
+    /// Reads a path that is relative to a mount, by the same rules.
+    pub fn below(mount: Mount, relative: &str) -> Result<Self, ToolError> {
+        let normal = relative.replace('\\', "/");
+        let mut parts: Vec<String> = Vec::new();
+        for part in normal.split('/').filter(|part| !matches!(*part, "" | ".")) {
+            let fault = if part == "~" && parts.is_empty() {
+                Some("names a home directory")
+            } else {
+                part_fault(part)
+            };
+            if let Some(reason) = fault {
+                let text = format!("{}/{normal}", mount.as_str());
+                let message = format!("path `{}` {reason}", shown(&text));
+                return Err(violation(Some(mount), &text, reason, message));
+            }
+            parts.push(part.to_owned());
+        }
+        Ok(Self { mount, parts })
+    }
+
+    /// The mount.
+    pub fn mount(&self) -> Mount {
+        self.mount
+    }
+
+    /// The names below it; none for the mount itself.
+    pub fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// The path below the mount.
+    pub fn relative(&self) -> String {
+        self.parts.join("/")
+    }
+
+    /// The path of a name in this directory.
+    #[must_use]
+    pub fn join(&self, name: &str) -> Self {
+        let mut parts = self.parts.clone();
+        parts.push(name.to_owned());
+        Self { mount: self.mount, parts }
+    }
+
+    /// Whether this is exactly that path.
+    pub fn is(&self, mount: Mount, relative: &str) -> bool {
+        self.mount == mount && self.relative() == relative
+    }
+
+    /// Whether some file system would take this for that path.
+    pub fn could_be(&self, mount: Mount, relative: &str) -> bool {
+        self.mount == mount
+            && self.parts.len() == relative.split('/').count()
+            && self.parts.iter().zip(relative.split('/')).all(|(a, b)| folded(a) == folded(b))
+    }
+
+    /// A refusal to touch this path.
+    pub(super) fn violation(&self, reason: &str) -> ToolError {
+        let text = self.to_string();
+        violation(Some(self.mount), &text, reason, format!("`{text}` {reason}"))
+    }
+
+    /// There is nothing at this path.
+    pub(super) fn missing(&self) -> ToolError {
+        ToolError::new(ErrorCode::NotFound, format!("`{self}` does not exist"))
+    }
+}
+
+impl fmt::Display for AliasPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.mount.as_str())?;
+        self.parts.iter().try_for_each(|part| write!(f, "/{part}"))
+    }
+}
+
+fn violation(mount: Option<Mount>, path: &str, reason: &str, message: String) -> ToolError {
+    let details = serde_json::json!({
+        "mount": mount.map(Mount::as_str),
+        "path": shown(path),
+        "reason": reason,
+    });
+    ToolError::new(ErrorCode::SandboxViolation, message).with_details(details)
+}
+
+/// The path as it may be repeated: one that lies outside of the mounts may be real, and is not.
+fn shown(text: &str) -> String {
+    let is_alias = Mount::ALL.iter().any(|mount| {
+        text.strip_prefix(mount.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+    });
+    if !is_alias {
+        return "[path]".to_owned();
+    }
+    let printable = |c: char| if c.is_control() || is_skipped(c) { '\u{fffd}' } else { c };
+    text.chars().take(200).map(printable).collect()
+}
+
+fn is_drive(head: &str) -> bool {
+    let mut characters = head.chars();
+    characters.next().is_some_and(|c| c.is_ascii_alphabetic()) && characters.next() == Some(':')
+}
+
+/// Names that some systems keep for devices.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+fn part_fault(part: &str) -> Option<&'static str> {
+    if part == ".." {
+        return Some("holds `..`: give the path itself");
+    }
+    if part.len() > MAX_NAME_BYTES {
+        return Some("has a name that is too long");
+    }
+    if part.chars().any(char::is_control) {
+        return Some("holds a control character");
+    }
+    if part.chars().any(is_skipped) {
+        return Some("holds a character that cannot be seen");
+    }
+    if part.contains(':') {
+        return Some("holds a colon, which names a drive or a stream on some systems");
+    }
+    let plain: String = part.nfkc().collect();
+    let is_look_alike =
+        |c: char| matches!(c, '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{2216}' | '\u{29f5}' | '\u{29f9}');
+    if plain.contains(['/', '\\', ':', '\0']) || plain.chars().any(is_look_alike) {
+        return Some("holds a character that looks like a separator");
+    }
+    if plain != part && plain.chars().all(|c| c == '.') {
+        return Some("holds a character that looks like a dot");
+    }
+    if part.starts_with(char::is_whitespace) || part.ends_with(|c: char| c.is_whitespace() || c == '.') {
+        return Some("has a name that begins with a blank, or ends with a blank or a dot");
+    }
+    let stem = plain.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let is_numbered = ["com", "lpt"].iter().any(|device| {
+        stem.strip_prefix(device)
+            .is_some_and(|n| matches!(n, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"))
+    });
+    (is_numbered || DEVICES.contains(&stem.as_str())).then_some("is a device on some systems")
+}
+
+/// Whether a character leaves no mark, so that a name with it looks like one without.
+fn is_skipped(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// A name as the most forgiving file system sees it: composed, in one case, without what leaves no mark.
+pub fn folded(name: &str) -> String {
+    let lower: String = name.nfkc().filter(|c| !is_skipped(*c)).flat_map(char::to_lowercase).collect();
+    // Upper and lower again: `ß` and `ſ` have one upper case, and the dotless i must not stay apart.
+    let upper: String = lower.chars().flat_map(char::to_uppercase).collect();
+    let folded: String = upper.to_lowercase().nfkc().filter(|c| *c != '\u{307}').collect();
+    folded.replace('ı', "i").trim_end_matches([' ', '.']).to_owned()
+}
+
+#[cfg(test)]
+#[path = "alias_path_tests.rs"]
+mod tests;

@@ -1,0 +1,44 @@
+//! `fs.list`: the direct children of a directory.
+
+use aiwf_store::EntryKind;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::alias_path::AliasPath;
+use super::mounts::Mounts;
+use super::tool_error::ToolError;
+
+/// How many entries one call returns.
+pub const MAX_ENTRIES: usize = 200;
+
+/// What `fs.list` takes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListArgs {
+    /// The directory.
+    pub path: String,
+}
+
+/// The direct children, sorted, directories with a slash at the end; hidden ones, links and devices are left out.
+pub fn list(mounts: &Mounts, args: &ListArgs) -> Result<Value, ToolError> {
+    let path = AliasPath::parse(&args.path)?;
+    let directory = mounts.directory(&path)?;
+    let entries = directory.entries().or(Err(path.violation("could not be listed")))?;
+    let mut names: Vec<String> = entries
+        .into_iter()
+        .filter(|entry| !entry.name.starts_with('.'))
+        .filter_map(|entry| match entry.kind {
+            EntryKind::File => Some(entry.name),
+            EntryKind::Directory => Some(entry.name + "/"),
+            EntryKind::Link | EntryKind::Special => None,
+        })
+        .collect();
+    let path = path.to_string();
+    if names.len() <= MAX_ENTRIES {
+        return Ok(json!({ "ok": true, "path": path, "entries": names }));
+    }
+    let n_left_out = names.len() - MAX_ENTRIES;
+    names.truncate(MAX_ENTRIES);
+    let hint = format!("{n_left_out} more entries; list a directory below, or use fs.search");
+    Ok(json!({ "ok": true, "path": path, "entriesPreview": names, "truncated": true, "hint": hint }))
+}

@@ -1,0 +1,192 @@
+//! The directories behind the mounts, held by their handles.
+//!
+//! In: an alias path. Out: a handle of what it stands for. Every step down goes through
+//! [`ConfinedDir`](aiwf_store::ConfinedDir), which follows no link, so nothing can be swapped between a check and its use.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use aiwf_store::{ConfinedDir, ConfinedError};
+
+use super::alias_path::{AliasPath, Mount, folded};
+use super::tool_error::{ErrorCode, ToolError};
+
+/// Names under `@project`, at any depth, that belong to the engine and to git.
+const PROTECTED: [&str; 2] = [".aiwf", ".git"];
+/// Other spellings that some systems have for them.
+const SHORT_NAMES: [&str; 2] = ["git~1", "aiwf~1"];
+/// What is under `@state` and only the engine writes.
+const ENGINES_OWN: &str = "logs";
+
+/// What a path is wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// To be read.
+    Read,
+    /// To be written.
+    Write,
+}
+
+/// The directories behind the mounts; one that is not there is refused.
+#[derive(Debug, Default)]
+pub struct Mounts {
+    project: Option<ConfinedDir>,
+    package: Option<ConfinedDir>,
+    state: Option<ConfinedDir>,
+}
+
+impl Mounts {
+    /// Puts a directory behind a mount.
+    pub fn mount(&mut self, mount: Mount, directory: &Path) -> io::Result<()> {
+        let directory = Some(ConfinedDir::open(directory)?);
+        match mount {
+            Mount::Project => self.project = directory,
+            Mount::Package => self.package = directory,
+            Mount::State => self.state = directory,
+        }
+        Ok(())
+    }
+
+    fn root(&self, path: &AliasPath) -> Result<&ConfinedDir, ToolError> {
+        let root = match path.mount() {
+            Mount::Project => &self.project,
+            Mount::Package => &self.package,
+            Mount::State => &self.state,
+        };
+        root.as_ref().ok_or_else(|| path.violation("is not there: this conversation has no such mount"))
+    }
+
+    /// Opens a directory.
+    pub fn directory(&self, path: &AliasPath) -> Result<ConfinedDir, ToolError> {
+        allowed(path, Access::Read)?;
+        self.walk(path, path.parts())
+    }
+
+    /// Opens a file for reading.
+    pub fn file(&self, path: &AliasPath) -> Result<File, ToolError> {
+        allowed(path, Access::Read)?;
+        let Some((name, above)) = path.parts().split_last() else {
+            return Err(error_of(path, ConfinedError::IsADirectory));
+        };
+        self.walk(path, above)?.file(name).map_err(|error| error_of(path, error))
+    }
+
+    /// The bytes of a file that may be written; nothing when it does not exist yet.
+    pub fn current(&self, path: &AliasPath, limit: u64) -> Result<Option<Vec<u8>>, ToolError> {
+        allowed(path, Access::Write)?;
+        match self.file(path) {
+            Ok(file) => {
+                let mut bytes = Vec::new();
+                let n_read =
+                    io::Read::read_to_end(&mut io::Read::take(file, limit.saturating_add(1)), &mut bytes);
+                match n_read {
+                    Ok(n) if n as u64 > limit => Err(ToolError::new(
+                        ErrorCode::ReadLimit,
+                        format!("`{path}` has more than {limit} bytes"),
+                    )),
+                    Ok(_) => Ok(Some(bytes)),
+                    Err(error) => Err(error_of(path, error.into())),
+                }
+            }
+            Err(error) if error.code == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a file, with the directories above it: all of it, or nothing.
+    pub fn write(
+        &self,
+        path: &AliasPath,
+        content: &[u8],
+        durability: aiwf_store::Durability,
+    ) -> Result<(), ToolError> {
+        allowed(path, Access::Write)?;
+        let Some((name, above)) = path.parts().split_last() else {
+            return Err(error_of(path, ConfinedError::IsADirectory));
+        };
+        let mut directory = self.root(path)?.same().map_err(|error| error_of(path, error.into()))?;
+        for part in above {
+            directory = directory.create_directory(part).map_err(|error| error_of(path, error))?;
+        }
+        directory.write(name, content, durability).map_err(|error| error_of(path, error))
+    }
+
+    /// Removes a file that was written by mistake; nothing there is fine too.
+    pub fn remove_file(&self, path: &AliasPath) -> Result<(), ToolError> {
+        allowed(path, Access::Write)?;
+        let Some((name, above)) = path.parts().split_last() else {
+            return Err(error_of(path, ConfinedError::IsADirectory));
+        };
+        match self.walk(path, above) {
+            Ok(directory) => directory.remove_file(name).map_err(|error| error_of(path, error)),
+            Err(error) if error.code == ErrorCode::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a path may be written at all; whether it can is found out by doing it.
+    pub fn may_write(&self, path: &AliasPath) -> Result<(), ToolError> {
+        self.root(path)?;
+        allowed(path, Access::Write)
+    }
+
+    /// Whether there is a regular file.
+    pub fn has_file(&self, path: &AliasPath) -> bool {
+        self.file(path).is_ok()
+    }
+
+    fn walk(&self, path: &AliasPath, parts: &[String]) -> Result<ConfinedDir, ToolError> {
+        let mut directory = self.root(path)?.same().map_err(|error| error_of(path, error.into()))?;
+        for part in parts {
+            directory = directory.directory(part).map_err(|error| error_of(path, error))?;
+        }
+        Ok(directory)
+    }
+}
+
+/// Whether a name under `@project` is out of bounds.
+pub(super) fn is_protected(mount: Mount, name: &str) -> bool {
+    let name = folded(name);
+    mount == Mount::Project && (PROTECTED.contains(&name.as_str()) || SHORT_NAMES.contains(&name.as_str()))
+}
+
+fn allowed(path: &AliasPath, access: Access) -> Result<(), ToolError> {
+    if path.parts().iter().any(|part| is_protected(path.mount(), part)) {
+        return Err(path.violation("is protected: `.aiwf` and `.git` cannot be read or written"));
+    }
+    match (access, path.mount()) {
+        (Access::Write, Mount::Package) => {
+            Err(path.violation("is read only: write under `@project` or `@state`"))
+        }
+        (Access::Write, Mount::State)
+            if path.parts().first().is_some_and(|first| folded(first) == ENGINES_OWN) =>
+        {
+            Err(path.violation("is read only: logs are written by the engine"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn error_of(path: &AliasPath, error: ConfinedError) -> ToolError {
+    match error {
+        ConfinedError::Missing => path.missing(),
+        ConfinedError::Link => path.violation("is a link, or lies behind one"),
+        ConfinedError::Special => path.violation("is a pipe, a socket or a device"),
+        ConfinedError::NotAName => path.violation("is not a path of a file"),
+        ConfinedError::NotADirectory => {
+            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` needs a directory where a file is"))
+        }
+        ConfinedError::IsADirectory => {
+            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` is a directory"))
+        }
+        ConfinedError::System(error) => {
+            // The kind alone: the system's own words may name a real path.
+            ToolError::new(ErrorCode::Internal, format!("`{path}` could not be used: {}", error.kind()))
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "mounts_tests.rs"]
+pub(super) mod tests;

@@ -1,0 +1,99 @@
+//! Why a call was not done, in the shape a model gets it.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// The codes of file tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorCode {
+    /// `ENOENT`.
+    NotFound,
+    /// `E_SANDBOX_VIOLATION`.
+    SandboxViolation,
+    /// `E_READ_LIMIT`.
+    ReadLimit,
+    /// `E_WRITE_LIMIT`.
+    WriteLimit,
+    /// `E_INVALID_FRONTMATTER`.
+    InvalidFrontMatter,
+    /// `E_SCHEMA_VALIDATION`.
+    SchemaValidation,
+    /// `E_INVALID_TRANSITION`.
+    InvalidTransition,
+    /// `E_PRECONDITION_FAILED`.
+    PreconditionFailed,
+    /// `E_INVALID_ARGS`.
+    InvalidArgs,
+    /// `E_INTERNAL`.
+    Internal,
+}
+
+impl ErrorCode {
+    /// As a model reads it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFound => "ENOENT",
+            Self::SandboxViolation => "E_SANDBOX_VIOLATION",
+            Self::ReadLimit => "E_READ_LIMIT",
+            Self::WriteLimit => "E_WRITE_LIMIT",
+            Self::InvalidFrontMatter => "E_INVALID_FRONTMATTER",
+            Self::SchemaValidation => "E_SCHEMA_VALIDATION",
+            Self::InvalidTransition => "E_INVALID_TRANSITION",
+            Self::PreconditionFailed => "E_PRECONDITION_FAILED",
+            Self::InvalidArgs => "E_INVALID_ARGS",
+            Self::Internal => "E_INTERNAL",
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A call that was refused or did not work; nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// What kind.
+    pub code: ErrorCode,
+    /// What is wrong: no real path is in it.
+    pub message: String,
+    /// What a model can work with.
+    pub details: Option<Value>,
+}
+
+impl ToolError {
+    /// An error without details.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: None }
+    }
+
+    /// The same with details.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// The result of the call.
+    pub fn to_json(&self) -> Value {
+        let mut error = json!({ "code": self.code.as_str(), "message": self.message });
+        if let (Some(details), Some(error)) = (&self.details, error.as_object_mut()) {
+            error.insert("details".to_owned(), details.clone());
+        }
+        json!({ "ok": false, "error": error })
+    }
+}
+
+/// The arguments of a call; unknown, missing and mistyped ones are named.
+pub fn parse_args<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
+    if !args.is_object() {
+        return Err(ToolError::new(ErrorCode::InvalidArgs, "arguments are not a JSON object"));
+    }
+    serde_json::from_value(args)
+        .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, format!("invalid arguments: {error}")))
+}
