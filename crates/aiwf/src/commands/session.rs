@@ -85,7 +85,7 @@ pub(crate) enum SessionCommand {
     },
     /// List the sessions, the one that changed last first.
     List(ListArgs),
-    /// Print something of a session: plan, standards, prompt, response, review, code, or a path.
+    /// Print an artifact of a session: plan, prompt, response, review, code, or a path.
     Show {
         /// The session.
         #[arg(value_name = "ID")]
