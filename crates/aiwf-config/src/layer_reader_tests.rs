@@ -398,7 +398,7 @@ env = { HTTP_PROXY = "" }
 type = "command"
 argv = ["my-agent", "--print"]
 reply = "json:/result/text"
-program = "tools/agent"
+program = "agent"
 [budget]
 max_calls = 40
 max_tokens = 2_000_000
@@ -437,7 +437,7 @@ write = true
     providers.local-model.timeout = 600000ms  # .aiwf/config.toml:7
     providers.local-model.type = openai  # .aiwf/config.toml:3
     providers.my-agent.argv = ["my-agent", "--print"]  # .aiwf/config.toml:16
-    providers.my-agent.program = tools/agent  # .aiwf/config.toml:18
+    providers.my-agent.program = agent  # .aiwf/config.toml:18
     providers.my-agent.reply = json:/result/text  # .aiwf/config.toml:17
     providers.my-agent.type = command  # .aiwf/config.toml:15
     "#);

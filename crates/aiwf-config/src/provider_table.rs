@@ -48,7 +48,7 @@ impl LayerReader<'_> {
             "timeout" => provider.timeout = reader.duration(setting),
             "connect_timeout" => provider.connect_timeout = reader.duration(setting),
             "first_byte_timeout" => provider.first_byte_timeout = reader.duration(setting),
-            "program" => provider.program = reader.text(setting),
+            "program" => provider.program = reader.program(setting),
             "argv" => provider.argv = reader.texts(setting),
             "reply" => provider.reply = reader.reply_source(setting),
             "env" => reader.variables(setting, &mut provider),
@@ -73,13 +73,27 @@ impl LayerReader<'_> {
         provider
     }
 
+    /// A checkout may name a program that is looked up where the user's are, and no other in a vendor's place.
+    fn program(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<String>> {
+        let program = self.text(setting)?;
+        if self.toml.file() == ConfigFile::Project && program.value.contains(['/', '\\']) {
+            self.counts_only_for_the_user(setting);
+            return None;
+        }
+        Some(program)
+    }
+
+    fn counts_only_for_the_user(&mut self, setting: &Setting<'_, '_>) {
+        let message = format!("`{}` counts only in your own configuration", setting.path());
+        self.report(setting.key_offset, message, |problem| {
+            problem.with_advice("move the line to `~/.aiwf/config.toml`")
+        });
+    }
+
     /// A checkout must not be able to run a program that reads keys.
     fn key_command(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<Vec<String>>> {
         if self.toml.file() == ConfigFile::Project {
-            let message = format!("`{}` counts only in your own configuration", setting.path());
-            self.report(setting.key_offset, message, |problem| {
-                problem.with_advice("move the line to `~/.aiwf/config.toml`")
-            });
+            self.counts_only_for_the_user(setting);
             return None;
         }
         self.texts(setting)
@@ -105,6 +119,9 @@ impl LayerReader<'_> {
                     problem.with_advice("names have letters, digits and `_`, and begin with no digit")
                 });
             }
+            if reader.toml.file() == ConfigFile::Project && steers_programs(setting.key) {
+                return reader.counts_only_for_the_user(setting);
+            }
             let value = setting.value.get_ref().as_str().filter(|text| !text.contains('\0'));
             let value = value.map(str::to_owned);
             if let Some(value) = reader.expect(setting, value, || "a text".to_owned(), None) {
@@ -112,4 +129,14 @@ impl LayerReader<'_> {
             }
         });
     }
+}
+
+/// Whether a variable says which code runs, or where programs find their settings and logins.
+fn steers_programs(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let begins = ["LD_", "DYLD_", "NODE_", "NPM_", "PYTHON", "PERL", "RUBY", "GIT_", "XDG_", "BASH_"];
+    let ends = ["_HOME", "_CONFIG", "_CONFIG_DIR", "_CONFIG_PATH", "_SETTINGS_PATH", "_PATH", "_OPTIONS"];
+    ["HOME", "PATH", "SHELL", "ENV", "IFS", "TMPDIR"].contains(&name.as_str())
+        || begins.iter().any(|begin| name.starts_with(begin))
+        || ends.iter().any(|end| name.ends_with(end))
 }

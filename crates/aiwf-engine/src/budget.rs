@@ -91,7 +91,9 @@ pub(crate) fn refuse(
     let input = count(name, payload, config, settings).0;
     let output = setting.max_output_tokens.unwrap_or(0);
     if let Some(max) = budget.max_tokens.as_ref().map(|max| max.value.get()) {
-        let used = spent.known_tokens();
+        // A call whose tokens nobody knows counts as much as this one may.
+        let unknown = spent.calls_without_tokens.saturating_mul(input.saturating_add(output));
+        let used = spent.known_tokens().saturating_add(unknown);
         let worst = used.saturating_add(input).saturating_add(output);
         if worst > max {
             return Ok(Some(format!(
@@ -104,7 +106,8 @@ pub(crate) fn refuse(
         let unknown = || SessionError::NoPrice { provider: name.to_owned(), model: setting.model.clone() };
         let price = setting.model.as_deref().and_then(|model| price(model, config)).ok_or_else(unknown)?;
         let next = Dollars::of_tokens(input, price.input).plus(Dollars::of_tokens(output, price.output));
-        let so_far = spent.cost.unwrap_or_default();
+        let known = spent.cost.unwrap_or_default();
+        let so_far = (0..spent.calls_without_cost).fold(known, |sum, _| sum.plus(next));
         if so_far.plus(next) > Dollars::new(max) {
             return Ok(Some(format!(
                 "${:.4} is spent, the next call may cost ${:.4}, and ${max:.2} is the limit",

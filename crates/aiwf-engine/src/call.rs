@@ -66,6 +66,13 @@ impl<'a> Order<'a> {
 
     /// What cannot be sent as it is; looked at before anything is on record.
     pub(crate) fn refuse(&self, ask: &dyn Ask, engine: &'a Engine) -> Result<(), SessionError> {
+        if let Some(directory) = &engine.surroundings().record {
+            let ours = engine.settings().project_dir();
+            if ["sessions", "changes"].iter().any(|name| directory.starts_with(ours.join(name))) {
+                return Err(SessionError::RecordingPlace { path: directory.display().to_string() });
+            }
+            aiwf_store::create_dir(directory)?;
+        }
         Ok(ask.refuse(&self.request(engine))?)
     }
 
@@ -102,24 +109,28 @@ impl<'a> Order<'a> {
         surroundings.tell(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
         let mut call = Call {
             millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            touched: touched.map(|touched| ours.changed(&touched, root)).unwrap_or_default(),
+            touched: touched.as_ref().map(|touched| ours.changed(touched, root)).unwrap_or_default(),
             ..Call::default()
         };
+        if touched.is_some_and(|touched| !touched.is_complete()) {
+            call.notes.push("the project has too many files to see which were added".to_owned());
+        }
         match asked {
             Ok(Answer::AwaitsPerson) => Ok(Made::AwaitsPerson),
             Ok(Answer::Reply(reply)) => {
                 let model = crate::budget::model_of(&reply, self.provider, config);
                 call.usage = crate::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
-                call.notes.clone_from(&reply.notes);
+                call.notes.extend(reply.notes.iter().cloned());
                 call.model = model;
                 let written = self.response_path.filter(|path| {
                     let after = fingerprint(path);
                     after.is_some() && after != response_before
                 });
-                match self.record(&reply, written, engine) {
-                    Ok(()) => Ok(Made::Replied(Box::new(call))),
-                    Err(error) => Err(CallFailure { error, call: Box::new(call) }),
+                // A reply is not lost because a copy of it could not be made.
+                if let Err(error) = self.record(&reply, written, engine) {
+                    call.notes.push(format!("the call is not recorded: {error}"));
                 }
+                Ok(Made::Replied(Box::new(call)))
             }
             Err(error) => {
                 let asked = providers::setting(self.provider, config).model;

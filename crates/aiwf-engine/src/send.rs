@@ -106,7 +106,16 @@ impl Engine {
                 text_path,
                 _directory: directory,
             }),
-            Err(failure) => Err(failure.error.into()),
+            Err(failure) => {
+                let has_text = std::fs::metadata(&text_path).is_ok_and(|metadata| metadata.len() > 0);
+                if !has_text {
+                    return Err(failure.error.into());
+                }
+                // Whoever asked decides what becomes of half a reply.
+                drop(directory.keep());
+                let kept = text_path.display().to_string();
+                Err(SessionError::SendFailed { source: failure.error, kept })
+            }
         }
     }
 }

@@ -118,6 +118,26 @@ pub enum SessionError {
         /// The path.
         path: String,
     },
+    /// A link inside a session.
+    #[error("`{path}` is a link, or lies behind one: nothing is read or written through it")]
+    LinkInSession {
+        /// The path.
+        path: String,
+    },
+    /// A place for recordings that is the engine's own.
+    #[error("recordings cannot be kept in `{path}`: sessions and changes are there")]
+    RecordingPlace {
+        /// The path.
+        path: String,
+    },
+    /// A call outside of a session failed, and something of the reply is there.
+    #[error("{source}\n  what arrived is kept in `{kept}`")]
+    SendFailed {
+        /// Why.
+        source: AskError,
+        /// Where what arrived is.
+        kept: String,
+    },
     /// A phase without a prompt.
     #[error("phase `{phase}` has no prompt")]
     NoPrompt {
@@ -348,6 +368,9 @@ impl SessionError {
             Self::LinkInTheWay { .. } => {
                 Some("remove the link, or name another directory with `--to DIR`".to_owned())
             }
+            Self::LinkInSession { .. } => Some("remove the link, then run this again".to_owned()),
+            Self::RecordingPlace { .. } => Some("name another directory with `--record DIR`".to_owned()),
+            Self::SendFailed { .. } => Some("send it again, or use another provider".to_owned()),
             Self::NoPrompt { .. } => Some("`aiwf status` shows where the session stands".to_owned()),
             Self::Stale { files } => Some(format!(
                 "`aiwf restore ID {}` brings the approved bytes back; `aiwf approve ID --rebind` accepts the edits",

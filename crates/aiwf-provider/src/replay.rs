@@ -111,7 +111,7 @@ impl Cassette {
         })
     }
 
-    /// What the provider of the recordings could take, when all of them agree.
+    /// What the provider of a call could take: of the recording with its name, else of its phase, else of the first.
     pub fn capability(&self, name: &str) -> Option<RecordedCapability> {
         let recordings = self.recordings().ok()?;
         let phase = |recording: &&Recording| recording.name == name;

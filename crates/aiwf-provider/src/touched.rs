@@ -151,11 +151,16 @@ impl Touched {
 /// What every file looks like, and whether that is every file.
 fn looks(root: &Path, ignored: &[PathBuf], max_files: usize) -> (BTreeMap<PathBuf, Look>, bool) {
     let mut project = WalkBuilder::new(root);
-    project.hidden(false).ignore(false).require_git(false);
-    let mut ours = WalkBuilder::new(root.join(".aiwf"));
-    ours.standard_filters(false);
+    // What an agent can change to hide a file does not count; what the project itself ignores does.
+    project.hidden(false).ignore(false).require_git(false).git_exclude(false).git_global(false);
+    // Hooks and settings of git are code that runs.
+    let unfiltered = [".aiwf", ".git/hooks", ".git/config", ".git/info"].map(|place| {
+        let mut walk = WalkBuilder::new(root.join(place));
+        walk.standard_filters(false);
+        walk
+    });
     let mut looks = BTreeMap::new();
-    for mut walk in [project, ours] {
+    for mut walk in std::iter::once(project).chain(unfiltered) {
         let (base, skipped) = (root.to_owned(), ignored.to_owned());
         walk.filter_entry(move |entry| {
             let inside = entry.path().strip_prefix(&base).unwrap_or(entry.path());

@@ -14,8 +14,11 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of a file's bytes, read piece by piece.
+/// SHA-256 of a file's bytes, read piece by piece; a link, a pipe or a device is not read.
 pub fn sha256_file(path: &Path) -> io::Result<String> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
     let mut reader = io::BufReader::with_capacity(64 * 1024, fs::File::open(path)?);
     let mut hasher = Sha256::new();
     loop {

@@ -41,7 +41,7 @@ impl CallArgs {
 /// Ctrl-C ends the call under way; a second one ends the program.
 fn stop_on_signals() -> Stop {
     let flag = Arc::new(AtomicBool::new(false));
-    let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+    let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP];
     for signal in signals {
         let exit = i32::from(Exit::Interrupted.code());
         // The order matters: the second signal finds the flag set. Without handlers, a signal ends the program.

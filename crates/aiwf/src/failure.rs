@@ -148,7 +148,7 @@ impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let exit = if let SessionError::NoReplyYet { .. } = error {
             Exit::Waiting
-        } else if let SessionError::Ask(error) = &error {
+        } else if let SessionError::Ask(error) | SessionError::SendFailed { source: error, .. } = &error {
             of_call(error)
         } else if let SessionError::Tools(ToolsError::Stopped { .. }) = error {
             Exit::Interrupted

@@ -115,10 +115,19 @@ impl Work<'_> {
                 Ok(None)
             }
             Ok(Made::Replied(call)) => {
+                // An agent may have put a link in the way meanwhile; nothing is written through it.
+                if let Err(error) = self.refuse_links_of_call(&response, &paths) {
+                    self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+                    return Err(error);
+                }
                 let after = fingerprint(&response_file);
                 let has_written = after.is_some() && after != before;
                 let outcome = self.take_answer(&response, &paths, call, has_written, ability)?;
                 Ok(Some(outcome))
+            }
+            Err(CallFailure { error, call }) if self.refuse_links_of_call(&response, &paths).is_err() => {
+                self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+                Err(error.into())
             }
             Err(CallFailure { error, mut call }) => {
                 let after = fingerprint(&response_file);
@@ -133,6 +142,16 @@ impl Work<'_> {
                 Err(error.into())
             }
         }
+    }
+
+    fn refuse_links_of_call(&self, response: &str, paths: &CallPaths) -> Result<(), SessionError> {
+        self.refuse_links(response)?;
+        for path in [&paths.text, &paths.output] {
+            if let Ok(relative) = path.strip_prefix(&self.directory.path) {
+                self.refuse_links(&relative.display().to_string())?;
+            }
+        }
+        Ok(())
     }
 
     /// The file the agent wrote is the reply, else its text; both are kept.

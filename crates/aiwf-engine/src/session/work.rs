@@ -129,7 +129,7 @@ impl<'e> Work<'e> {
         for part in relative.split('/') {
             path.push(part);
             if crate::read::is_link(&path) {
-                return Err(SessionError::LinkInTheWay { path: self.directory.shown(relative) });
+                return Err(SessionError::LinkInSession { path: self.directory.shown(relative) });
             }
         }
         Ok(())

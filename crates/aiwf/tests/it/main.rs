@@ -37,6 +37,7 @@ mod provider_budget;
 mod provider_command;
 mod provider_faults;
 mod provider_gates;
+mod provider_hostile;
 mod provider_http;
 mod provider_keys;
 mod provider_record;

@@ -129,11 +129,12 @@ fn validate_really_looks() {
          [providers.keyless]\ntype = \"gemini\"\nmodel = \"m\"\napi_key_env = \"NO_SUCH_KEY\"\n\
          [providers.script]\ntype = \"command\"\nargv = [\"sh\", \"agent.sh\"]\n\
          [providers.missing]\ntype = \"command\"\nargv = [\"no-such-agent\"]\n\
-         [providers.claude-code]\nprogram = \"./claude\"\n\
          [providers.codex]\nprogram = \"no-such-codex\"\n\
          [providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n\
          [providers.withheld]\ntype = \"openai\"\nbase_url = \"http://model.invalid/v1\"\nmodel = \"m\"\napi_key_env = \"MODEL_KEY\"\n",
     );
+    // Only the user's own configuration puts a path in a vendor's place.
+    scene.project.write("~/.aiwf/config.toml", "[providers.claude-code]\nprogram = \"./claude\"\n");
     scene.project.script("claude", "#!/bin/sh\necho '2.0.1 (Claude Code)'\n");
     let outcome = scene.exits("validate providers", 1);
     insta::assert_snapshot!(plain(&outcome.to_string()), @"
