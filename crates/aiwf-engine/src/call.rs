@@ -8,7 +8,7 @@ use std::time::Instant;
 use aiwf_config::Config;
 use aiwf_provider::{
     Answer, Answered, Ask, AskError, Cassette, Payload, Permission, Progress, RecordedCapability, Reply,
-    Request, Sink, Touched,
+    Request, Sink, ToolCall, Touched,
 };
 use aiwf_session::{Call, TouchedFile};
 
@@ -42,7 +42,12 @@ pub(crate) enum Made {
     /// A person will put the reply in place.
     AwaitsPerson,
     /// The reply is at the order's text path.
-    Replied(Box<Call>),
+    Replied {
+        /// How the call went.
+        call: Box<Call>,
+        /// The tools that the model wants used, by its API's own means.
+        tool_calls: Vec<ToolCall>,
+    },
 }
 
 /// A call that failed, with what is known about it.
@@ -117,7 +122,7 @@ impl<'a> Order<'a> {
                     after.is_some() && after != response_before
                 });
                 match self.record(&reply, written, engine) {
-                    Ok(()) => Ok(Made::Replied(Box::new(call))),
+                    Ok(()) => Ok(Made::Replied { call: Box::new(call), tool_calls: reply.tool_calls }),
                     Err(error) => Err(CallFailure { error, call: Box::new(call) }),
                 }
             }
@@ -155,6 +160,7 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
         supports_system_prompt: capability.supports_system_prompt,
         supports_file_attachments: capability.supports_file_attachments,
         template_agent: ability.template_agent.map(str::to_owned),
+        has_native_tools: ability.has_native_tools,
     }
 }
 

@@ -258,6 +258,14 @@ pub enum SessionError {
     /// The provider gave no answer.
     #[error(transparent)]
     Ask(#[from] AskError),
+    /// Tools were asked for and there are none.
+    #[error("there is no tool for `{phase}`{}", reasons(problems))]
+    NoTools {
+        /// The phase.
+        phase: String,
+        /// Why those that were granted cannot be used.
+        problems: Vec<String>,
+    },
     /// A tool or its server cannot be used.
     #[error(transparent)]
     Tools(#[from] ToolsError),
@@ -405,6 +413,9 @@ impl SessionError {
                 })
             }
             Self::Ask(error) => Some(error.hint()),
+            Self::NoTools { phase, .. } => Some(format!(
+                "name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; `aiwf tools list` shows what there is"
+            )),
             Self::Tools(error) => Some(error.hint()),
             Self::Refused(error) => Some(error.hint()),
             Self::Journal(error) => Some(error.hint()),
@@ -415,4 +426,8 @@ impl SessionError {
             Self::Engine(error) => error.hint(),
         }
     }
+}
+
+fn reasons(problems: &[String]) -> String {
+    problems.iter().map(|problem| format!("\n  {problem}")).collect()
 }

@@ -114,7 +114,7 @@ impl Work<'_> {
                 aiwf_store::remove(&paths.text)?;
                 Ok(None)
             }
-            Ok(Made::Replied(call)) => {
+            Ok(Made::Replied { call, .. }) => {
                 let after = fingerprint(&response_file);
                 let has_written = after.is_some() && after != before;
                 let outcome = self.take_answer(&response, &paths, call, has_written, ability)?;
