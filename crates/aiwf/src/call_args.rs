@@ -38,6 +38,25 @@ impl CallArgs {
     }
 }
 
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ServerArgs {
+    /// Start tool servers that nobody agreed to yet, and remember that for exactly their commands.
+    #[arg(long, help_heading = CALLS)]
+    yes: bool,
+}
+
+impl ServerArgs {
+    /// The engine, with this consent.
+    pub(crate) fn engine(self, engine: Engine) -> Engine {
+        agreeing(engine, self.yes)
+    }
+}
+
+/// The engine; it starts servers that nobody agreed to yet when a person says yes.
+pub(crate) fn agreeing(engine: Engine, is_yes: bool) -> Engine {
+    if is_yes { engine.agreeing_to_servers(output::server_starts) } else { engine }
+}
+
 /// Ctrl-C ends the call under way; a second one ends the program.
 fn stop_on_signals() -> Stop {
     let flag = Arc::new(AtomicBool::new(false));

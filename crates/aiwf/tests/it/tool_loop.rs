@@ -5,6 +5,7 @@ use aiwf_testkit::model_server::{Piece, Turn};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
+use crate::session::PLAN;
 
 /// Speaks just enough MCP; what it is called with is kept in the home, which is no part of the project.
 const SERVER: &str = r#"
@@ -286,4 +287,131 @@ fn every_call_of_the_model_counts_in_the_budget() {
     let refused = scene.exits(SEND, 1);
     assert!(refused.stderr_text().contains("2 of 2 calls are used"), "{refused}");
     assert_eq!(server.asks().len(), 2);
+}
+
+const PLANNING: &str = "[tools.grant]\nplanning = [\"fake__echo\", \"fake__write\"]\n";
+
+/// A session of a program whose planning may look and would like to write.
+fn planning_cli(replies: &[&str]) -> Scene {
+    let agent = "[roles]\ndefault = \"model\"\n[providers.model]\ntype = \"command\"\nargv = [\"sh\", \"agent.sh\"]\nfs_ability = \"none\"\n";
+    let scene = with_server(Scene::new(&format!("{agent}{PLANNING}")));
+    scene.project.write("agent.sh", AGENT);
+    for (index, reply) in replies.iter().enumerate() {
+        scene.project.write(&format!("replies/{}", index + 1), reply);
+    }
+    drop(scene.done("tools list --yes"));
+    scene
+}
+
+#[test]
+fn a_session_sends_the_tools_of_its_phase_as_they_are_previewed() {
+    let call = calls(&[("fake__echo", json!({"text": "one"})), ("fake__write", json!({}))]);
+    let scene = planning_cli(&[&call, PLAN]);
+    scene.init("");
+    let preview = scene.done("preview");
+    let shown = preview["prompt"].as_str().unwrap();
+    assert!(shown.contains("## Tools") && shown.contains("### fake__echo"), "{shown}");
+    // Planning only reads.
+    assert!(!shown.contains("### fake__write"), "{shown}");
+    assert!(preview.get("tools").is_none());
+    let approved = scene.done("approve");
+    assert_eq!(approved["status"], "waiting", "{approved:#}");
+    assert!(prompt(&scene, 1) == shown);
+    assert!(prompt(&scene, 2).starts_with(shown));
+    assert!(prompt(&scene, 2).contains("`fake__write` is not marked read-only, and this phase only reads"));
+    assert_eq!(called(&scene), ["echo"]);
+    assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
+    let names = scene.event_names();
+    let from = names.iter().position(|name| name == "prompt-sent").unwrap();
+    assert_eq!(names[from..], ["prompt-sent", "tool-called", "tool-called", "asked-again", "reply-received"]);
+    let events = scene.events();
+    let call = &events[from + 1];
+    assert_eq!((&call["server"], &call["tool"]), (&json!("fake"), &json!("fake__echo")));
+    assert_eq!((&call["arguments"], &call["outcome"]), (&json!({"text": "one"}), &json!("done")));
+    assert_eq!((&call["bytes"], call["duration_ms"].is_u64()), (&json!(12), true));
+    assert_eq!(call["sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(events[from + 2]["outcome"], "refused");
+    assert!(events[from]["payload_sha256"] == preview["metadata"]["sha256"]);
+    assert_eq!(scene.done("status --usage")["usage"]["total"]["calls"], 2);
+    drop(scene.done("verify"));
+}
+
+#[test]
+fn a_session_gives_a_model_its_tools_and_hashes_them() {
+    for kind in ["openai", "anthropic"] {
+        let turns = [Turn::tool_call("fake__echo", json!({"text": "one"})), Turn::text(PLAN)];
+        let server = ModelServer::script(turns);
+        let scene = with_server(Scene::of_api(kind, &server, PLANNING));
+        let refused = scene.exits(crate::session::INIT, 1);
+        assert!(refused.stderr_text().contains("server `fake` is not trusted yet"), "{refused}");
+        drop(scene.done("tools list --yes"));
+        scene.init("");
+        let preview = scene.done("preview");
+        assert_eq!(preview["tools"][0]["name"], "fake__echo");
+        assert_eq!(preview["tools"].as_array().unwrap().len(), 1);
+        assert!(!preview["prompt"].as_str().unwrap().contains("fake__echo"));
+        let text = scene.exits("preview", 0).stdout_text();
+        assert!(text.contains("\"name\": \"fake__echo\""), "{text}");
+        scene.done("approve");
+        let asks = server.asks();
+        assert_eq!(asks[0].tool_names(), ["fake__echo"]);
+        assert!(asks[1].tool_results()[0].contains("you said one"));
+        assert!(scene.event("prompt-sent")["payload_sha256"] == preview["metadata"]["sha256"]);
+        assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
+        let usage = scene.done("status --usage")["usage"].clone();
+        assert_eq!((&usage["total"]["calls"], &usage["total"]["output_tokens"]), (&json!(2), &json!(30)));
+        // Without its tools it is another payload.
+        let off = preview["metadata"]["sha256"].as_str().unwrap();
+        assert!(scene.event("asked-again")["payload_sha256"] != off);
+    }
+}
+
+#[test]
+fn a_session_without_a_grant_starts_nothing() {
+    let server = ModelServer::script([Turn::text(PLAN)]);
+    let scene = with_server(Scene::of_api("openai", &server, ""));
+    scene.init("");
+    scene.done("approve");
+    assert!(server.asks()[0].tool_names().is_empty());
+    assert!(!scene.event_names().contains(&"tool-called".to_owned()));
+}
+
+#[test]
+fn a_budget_that_ends_between_two_rounds_is_a_failure_that_can_be_retried() {
+    let turns = [Turn::tool_call("fake__echo", json!({"text": "one"}))];
+    let server = ModelServer::script(turns);
+    let more = format!("{PLANNING}[budget]\nmax_calls = 1\n");
+    let scene = with_server(Scene::of_api("openai", &server, &more));
+    drop(scene.done("tools list --yes"));
+    scene.init("");
+    let refused = scene.exits("approve", 1);
+    assert!(refused.stderr_text().contains("1 of 1 calls are used"), "{refused}");
+    let names = scene.event_names();
+    assert_eq!(names[names.len() - 3..], ["prompt-sent", "tool-called", "ask-failed"]);
+    assert_eq!(scene.done("status --usage")["usage"]["total"]["calls"], 1);
+}
+
+#[test]
+fn a_phase_of_a_change_calls_its_tools() {
+    let call = calls(&[("fake__echo", json!({"text": "one"}))]);
+    let scene = planning_cli(&[&call, "# Plan\n\n- [ ] 1. Do it.\n"]);
+    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    scene.project.write(".aiwf/config.toml", config.replace("planning =", "plan ="));
+    drop(scene.done("change new login 'Add a login.'"));
+    drop(scene.run("change plan login --agent model --json"));
+    let preview = scene.done("change preview login");
+    let shown = preview["prompt"].as_str().unwrap();
+    assert!(shown.contains("## Tools") && shown.contains("### fake__echo"), "{shown}");
+    assert!(!shown.contains("### fake__write"), "{shown}");
+    drop(scene.run("change approve login --json"));
+    assert!(prompt(&scene, 1) == shown);
+    assert!(prompt(&scene, 2).starts_with(shown) && prompt(&scene, 2).contains("you said one"));
+    let events = scene.done("change events login");
+    let events: Vec<&str> = events["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|line| line["event"]["event"].as_str())
+        .collect();
+    assert!(events.ends_with(&["prompt-sent", "tool-called", "asked-again", "reply-received"]), "{events:?}");
 }

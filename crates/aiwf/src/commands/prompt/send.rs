@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::build::{self, Inputs};
 use super::build_args::RecipeArgs;
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, agreeing};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -54,10 +54,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let call = CallArgs { record: args.record.clone(), events: args.events };
     let bar = FileBar::new();
     let options = build::options(common);
-    let mut engine = call.engine(engine);
-    if args.yes {
-        engine = engine.agreeing_to_servers(output::server_starts);
-    }
+    let engine = agreeing(call.engine(engine), args.yes);
     let sent = engine.send(document, &flags, &options, provider, tools, &|progress| bar.show(progress))?;
     output::problems(&sent.problems);
     for note in &sent.notes {
