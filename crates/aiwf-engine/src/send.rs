@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use aiwf_config::Flags;
+use aiwf_config::{Config, Flags};
 use aiwf_prompt::Problem;
 use aiwf_session::{ToolUse, Total, Usage};
 
@@ -101,7 +101,7 @@ impl Engine {
             ..*options
         };
         let phase_tools = match &tools {
-            Some(_) => Some(Rc::new(self.tools_to_send(&mut document, provider, ability)?)),
+            Some(_) => Some(Rc::new(self.tools_to_send(&mut document, provider, ability, &config)?)),
             None => None,
         };
         let built = self.build(document, flags, &of_provider, on_progress)?;
@@ -189,9 +189,10 @@ impl Engine {
         document: &mut Document,
         provider: &str,
         ability: Ability,
+        config: &Config,
     ) -> Result<PhaseTools, SessionError> {
         const PHASE: &str = "reply";
-        let tools = self.phase_tools(PHASE, provider, ability.has_native_tools, &mut None)?;
+        let tools = self.phase_tools(PHASE, provider, ability.has_native_tools, config, &mut None)?;
         let no_tools = |problems| SessionError::NoTools { phase: PHASE.to_owned(), problems };
         let tools = tools.ok_or_else(|| no_tools(Vec::new()))?;
         if tools.policy.is_empty() {

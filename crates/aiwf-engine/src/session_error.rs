@@ -429,5 +429,6 @@ impl SessionError {
 }
 
 fn reasons(problems: &[String]) -> String {
-    problems.iter().map(|problem| format!("\n  {problem}")).collect()
+    let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    lines.concat()
 }

@@ -118,7 +118,8 @@ impl ToolLoop {
         self.n_rounds += 1;
         let (arguments, problems) = (wanted.arguments(), wanted.problems.clone());
         let outcomes = self.run(wanted);
-        let uses = outcomes.iter().zip(arguments).map(|(outcome, given)| used(outcome, given)).collect();
+        let uses: Vec<ToolUse> =
+            outcomes.iter().zip(arguments).map(|(outcome, given)| used(outcome, given)).collect();
         if self.is_going_in_circles(&uses, &problems) {
             self.cut_short = Some(CutShort::Loop);
             return last(uses);
@@ -175,7 +176,7 @@ impl ToolLoop {
     }
 
     /// Counts failures, each call once a round: what was called side by side has not been told of its failure yet.
-    fn is_going_in_circles(&mut self, uses: &Vec<ToolUse>, problems: &[String]) -> bool {
+    fn is_going_in_circles(&mut self, uses: &[ToolUse], problems: &[String]) -> bool {
         let mut failed: Vec<String> = problems.to_vec();
         for used in uses {
             let key = format!("{} {}", used.tool, used.arguments);

@@ -138,11 +138,11 @@ impl Engine {
         phase: &str,
         provider: &str,
         is_native: bool,
+        config: &Config,
         toolbox: &mut Option<Rc<Toolbox>>,
     ) -> Result<Option<PhaseTools>, SessionError> {
-        let config = providers::load_config(self.settings(), &Flags::default())?;
         let is_granted = config.tools.grants.get(phase).is_some_and(|names| !names.value.is_empty());
-        if !config.tools.enabled.value || !is_granted || !providers::can_use_tools(provider, &config) {
+        if !config.tools.enabled.value || !is_granted || !providers::can_use_tools(provider, config) {
             return Ok(None);
         }
         let toolbox = match toolbox {

@@ -90,7 +90,8 @@ impl<'e> Work<'e> {
         }
         let is_native = self.ability_in(phase, iteration, None)?.has_native_tools;
         let tools =
-            self.engine.phase_tools(phase.as_str(), &name, is_native, &mut self.toolbox)?.map(Rc::new);
+            self.engine.phase_tools(phase.as_str(), &name, is_native, &self.config, &mut self.toolbox)?;
+        let tools = tools.map(Rc::new);
         self.tools = Some((phase, name, tools.clone()));
         Ok(tools)
     }

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::call_args::{CallArgs, ServerArgs, agreeing};
+use crate::call_args::{CallArgs, ServerArgs, agreeing, keeping_gates};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -285,7 +285,8 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         ChangeCommand::Review(args) => phase(Phase::Review, args, false, engine, output),
         ChangeCommand::Archive(args) => phase(Phase::Archive, args, false, engine, output),
         ChangeCommand::Run { change, yes, call } => {
-            let decided = agreeing(call.engine(engine), *yes).run_change(&change.name, *yes)?;
+            let decided =
+                agreeing(call.engine(engine), *yes).run_change(&change.name, *yes).map_err(keeping_gates)?;
             print_decided(&decided, Waiting::Counts, output)
         }
         ChangeCommand::Status { change, usage: true } => {
@@ -348,8 +349,9 @@ fn phase(
         may_write,
         opens_gates: args.yes,
     };
-    let decided =
-        agreeing(args.call.engine(engine), args.yes).run_phase(&args.change.name, phase, options)?;
+    let decided = agreeing(args.call.engine(engine), args.yes)
+        .run_phase(&args.change.name, phase, options)
+        .map_err(keeping_gates)?;
     print_decided(&decided, Waiting::Counts, output)
 }
 
