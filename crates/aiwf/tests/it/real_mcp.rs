@@ -135,11 +135,11 @@ fn real_mcp_a_model_calls_the_tools_of_server_everything() {
     scene.project.write(".aiwf/config.toml", format!("{config}{agent}"));
     scene.project.write("agent.sh", script);
     scene.project.write("reply.json", r#"{"request": {"ai_message": "Look."}, "mode": "cli"}"#);
-    let send = "prompt send reply --input reply.json --tools --yes --provider";
-    let sent = scene.done(&format!("{send} model"));
+    let line = "prompt send reply --input reply.json --tools --yes --provider";
+    let sent = scene.done(&format!("{line} model"));
     assert_eq!((&sent["reply"], &sent["rounds"]), (&json!("Done."), &json!(1)), "{sent:#}");
     let results = model.asks()[1].tool_results();
     assert!(results[0].contains("Echo: hello") && results[1].contains("is 3"), "{results:?}");
-    let sent = scene.done(&format!("{send} agent"));
+    let sent = scene.done(&format!("{line} agent"));
     assert_eq!((&sent["reply"], &sent["rounds"]), (&json!("Done.\n"), &json!(1)), "{sent:#}");
 }

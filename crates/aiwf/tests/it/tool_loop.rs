@@ -442,3 +442,35 @@ fn a_grant_is_agreed_to_without_opening_gates() {
     drop(scene.done("tools list --server fake --yes"));
     assert_eq!(scene.init("")["status"], "waiting");
 }
+
+#[test]
+fn a_recorded_loop_is_replayed_without_its_model() {
+    let tape = "[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n";
+    let turns = [Turn::tool_call("fake__echo", json!({"text": "one"})), Turn::text("All is well.\n")];
+    let (server, scene) = api("anthropic", turns, tape);
+    drop(scene.done(&format!("{SEND} --record tape")));
+    assert_eq!(scene.project.names_in("tape").len(), 2);
+    let replayed = scene.done(&SEND.replace("model", "tape"));
+    assert_eq!((&replayed["reply"], &replayed["rounds"]), (&json!("All is well.\n"), &json!(1)));
+    assert_eq!((server.asks().len(), called(&scene).len()), (2, 2));
+}
+
+#[test]
+fn an_agent_may_write_its_calls_to_the_file_of_its_reply() {
+    let call = calls(&[("fake__echo", json!({"text": "one"}))]);
+    let scene = planning_cli(&[&call, PLAN]);
+    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    let config = config
+        .replace("\"agent.sh\"]", "\"agent.sh\", \"{response_path}\"]\nreply = \"file\"")
+        .replace("fs_ability = \"none\"", "fs_ability = \"local-write\"");
+    scene.project.write(".aiwf/config.toml", config);
+    scene.project.write("agent.sh", format!("{{\n{AGENT}\n}} > \"$1\""));
+    scene.init("");
+    scene.done("approve");
+    assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
+    assert_eq!(called(&scene), ["echo"]);
+    // The reply that called the tool is kept, and the journal knows it.
+    let kept = &scene.event("asked-again")["call"]["kept"][0]["path"];
+    assert_eq!(scene.text(kept.as_str().unwrap()), call);
+    drop(scene.done("verify"));
+}
