@@ -89,6 +89,14 @@ impl Engine {
         self
     }
 
+    /// The same engine; tool servers that nobody agreed to yet are started, and that is remembered for exactly their
+    /// commands. `on_start` hears the name and the command of each.
+    #[must_use]
+    pub fn agreeing_to_servers(mut self, on_start: impl Fn(&str, &str) + Send + Sync + 'static) -> Self {
+        self.surroundings.agreed = Some(Arc::new(on_start));
+        self
+    }
+
     /// What holds for every call.
     pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.surroundings

@@ -8,7 +8,7 @@ use std::time::Instant;
 use aiwf_config::Config;
 use aiwf_provider::{
     Answer, Answered, Ask, AskError, Cassette, Payload, Permission, Progress, RecordedCapability, Reply,
-    Request, Sink, Touched,
+    Request, Sink, ToolCall, Touched,
 };
 use aiwf_session::{Call, TouchedFile};
 
@@ -42,7 +42,12 @@ pub(crate) enum Made {
     /// A person will put the reply in place.
     AwaitsPerson,
     /// The reply is at the order's text path.
-    Replied(Box<Call>),
+    Replied {
+        /// How the call went.
+        call: Box<Call>,
+        /// The tools that the model wants used, by its API's own means.
+        tool_calls: Vec<ToolCall>,
+    },
 }
 
 /// A call that failed, with what is known about it.
@@ -130,7 +135,7 @@ impl<'a> Order<'a> {
                 if let Err(error) = self.record(&reply, written, engine) {
                     call.notes.push(format!("the call is not recorded: {error}"));
                 }
-                Ok(Made::Replied(Box::new(call)))
+                Ok(Made::Replied { call: Box::new(call), tool_calls: reply.tool_calls })
             }
             Err(error) => {
                 let asked = providers::setting(self.provider, config).model;
@@ -166,6 +171,7 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
         supports_system_prompt: capability.supports_system_prompt,
         supports_file_attachments: capability.supports_file_attachments,
         template_agent: ability.template_agent.map(str::to_owned),
+        has_native_tools: ability.has_native_tools,
     }
 }
 

@@ -14,6 +14,7 @@ use aiwf_prompt::Recipe;
 pub use change::{ChangeDocument, ContextDocument};
 use object::object;
 pub use reply::ReplyDocument;
+pub(crate) use reply::ToolDocument;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 pub use session::SessionDocument;

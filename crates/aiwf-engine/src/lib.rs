@@ -22,6 +22,7 @@ mod send;
 mod session;
 mod structured;
 mod system_templates;
+mod tool_loop;
 mod tools;
 mod validate;
 mod watch;
@@ -51,7 +52,7 @@ pub use packages::{PackageToolError, Packed, prompt_agent, prompt_node_brief};
 pub use profiles::{FoundProfile, ProfileOrigin};
 pub use providers::ProviderReport;
 pub use read::{MAX_BYTES, read_stdin, read_text};
-pub use send::Sent;
+pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
     ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
     Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SessionArtifact,

@@ -120,6 +120,8 @@ pub(crate) struct Ability {
     pub(crate) permission: Permission,
     /// The agent whose system templates it takes; of recordings, the one that was recorded.
     pub(crate) template_agent: Option<&'static str>,
+    /// Whether it calls tools of ours by its own means; of recordings, whether the recorded one did.
+    pub(crate) has_native_tools: bool,
 }
 
 /// What a provider can take, by its table, its kind, the defaults and what it is to do.
@@ -174,6 +176,8 @@ pub(crate) fn ability(
         template_agent: built_in
             .and_then(|built_in| built_in.template_agent)
             .or_else(|| known_agent(recorded.as_ref()?.template_agent.as_deref()?)),
+        has_native_tools: built_in.is_some_and(|built_in| built_in.has_native_tools)
+            || recorded.is_some_and(|recorded| recorded.has_native_tools),
     })
 }
 
@@ -204,6 +208,11 @@ pub(crate) fn has_hands(name: &str, config: &Config) -> bool {
     let built_in = named(name, config).built_in;
     built_in
         .is_some_and(|built_in| built_in.kind != Kind::Manual && built_in.confinement != Confinement::NoHands)
+}
+
+/// Whether somebody else than a person replies, so that tools can be run in between.
+pub(crate) fn can_use_tools(name: &str, config: &Config) -> bool {
+    named(name, config).built_in.is_some_and(|built_in| built_in.kind != Kind::Manual)
 }
 
 /// The agent whose system templates a provider takes.

@@ -1,10 +1,12 @@
 //! Builds a prompt, sends it and hands the reply back: one call, no session.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use aiwf_config::Flags;
+use aiwf_config::{Config, Flags};
 use aiwf_prompt::Problem;
-use aiwf_session::{Total, Usage};
+use aiwf_session::{ToolUse, Total, Usage};
 
 use crate::budget;
 use crate::build::{BuildOptions, Engine};
@@ -12,8 +14,31 @@ use crate::call::{Made, Order};
 use crate::document::Document;
 use crate::gather::{ChangeFlags, Progress};
 use crate::payload::payload_of;
-use crate::providers::{self, Duty};
+use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
+use crate::tool_loop::{CutShort, PhaseTools, ToolLoop};
+
+/// How tools are used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToolOptions {
+    /// How many rounds of calls there may be; as the configuration says when not said.
+    pub max_rounds: Option<NonZeroU32>,
+}
+
+/// What became of the tools.
+#[derive(Clone, Debug)]
+pub struct ToolReport {
+    /// How many rounds of calls were run.
+    pub rounds: u32,
+    /// Every call.
+    pub tool_calls: Vec<ToolUse>,
+    /// Whether the model wanted another round than there may be.
+    pub max_rounds_reached: bool,
+    /// Whether the same call failed again and again.
+    pub loop_detected: bool,
+    /// The same in words.
+    pub warning: Option<String>,
+}
 
 /// A prompt that was sent, and the reply to it.
 #[derive(Debug)]
@@ -24,14 +49,16 @@ pub struct Sent {
     pub provider: String,
     /// The model that answered.
     pub model: Option<String>,
-    /// What it cost.
-    pub usage: Option<Usage>,
+    /// What it cost, over all calls.
+    pub usage: Usage,
     /// Files of the project that the agent changed although it was not to.
     pub touched: Vec<String>,
     /// Things worth saying.
     pub notes: Vec<String>,
     /// Sources that were left out or altered.
     pub problems: Vec<Problem>,
+    /// What became of the tools, when there were any.
+    pub tools: Option<ToolReport>,
     text_path: PathBuf,
     /// Holds the reply as long as somebody may read it.
     _directory: tempfile::TempDir,
@@ -46,12 +73,15 @@ impl Sent {
 
 impl Engine {
     /// Builds the prompt a document asks for, sends it to a provider and waits for the reply.
+    ///
+    /// With tools, the calls of a reply are run and the model is asked again, until it calls none.
     pub fn send(
         &self,
-        document: Document,
+        mut document: Document,
         flags: &ChangeFlags,
         options: &BuildOptions,
         provider: &str,
+        tools: Option<ToolOptions>,
         on_progress: &dyn Fn(Progress),
     ) -> Result<Sent, SessionError> {
         let config = providers::load_config(self.settings(), &Flags::default())?;
@@ -70,52 +100,118 @@ impl Engine {
             budget: options.budget.or(providers::window(provider, &config).map(aiwf_prompt::Tokens)),
             ..*options
         };
+        let phase_tools = match &tools {
+            Some(_) => Some(Rc::new(self.tools_to_send(&mut document, provider, ability, &config)?)),
+            None => None,
+        };
         let built = self.build(document, flags, &of_provider, on_progress)?;
-        let payload = payload_of(&built.prompt);
+        let mut payload = payload_of(&built.prompt);
+        let mut notes = Vec::new();
+        if let Some(phase_tools) = &phase_tools {
+            payload.tools = phase_tools.specs();
+            notes.extend(phase_tools.problems());
+        }
+        let mut tool_loop = phase_tools.map(|phase_tools| {
+            let max_rounds = tools.as_ref().and_then(|tools| tools.max_rounds).map(NonZeroU32::get);
+            ToolLoop::new(phase_tools, max_rounds, &self.surroundings().stop)
+        });
         let directory = tempfile::tempdir().map_err(|source| {
             SessionError::from(aiwf_store::StoreError { path: PathBuf::from("temporary directory"), source })
         })?;
-        let (text_path, output_path) = (directory.path().join("reply.md"), directory.path().join("output"));
-        let order = Order {
-            provider,
-            name: name.to_owned(),
-            payload: &payload,
-            ability,
-            permission: aiwf_provider::Permission::ReadOnly,
-            response_path: None,
-            text_path: &text_path,
-            output_path: &output_path,
-        };
-        order.refuse(opened.as_ref(), self)?;
-        if !opened.is_free()
-            && let Some(message) =
-                budget::refuse(provider, &payload, &Total::default(), &config, self.settings())?
-        {
-            return Err(SessionError::OverLimit { message });
-        }
-        match order.make(opened.as_ref(), self, &config) {
-            Ok(Made::AwaitsPerson) => Err(SessionError::PersonCannotReply { provider: provider.to_owned() }),
-            Ok(Made::Replied(call)) => Ok(Sent {
-                prompt_sha256: payload.sha256(),
+        let prompt_sha256 = payload.sha256();
+        let mut total = Total::default();
+        let mut touched = Vec::new();
+        let mut tool_calls = Vec::new();
+        loop {
+            let file = |what: &str| directory.path().join(format!("{what}-{}", total.calls));
+            let (text_path, output_path) = (file("reply"), file("output"));
+            let order = Order {
+                provider,
+                name: name.to_owned(),
+                payload: &payload,
+                ability,
+                permission: aiwf_provider::Permission::ReadOnly,
+                response_path: None,
+                text_path: &text_path,
+                output_path: &output_path,
+            };
+            order.refuse(opened.as_ref(), self)?;
+            if !opened.is_free()
+                && let Some(message) = budget::refuse(provider, &payload, &total, &config, self.settings())?
+            {
+                return Err(SessionError::OverLimit { message });
+            }
+            let (call, wanted) = match order.make(opened.as_ref(), self, &config) {
+                Ok(Made::AwaitsPerson) => {
+                    return Err(SessionError::PersonCannotReply { provider: provider.to_owned() });
+                }
+                Ok(Made::Replied { call, tool_calls }) => (call, tool_calls),
+                Err(failure) => {
+                    let has_text = std::fs::metadata(&text_path).is_ok_and(|metadata| metadata.len() > 0);
+                    if !has_text {
+                        return Err(failure.error.into());
+                    }
+                    // Whoever asked decides what becomes of half a reply.
+                    drop(directory.keep());
+                    let kept = text_path.display().to_string();
+                    return Err(SessionError::SendFailed { source: failure.error, kept });
+                }
+            };
+            total = total.with(call.usage.as_ref());
+            touched.extend(call.touched.into_iter().map(|file| file.path));
+            notes.extend(call.notes);
+            if let Some(tool_loop) = &mut tool_loop {
+                let text = crate::read::read_text(&text_path)?;
+                let round = tool_loop.take(text, &wanted, &mut payload);
+                tool_calls.extend(round.uses);
+                if round.asks_again {
+                    if self.surroundings().stop.is_raised() {
+                        return Err(aiwf_provider::AskError::Stopped { provider: provider.to_owned() }.into());
+                    }
+                    continue;
+                }
+            }
+            return Ok(Sent {
+                prompt_sha256,
                 provider: provider.to_owned(),
                 model: call.model,
-                usage: call.usage,
-                touched: call.touched.into_iter().map(|file| file.path).collect(),
-                notes: call.notes,
+                usage: total.usage(),
+                touched,
+                notes,
                 problems: built.problems,
+                tools: tool_loop.map(|tool_loop| ToolReport {
+                    rounds: tool_loop.n_rounds,
+                    tool_calls,
+                    max_rounds_reached: tool_loop.cut_short == Some(CutShort::MaxRounds),
+                    loop_detected: tool_loop.cut_short == Some(CutShort::Loop),
+                    warning: tool_loop.warning(),
+                }),
                 text_path,
                 _directory: directory,
-            }),
-            Err(failure) => {
-                let has_text = std::fs::metadata(&text_path).is_ok_and(|metadata| metadata.len() > 0);
-                if !has_text {
-                    return Err(failure.error.into());
-                }
-                // Whoever asked decides what becomes of half a reply.
-                drop(directory.keep());
-                let kept = text_path.display().to_string();
-                Err(SessionError::SendFailed { source: failure.error, kept })
-            }
+            });
         }
+    }
+
+    /// The tools of a reply, put into its document where the provider has no other way to see them.
+    fn tools_to_send(
+        &self,
+        document: &mut Document,
+        provider: &str,
+        ability: Ability,
+        config: &Config,
+    ) -> Result<PhaseTools, SessionError> {
+        const PHASE: &str = "reply";
+        let tools = self.phase_tools(PHASE, provider, ability.has_native_tools, config, &mut None)?;
+        let no_tools = |problems| SessionError::NoTools { phase: PHASE.to_owned(), problems };
+        let tools = tools.ok_or_else(|| no_tools(Vec::new()))?;
+        if tools.policy.is_empty() {
+            return Err(no_tools(tools.problems()));
+        }
+        if let Document::Reply(reply) = document {
+            // Only what can be called is shown.
+            reply.mcp_tools = tools.documents();
+            reply.request.include_mcp_tools = Some(true);
+        }
+        Ok(tools)
     }
 }

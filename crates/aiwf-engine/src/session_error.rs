@@ -278,6 +278,14 @@ pub enum SessionError {
     /// The provider gave no answer.
     #[error(transparent)]
     Ask(#[from] AskError),
+    /// Tools were asked for and there are none.
+    #[error("there is no tool for `{phase}`{}", reasons(problems))]
+    NoTools {
+        /// The phase.
+        phase: String,
+        /// Why those that were granted cannot be used.
+        problems: Vec<String>,
+    },
     /// A tool or its server cannot be used.
     #[error(transparent)]
     Tools(#[from] ToolsError),
@@ -428,6 +436,9 @@ impl SessionError {
                 })
             }
             Self::Ask(error) => Some(error.hint()),
+            Self::NoTools { phase, .. } => Some(format!(
+                "name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; `aiwf tools list` shows what there is"
+            )),
             Self::Tools(error) => Some(error.hint()),
             Self::Refused(error) => Some(error.hint()),
             Self::Journal(error) => Some(error.hint()),
@@ -438,4 +449,9 @@ impl SessionError {
             Self::Engine(error) => error.hint(),
         }
     }
+}
+
+fn reasons(problems: &[String]) -> String {
+    let lines: Vec<String> = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+    lines.concat()
 }

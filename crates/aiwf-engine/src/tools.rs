@@ -7,7 +7,8 @@ mod server_log;
 mod specs;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use serde_json::{Map, Value};
 use crate::build::Engine;
 use crate::providers;
 use crate::session_error::SessionError;
+use crate::tool_loop::PhaseTools;
 use server_log::ServerLog;
 
 /// Whether a person agrees to start servers that nobody agreed to yet.
@@ -127,6 +129,39 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// The tools that a model may call in a phase: nothing when it is granted none, or a person replies.
+    ///
+    /// Starts the servers of the grant; one that nobody agreed to is an error.
+    pub(crate) fn phase_tools(
+        &self,
+        phase: &str,
+        provider: &str,
+        is_native: bool,
+        config: &Config,
+        toolbox: &mut Option<Rc<Toolbox>>,
+    ) -> Result<Option<PhaseTools>, SessionError> {
+        let is_granted = config.tools.grants.get(phase).is_some_and(|names| !names.value.is_empty());
+        if !config.tools.enabled.value || !is_granted || !providers::can_use_tools(provider, config) {
+            return Ok(None);
+        }
+        let toolbox = match toolbox {
+            Some(toolbox) => Rc::clone(toolbox),
+            None => Rc::clone(toolbox.insert(Rc::new(self.agreed_tools()?))),
+        };
+        let policy = toolbox.policy(&Rules::default(), &toolbox.grant(phase))?;
+        Ok(Some(PhaseTools { toolbox, policy, is_native }))
+    }
+
+    /// The servers, with the consent that the engine was given.
+    fn agreed_tools(&self) -> Result<Toolbox, SessionError> {
+        match self.surroundings().agreed.clone() {
+            Some(agreed) => self.tools(Consent::Given, move |server, command| agreed(server, command)),
+            None => self.tools(Consent::Remembered, |_, _| ()),
+        }
+    }
+}
+
 impl Toolbox {
     /// Servers that were left out, and why.
     pub fn problems(&self) -> &[String] {
@@ -136,6 +171,11 @@ impl Toolbox {
     /// The servers themselves, for [`aiwf_tools::execute_tools`].
     pub fn servers(&self) -> &Servers {
         &self.servers
+    }
+
+    /// Where the whole of results goes that are too large for a prompt.
+    pub(crate) fn results_dir(&self) -> &Path {
+        &self.results_dir
     }
 
     /// Whether there is any server.

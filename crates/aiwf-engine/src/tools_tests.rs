@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use aiwf_config::{Environment, Settings};
 use aiwf_store::{Durability, create_dir, write_atomic};
 use aiwf_tools::Refusal;

@@ -37,7 +37,12 @@ pub(crate) struct Surroundings {
     pub(crate) watcher: Option<Arc<Watcher>>,
     pub(crate) stop: Stop,
     pub(crate) record: Option<PathBuf>,
+    /// Hears of servers that are agreed to only now; only those of before are started when there is none.
+    pub(crate) agreed: Option<Arc<Agreed>>,
 }
+
+/// Someone who agreed to the start of servers, and hears the name and the exact command of each.
+pub(crate) type Agreed = dyn Fn(&str, &str) + Send + Sync;
 
 impl Surroundings {
     pub(crate) fn tell(&self, event: CallEvent<'_>) {
@@ -54,6 +59,7 @@ impl fmt::Debug for Surroundings {
             .field("is_watched", &self.watcher.is_some())
             .field("stop", &self.stop)
             .field("record", &self.record)
+            .field("agrees_to_servers", &self.agreed.is_some())
             .finish()
     }
 }

@@ -12,6 +12,7 @@ use crate::capability::{Capability, Format};
 use crate::error::PromptError;
 use crate::prompt::Options;
 use crate::recipe::{Recipe, Request};
+use crate::reply::{ToolSchema, tools_text};
 use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
 use crate::tokens::Tokenizer;
 
@@ -83,6 +84,19 @@ pub struct ChangeRequest {
 }
 
 impl ChangeRequest {
+    /// The same; the system text also says how to call these tools.
+    #[must_use]
+    pub fn with_tools(mut self, tools: &[ToolSchema]) -> Self {
+        if !tools.is_empty() {
+            let section = format!("## Tools\n\n{}", tools_text(tools));
+            self.system_prompt = Some(match self.system_prompt.filter(|(text, _)| !text.is_empty()) {
+                Some((text, source)) => (Text::from(format!("{}\n\n{section}\n", text.trim_end())), source),
+                None => (Text::from(section), Source::Engine("tools".to_owned())),
+            });
+        }
+        self
+    }
+
     /// The system template, unless there is nothing in it.
     fn template(&self) -> Option<&(Text, Source)> {
         self.system_prompt.as_ref().filter(|(text, _)| !text.is_empty())

@@ -157,34 +157,49 @@ fn system_prompt(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, 
     }])
 }
 
+/// How to call the tools of a prompt, and what they are.
+pub(crate) fn tools_text(tools: &[ToolSchema]) -> String {
+    let mut text = how_to_call();
+    list_tools(&mut text, tools);
+    text
+}
+
+fn how_to_call() -> String {
+    include_str!("reply/tool_calls.md").trim_end().to_owned()
+}
+
+fn list_tools(text: &mut String, tools: &[ToolSchema]) {
+    let mut seen = BTreeSet::new();
+    for tool in tools {
+        // A tool that two servers list alike is shown once.
+        if !seen.insert(tool.name.as_str()) {
+            continue;
+        }
+        let _ = write!(text, "\n\n### {}", one_line(&tool.name));
+        if let Some(description) = tool.description.as_deref().filter(|text| !text.trim().is_empty()) {
+            text.push('\n');
+            for line in plain_line_ends(description.trim()).lines() {
+                let _ = write!(text, "\n> {line}");
+            }
+        }
+        if let Some(schema) = &tool.input_schema {
+            let _ = write!(text, "\n\n{}", fenced("json", &format!("{schema:#}")));
+        }
+    }
+}
+
 fn mcp_tools(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     if !request.includes_tools || request.tools.is_empty() {
         return Ok(Vec::new());
     }
-    let mut body = include_str!("reply/tool_calls.md").trim_end().to_owned();
+    let mut body = how_to_call();
     if let Some(name) = &request.project_name {
         let _ = write!(body, "\n\nProject: {}", one_line(name));
     }
     if let Some(path) = &request.project_path {
         let _ = write!(body, "\n\nProject path: {}", one_line(path));
     }
-    let mut seen = BTreeSet::new();
-    for tool in &request.tools {
-        // A tool that two servers list alike is shown once.
-        if !seen.insert(tool.name.as_str()) {
-            continue;
-        }
-        let _ = write!(body, "\n\n### {}", one_line(&tool.name));
-        if let Some(description) = tool.description.as_deref().filter(|text| !text.trim().is_empty()) {
-            body.push('\n');
-            for line in plain_line_ends(description.trim()).lines() {
-                let _ = write!(body, "\n> {line}");
-            }
-        }
-        if let Some(schema) = &tool.input_schema {
-            let _ = write!(body, "\n\n{}", fenced("json", &format!("{schema:#}")));
-        }
-    }
+    list_tools(&mut body, &request.tools);
     let source = Source::Input("mcpTools".to_owned());
     Ok(vec![Section {
         role: Role::System,

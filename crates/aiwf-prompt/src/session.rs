@@ -14,6 +14,7 @@ use crate::error::PromptError;
 use crate::fence::one_line;
 use crate::prompt::{Options, Prompt};
 use crate::recipe::{Recipe, Request};
+use crate::reply::{ToolSchema, tools_text};
 use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
 use crate::tokens::Tokenizer;
 
@@ -125,6 +126,8 @@ pub struct SessionRequest {
     pub rejected_reply: Option<Artifact>,
     /// Where the reply is saved, relative to the receiver's working directory.
     pub response_path: Option<String>,
+    /// The tools that a receiver without tools of its own may call.
+    pub tools: Vec<ToolSchema>,
 }
 
 /// Builds the prompt of a session's step from gathered sources.
@@ -150,16 +153,17 @@ impl PromptAssembler {
 /// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&SessionRequest, Capability) -> Result<Vec<Section>, PromptError>;
-    let table: [(&'static str, Sections); 7] = [
-        ("approved-plan", approved_plan),
-        ("standards-bundle", standards_bundle),
-        ("previous-code", previous_code),
-        ("review", review),
-        ("feedback", feedback),
-        ("profile-prompt", profile_prompt),
-        ("output-instructions", output_instructions),
+    let table: [(&'static str, i32, Sections); 8] = [
+        ("approved-plan", 10, approved_plan),
+        ("standards-bundle", 20, standards_bundle),
+        ("previous-code", 30, previous_code),
+        ("review", 40, review),
+        ("feedback", 50, feedback),
+        ("profile-prompt", 60, profile_prompt),
+        ("tools", 65, tools),
+        ("output-instructions", 70, output_instructions),
     ];
-    let component = |((id, sections), order): ((&'static str, Sections), i32)| -> Arc<dyn Component> {
+    let component = |(id, order, sections): (&'static str, i32, Sections)| -> Arc<dyn Component> {
         Arc::new(BuiltIn {
             id,
             recipe: Recipe::Session,
@@ -171,7 +175,7 @@ pub(crate) fn components() -> Vec<Arc<dyn Component>> {
             sections,
         })
     };
-    table.into_iter().zip((10..).step_by(10)).map(component).collect()
+    table.into_iter().map(component).collect()
 }
 
 fn approved_plan(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
@@ -263,6 +267,19 @@ fn feedback(request: &SessionRequest, capability: Capability) -> Result<Vec<Sect
 fn profile_prompt(request: &SessionRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let body = request.profile_prompt.clone();
     Ok(vec![Section::new("profile-prompt", "Profile Prompt", request.profile_source.clone(), body)])
+}
+
+fn tools(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
+    if request.tools.is_empty() {
+        return Ok(Vec::new());
+    }
+    let source = Source::Engine("tools".to_owned());
+    Ok(vec![Section {
+        heading: Some("## Tools".to_owned()),
+        role: if capability.supports_system_prompt { Role::System } else { Role::User },
+        stability: Stability::Stable,
+        ..Section::new("tools", "Tools", source, tools_text(&request.tools))
+    }])
 }
 
 fn output_instructions(

@@ -87,6 +87,15 @@ pub enum Turn {
     },
 }
 
+impl Turn {
+    /// What is said in it.
+    pub fn content(&self) -> &str {
+        match self {
+            Self::Assistant { content, .. } | Self::Tool { content, .. } | Self::User { content } => content,
+        }
+    }
+}
+
 /// Everything a provider gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payload {

@@ -56,6 +56,9 @@ pub struct RecordedCapability {
     /// The agent whose system templates it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_agent: Option<String>,
+    /// Whether it called tools by its own means.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_native_tools: bool,
 }
 
 /// An answer that is to be kept.

@@ -111,6 +111,43 @@ pub struct Call {
     pub notes: Vec<String>,
 }
 
+/// How the call of a tool ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolOutcome {
+    /// The tool did what it was asked for.
+    Done,
+    /// It said that it failed, or gave nothing.
+    Failed,
+    /// It may not be called; nothing was sent.
+    Refused,
+}
+
+/// A tool that a model called.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The id of the call.
+    pub id: String,
+    /// The server that was asked; none when the call was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The tool, as it was called.
+    pub tool: String,
+    /// What it was given.
+    pub arguments: serde_json::Value,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// How many bytes it gave.
+    pub bytes: u64,
+    /// SHA-256 of them.
+    pub sha256: String,
+    /// How it ended.
+    pub outcome: ToolOutcome,
+    /// Why it was refused or gave nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
 /// A call that may have cost something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Spent {
@@ -159,19 +196,33 @@ pub struct Total {
 impl Total {
     /// Adds up.
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a Spent>) -> Self {
-        calls.into_iter().fold(Self::default(), |total, call| {
-            let usage = call.usage.unwrap_or_default();
-            let is_counted = usage.input_tokens.is_some() && usage.output_tokens.is_some();
-            Self {
-                calls: total.calls + 1,
-                input_tokens: sum(total.input_tokens, usage.input_tokens, u64::saturating_add),
-                output_tokens: sum(total.output_tokens, usage.output_tokens, u64::saturating_add),
-                cached_tokens: sum(total.cached_tokens, usage.cached_tokens, u64::saturating_add),
-                cost: sum(total.cost, usage.cost, Dollars::plus),
-                calls_without_tokens: total.calls_without_tokens + u64::from(!is_counted),
-                calls_without_cost: total.calls_without_cost + u64::from(usage.cost.is_none()),
-            }
-        })
+        calls.into_iter().fold(Self::default(), |total, call| total.with(call.usage.as_ref()))
+    }
+
+    /// The same and one more call.
+    #[must_use]
+    pub fn with(self, usage: Option<&Usage>) -> Self {
+        let usage = usage.copied().unwrap_or_default();
+        let is_counted = usage.input_tokens.is_some() && usage.output_tokens.is_some();
+        Self {
+            calls: self.calls + 1,
+            input_tokens: sum(self.input_tokens, usage.input_tokens, u64::saturating_add),
+            output_tokens: sum(self.output_tokens, usage.output_tokens, u64::saturating_add),
+            cached_tokens: sum(self.cached_tokens, usage.cached_tokens, u64::saturating_add),
+            cost: sum(self.cost, usage.cost, Dollars::plus),
+            calls_without_tokens: self.calls_without_tokens + u64::from(!is_counted),
+            calls_without_cost: self.calls_without_cost + u64::from(usage.cost.is_none()),
+        }
+    }
+
+    /// What the calls cost together.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            cached_tokens: self.cached_tokens,
+            cost: self.cost,
+        }
     }
 
     /// Tokens sent and received, as far as they are known.

@@ -1,6 +1,6 @@
 //! What somebody wants, and whether it may happen.
 
-use crate::call::Call;
+use crate::call::{Call, ToolUse};
 use crate::change::{Artifact, Flow, PhaseChoice};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
 use crate::phase::{Phase, Stage};
@@ -48,6 +48,22 @@ pub enum Command {
         payload_sha256: String,
         /// Whether asking again would cost nothing.
         is_free: bool,
+    },
+    /// The provider called tools before it replied.
+    RecordToolCalls {
+        /// The calls, in their order.
+        calls: Vec<ToolUse>,
+    },
+    /// The provider is being asked again, with what the tools gave.
+    RecordAskedAgain {
+        /// Who is asked.
+        provider: String,
+        /// SHA-256 of what is sent.
+        payload_sha256: String,
+        /// Whether asking again would cost nothing.
+        is_free: bool,
+        /// How the call before went.
+        call: Box<Call>,
     },
     /// The reply is there, whole.
     RecordReply {
@@ -183,6 +199,8 @@ impl Command {
             Self::ApprovePrompt { .. } | Self::ApproveResponse { .. } => "approve",
             Self::RejectPrompt { .. } | Self::RejectResponse { .. } => "reject",
             Self::RecordSent { .. } => "ask",
+            Self::RecordToolCalls { .. } => "record tool calls",
+            Self::RecordAskedAgain { .. } => "ask again",
             Self::RecordReply { .. } => "take a reply",
             Self::RecordFailure { .. } => "record a failure",
             Self::RefuseReply { .. } => "read the reply",
@@ -241,6 +259,13 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             Command::RecordSent { provider, payload_sha256, is_free },
             Step::AskWanted | Step::Asked { is_free: true },
         ) => one(Event::PromptSent { provider, payload_sha256, n_earlier: state.n_sent, is_free }),
+        (Command::RecordToolCalls { calls }, Step::Asked { .. }) => {
+            Ok(calls.into_iter().map(|call| Event::ToolCalled(Box::new(call))).collect())
+        }
+        (
+            Command::RecordAskedAgain { provider, payload_sha256, is_free, call },
+            Step::Asked { is_free: was_free },
+        ) if is_free == *was_free => one(Event::AskedAgain { provider, payload_sha256, is_free, call }),
         (
             Command::RecordReply { response, call },
             Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. },
@@ -335,6 +360,8 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             | Command::ApprovePrompt { .. }
             | Command::RejectPrompt { .. }
             | Command::RecordSent { .. }
+            | Command::RecordToolCalls { .. }
+            | Command::RecordAskedAgain { .. }
             | Command::RecordReply { .. }
             | Command::RecordFailure { .. }
             | Command::RefuseReply { .. }

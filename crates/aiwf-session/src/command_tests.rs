@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::call::{TouchedFile, Usage};
+use crate::call::{ToolOutcome, TouchedFile, Usage};
 use crate::change::{Agent, ChangeSetup, Task, TaskStatus, Verdict};
 use crate::effect::{Effect, next_effect};
 use crate::setup::GateSetting;
@@ -688,4 +688,40 @@ mod properties {
             }
         }
     }
+}
+
+#[test]
+fn every_request_of_a_loop_with_tools_counts_and_nothing_else_changes() {
+    let mut session = Driven::new(setup(&[], 5));
+    session.write_prompt();
+    session.approve_prompt();
+    let used = || ToolUse {
+        id: "call-1".to_owned(),
+        server: Some("files".to_owned()),
+        tool: "files__read".to_owned(),
+        arguments: serde_json::json!({"path": "a"}),
+        duration_ms: 3,
+        bytes: 5,
+        sha256: "h".to_owned(),
+        outcome: ToolOutcome::Done,
+        message: None,
+    };
+    let again = |is_free| Command::RecordAskedAgain {
+        provider: "p".to_owned(),
+        payload_sha256: "h2".to_owned(),
+        is_free,
+        call: Box::new(Call { millis: 7, ..Call::default() }),
+    };
+    assert!(session.run(Command::RecordToolCalls { calls: vec![used()] }).is_err());
+    assert!(session.run(again(false)).is_err());
+    session.run(sent(false)).unwrap();
+    session.run(Command::RecordToolCalls { calls: vec![used(), used()] }).unwrap();
+    assert!(session.run(again(true)).is_err());
+    session.run(again(false)).unwrap();
+    assert_eq!(session.state.step, Step::Asked { is_free: false });
+    assert_eq!((session.state.total().calls, session.state.spent[0].millis), (2, Some(7)));
+    let line = r#"{"event":"tool-called","id":"call-1","server":"files","tool":"files__read","arguments":{"path":"a"},"duration_ms":3,"bytes":5,"sha256":"h","outcome":"done"}"#;
+    let event = Event::ToolCalled(Box::new(used()));
+    assert_eq!(serde_json::to_string(&event).unwrap(), line);
+    assert_eq!(serde_json::from_str::<Event>(line).unwrap(), event);
 }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::Call;
+use crate::call::{Call, ToolUse};
 use crate::change::{Agent, Artifact};
 use crate::phase::Phase;
 use crate::setup::Setup;
@@ -109,6 +109,19 @@ pub enum Event {
         n_earlier: u32,
         /// Whether asking again costs nothing.
         is_free: bool,
+    },
+    /// The provider called a tool before it replied.
+    ToolCalled(Box<ToolUse>),
+    /// The provider was asked again, with what the tools it called gave.
+    AskedAgain {
+        /// Who was asked.
+        provider: String,
+        /// SHA-256 of what was sent.
+        payload_sha256: String,
+        /// Whether asking again costs nothing.
+        is_free: bool,
+        /// How the call before went.
+        call: Box<Call>,
     },
     /// The reply is there, whole.
     ReplyReceived {
@@ -292,6 +305,8 @@ impl Event {
             Self::PromptApproved { .. } => "prompt-approved",
             Self::PromptRejected { .. } => "prompt-rejected",
             Self::PromptSent { .. } => "prompt-sent",
+            Self::ToolCalled(_) => "tool-called",
+            Self::AskedAgain { .. } => "asked-again",
             Self::ReplyReceived { .. } => "reply-received",
             Self::AskFailed { .. } => "ask-failed",
             Self::ReplyRefused { .. } => "reply-refused",

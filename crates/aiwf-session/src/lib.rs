@@ -20,7 +20,7 @@ mod refusal;
 
 mod transitions;
 
-pub use call::{Call, Dollars, Spent, Total, TouchedFile, Usage};
+pub use call::{Call, Dollars, Spent, ToolOutcome, ToolUse, Total, TouchedFile, Usage};
 pub use change::{
     Agent, Artifact, ChangeSetup, ChangeState, Flow, NewFile, PhaseChoice, Task, TaskStatus, Verdict,
 };

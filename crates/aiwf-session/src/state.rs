@@ -264,6 +264,12 @@ impl State {
                 self.n_sent += 1;
                 self.spend(provider, *is_free, false);
             }
+            // What a tool gave is part of the exchange, and decides nothing here.
+            Event::ToolCalled(_) => {}
+            Event::AskedAgain { provider, is_free, call, .. } => {
+                self.settle(Some(call));
+                self.spend(provider, *is_free, false);
+            }
             Event::ReplyReceived { response, call } => {
                 self.response = Some(response.clone());
                 self.reopen_gate();

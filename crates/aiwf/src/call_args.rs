@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use aiwf_engine::Engine;
 use aiwf_engine::provider::Stop;
+use aiwf_engine::tool::ToolsError;
+use aiwf_engine::{Engine, SessionError};
 use clap::Args;
 
 use crate::call_progress;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output;
 
 /// The heading of these flags in the help.
@@ -36,6 +38,37 @@ impl CallArgs {
             engine.watched_by(call_progress::line())
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ServerArgs {
+    /// Start tool servers that nobody agreed to yet, and remember that for exactly their commands.
+    #[arg(long, help_heading = CALLS)]
+    yes: bool,
+}
+
+impl ServerArgs {
+    /// The engine, with this consent.
+    pub(crate) fn engine(self, engine: Engine) -> Engine {
+        agreeing(engine, self.yes)
+    }
+}
+
+/// The engine; it starts servers that nobody agreed to yet when a person says yes.
+pub(crate) fn agreeing(engine: Engine, is_yes: bool) -> Engine {
+    if is_yes { engine.agreeing_to_servers(output::server_starts) } else { engine }
+}
+
+/// A failure of a command whose `--yes` opens gates: one can agree to a server without that.
+pub(crate) fn keeping_gates(error: SessionError) -> Failure {
+    let hint = if let SessionError::Tools(ToolsError::Untrusted { name, .. }) = &error {
+        Some(format!("`aiwf tools list --server {name} --yes` starts it and remembers that"))
+    } else {
+        None
+    };
+    let mut failure = Failure::from(error);
+    failure.hint = hint.or(failure.hint);
+    failure
 }
 
 /// Ctrl-C ends the call under way; a second one ends the program.

@@ -171,6 +171,11 @@ pub(crate) fn warn(text: &str) {
     note(&format!("{warning}warning:{warning:#} {text}\n"));
 }
 
+/// Says that a tool server is started that was agreed to only now.
+pub(crate) fn server_starts(server: &str, command: &str) {
+    note(&format!("starting `{server}`: {}\n", printable(command)));
+}
+
 /// Says that the program waits, when it waits for a person.
 pub(crate) fn note_waiting_for_input() {
     if io::stdin().is_terminal() {

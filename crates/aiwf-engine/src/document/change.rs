@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::object::objects;
+use super::reply::ToolDocument;
 
 /// A phase of a change: how the agent works, what it should know, what to do.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -28,6 +29,10 @@ pub struct ChangeDocument {
     /// Template variables, beside or in place of those the engine fills in.
     #[serde(default)]
     pub variables: BTreeMap<String, String>,
+    /// The tools that a receiver without tools of its own may call; only the engine knows them.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub tools: Vec<ToolDocument>,
 }
 
 /// One thing the agent should know.

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::reply::ToolDocument;
+
 /// A step of a session: which one, and for what kind of receiver.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -34,4 +36,8 @@ pub struct SessionDocument {
     /// The reply that was rejected, as a path below the session's directory.
     #[serde(default, alias = "rejectedReply")]
     pub rejected_reply: Option<String>,
+    /// The tools that a receiver without tools of its own may call; only the engine knows them.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub tools: Vec<ToolDocument>,
 }

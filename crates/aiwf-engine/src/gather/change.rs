@@ -9,6 +9,7 @@ use aiwf_prompt::{
     render_template,
 };
 
+use super::reply::schemas;
 use super::{DocumentCapability, Gathered, Progress, files, named, project};
 use crate::document::{ChangeDocument, ContextDocument};
 use crate::error::EngineError;
@@ -54,6 +55,7 @@ pub(super) fn gather(
         instructions: Text::from(document.instructions),
         instructions_source: Source::Input("instructions".to_owned()),
     };
+    let request = request.with_tools(&schemas(document.tools));
     Ok(Gathered { request: Request::Change(request), capability: DocumentCapability::default(), problems })
 }
 

@@ -3,7 +3,7 @@
 use aiwf_prompt::{ComponentSetting, ReplyMode, ReplyRequest, Request, Text, ToolSchema};
 
 use super::{DocumentCapability, Gathered, named};
-use crate::document::ReplyDocument;
+use crate::document::{ReplyDocument, ToolDocument};
 use crate::error::EngineError;
 
 pub(super) fn gather(document: ReplyDocument) -> Result<Gathered, EngineError> {
@@ -30,19 +30,21 @@ pub(super) fn gather(document: ReplyDocument) -> Result<Gathered, EngineError> {
             .collect(),
         mode,
         cli_tool: document.cli_tool,
-        tools: document
-            .mcp_tools
-            .into_iter()
-            .map(|tool| ToolSchema {
-                name: tool.name,
-                description: tool.description,
-                input_schema: tool.input_schema,
-            })
-            .collect(),
+        tools: schemas(document.mcp_tools),
     };
     Ok(Gathered {
         request: Request::Reply(request),
         capability: DocumentCapability::default(),
         problems: Vec::new(),
     })
+}
+
+/// The tools of a document.
+pub(super) fn schemas(tools: Vec<ToolDocument>) -> Vec<ToolSchema> {
+    let schema = |tool: ToolDocument| ToolSchema {
+        name: tool.name,
+        description: tool.description,
+        input_schema: tool.input_schema,
+    };
+    tools.into_iter().map(schema).collect()
 }

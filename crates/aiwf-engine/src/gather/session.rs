@@ -57,6 +57,7 @@ pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<G
         | SessionPhase::Reviewing => None,
     };
     let request = SessionRequest {
+        tools: super::reply::schemas(document.tools),
         phase,
         profile_prompt: Text::from(document.profile_prompt),
         profile_source: Source::Input("profile_prompt".to_owned()),

@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use aiwf_provider::{Ask, Payload, Permission};
-use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step};
+use aiwf_provider::{Ask, AskError, Payload, Permission};
+use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step, Total};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
@@ -14,6 +14,7 @@ use crate::budget;
 use crate::call::{CallFailure, Made, Order, fingerprint, free_path};
 use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
+use crate::tool_loop::ToolLoop;
 
 /// Where a call's files go, relative to the session.
 pub(crate) struct CallPaths {
@@ -93,6 +94,8 @@ impl Work<'_> {
     }
 
     /// Makes the call and takes the reply; nothing when a person will give it.
+    ///
+    /// A provider that calls tools is asked again with what they gave, until it calls none.
     fn call(
         &mut self,
         name: &str,
@@ -102,44 +105,65 @@ impl Work<'_> {
         let response = self.response_path()?;
         let response_file = self.directory.file(&response);
         self.refuse_links(&response)?;
-        let before = fingerprint(&response_file);
-        let paths = self.call_paths("response")?;
-        if let Some(parent) = paths.text.parent() {
-            aiwf_store::create_dir(parent)?;
-        }
-        let order = self.order(name, payload, &paths, Some(&response_file))?;
-        let ability = order.ability;
-        match order.make(provider, self.engine, self.config()) {
-            Ok(Made::AwaitsPerson) => {
-                aiwf_store::remove(&paths.text)?;
-                Ok(None)
+        let tools = self.tools(self.state.phase, self.state.iteration)?;
+        let mut earlier = Call::default();
+        earlier.notes.extend(tools.iter().flat_map(|tools| tools.problems()));
+        let stop = &self.engine.surroundings().stop;
+        let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, stop));
+        let mut payload = payload.clone();
+        loop {
+            let before = fingerprint(&response_file);
+            let paths = self.call_paths("response")?;
+            if let Some(parent) = paths.text.parent() {
+                aiwf_store::create_dir(parent)?;
             }
-            Ok(Made::Replied(call)) => {
-                // An agent may have put a link in the way meanwhile; nothing is written through it.
-                if let Err(error) = self.refuse_links_of_call(&response, &paths) {
+            let order = self.order(name, &payload, &paths, Some(&response_file))?;
+            let ability = order.ability;
+            let made = order.make(provider, self.engine, self.config());
+            let after = fingerprint(&response_file);
+            let has_written = after.is_some() && after != before;
+            match made {
+                Ok(Made::AwaitsPerson) => {
+                    aiwf_store::remove(&paths.text)?;
+                    return Ok(None);
+                }
+                Ok(Made::Replied { mut call, tool_calls }) => {
+                    // An agent may have put a link in the way meanwhile; nothing is written through it.
+                    if let Err(error) = self.refuse_links_of_call(&response, &paths) {
+                        self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+                        return Err(error);
+                    }
+                    if let Some(tool_loop) = &mut tool_loop {
+                        let path = if has_written { &response_file } else { &paths.text };
+                        let text = crate::read::read_bytes(path).unwrap_or_default();
+                        let text = String::from_utf8_lossy(&text).into_owned();
+                        let round = tool_loop.take(text, &tool_calls, &mut payload);
+                        if !round.uses.is_empty() {
+                            self.commit(Command::RecordToolCalls { calls: round.uses })?;
+                        }
+                        if round.asks_again {
+                            call.kept = self.keep_unfinished(&paths, &response_file, has_written)?;
+                            add_earlier(&mut earlier, &call);
+                            self.ask_again(name, provider, &payload, call)?;
+                            continue;
+                        }
+                        earlier.notes.extend(tool_loop.warning());
+                    }
+                    add_earlier(&mut earlier, &call);
+                    (call.touched, call.notes) = (earlier.touched, earlier.notes);
+                    return self.take_answer(&response, &paths, call, has_written, ability).map(Some);
+                }
+                Err(CallFailure { error, call }) if self.refuse_links_of_call(&response, &paths).is_err() => {
                     self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-                    return Err(error);
+                    return Err(error.into());
                 }
-                let after = fingerprint(&response_file);
-                let has_written = after.is_some() && after != before;
-                let outcome = self.take_answer(&response, &paths, call, has_written, ability)?;
-                Ok(Some(outcome))
-            }
-            Err(CallFailure { error, call }) if self.refuse_links_of_call(&response, &paths).is_err() => {
-                self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-                Err(error.into())
-            }
-            Err(CallFailure { error, mut call }) => {
-                let after = fingerprint(&response_file);
-                call.kept = self.keep_call_files(&paths)?;
-                if after.is_some() && after != before {
-                    // What an agent wrote of its reply is kept, but not where a whole reply is looked for.
-                    let paths = self.call_paths("response")?;
-                    aiwf_store::move_to(&response_file, &paths.text)?;
-                    call.kept.extend(self.keep_call_files(&paths)?);
+                Err(CallFailure { error, mut call }) => {
+                    call.kept = self.keep_unfinished(&paths, &response_file, has_written)?;
+                    add_earlier(&mut earlier, &call);
+                    call.touched = earlier.touched;
+                    self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+                    return Err(error.into());
                 }
-                self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-                Err(error.into())
             }
         }
     }
@@ -152,6 +176,54 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Puts on record that the provider is asked once more, when it may be.
+    fn ask_again(
+        &mut self,
+        name: &str,
+        provider: &dyn Ask,
+        payload: &Payload,
+        call: Box<Call>,
+    ) -> Result<(), SessionError> {
+        let is_free = provider.is_free();
+        let refusal = if self.engine.surroundings().stop.is_raised() {
+            Some(SessionError::from(AskError::Stopped { provider: name.to_owned() }))
+        } else if is_free {
+            None
+        } else {
+            // The call that has just ended is not settled yet.
+            let settled = self.state.spent.split_last().map(|(_, settled)| settled).unwrap_or_default();
+            let spent = Total::of(settled).with(call.usage.as_ref());
+            let refused = budget::refuse(name, payload, &spent, self.config(), self.engine.settings())?;
+            refused.map(|message| SessionError::OverLimit { message })
+        };
+        if let Some(error) = refusal {
+            self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+            return Err(error);
+        }
+        self.commit(Command::RecordAskedAgain {
+            provider: name.to_owned(),
+            payload_sha256: payload.sha256(),
+            is_free,
+            call,
+        })
+    }
+
+    /// Keeps what came with a call that gave no whole reply, but not where a whole reply is looked for.
+    fn keep_unfinished(
+        &self,
+        paths: &CallPaths,
+        response_file: &std::path::Path,
+        has_written: bool,
+    ) -> Result<Vec<FileHash>, SessionError> {
+        let mut kept = self.keep_call_files(paths)?;
+        if has_written {
+            let paths = self.call_paths("response")?;
+            aiwf_store::move_to(response_file, &paths.text)?;
+            kept.extend(self.keep_call_files(&paths)?);
+        }
+        Ok(kept)
     }
 
     /// The file the agent wrote is the reply, else its text; both are kept.
@@ -238,6 +310,17 @@ impl Work<'_> {
         let may_be_whole = self.state.step == (Step::Asked { is_free: false })
             && self.ability()?.permission == Permission::ReadOnly;
         if may_be_whole { self.pick_up_reply() } else { Ok(false) }
+    }
+}
+
+/// What the calls before this one said and touched counts with it.
+fn add_earlier(earlier: &mut Call, call: &Call) {
+    earlier.notes.extend(call.notes.iter().cloned());
+    for file in &call.touched {
+        match earlier.touched.iter_mut().find(|known| known.path == file.path) {
+            Some(known) => known.after.clone_from(&file.after),
+            None => earlier.touched.push(file.clone()),
+        }
     }
 }
 

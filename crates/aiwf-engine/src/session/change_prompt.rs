@@ -13,7 +13,7 @@ use aiwf_store::sha256_hex;
 use super::work::Work;
 use crate::Engine;
 use crate::build::BuildOptions;
-use crate::document::{ChangeDocument, Document};
+use crate::document::{ChangeDocument, Document, ToolDocument};
 use crate::error::EngineError;
 use crate::gather::ChangeFlags;
 use crate::session_error::SessionError;
@@ -24,11 +24,13 @@ impl Work<'_> {
         &self,
         phase: Phase,
         change: &ChangeSetup,
+        tools: Vec<ToolDocument>,
     ) -> Result<Prompt, SessionError> {
         let document = ChangeDocument {
             agent: change.agents.get(&phase).and_then(|agent| agent.template.clone()),
             phase: Some(phase.as_str().to_owned()),
             instructions: self.instructions(phase, change),
+            tools,
             ..ChangeDocument::default()
         };
         let flags = ChangeFlags {

@@ -68,7 +68,7 @@ impl Work<'_> {
                 aiwf_store::remove(&paths.text)?;
                 self.leave_to_person(name, "a person decides")
             }
-            Ok(Made::Replied(mut call)) => {
+            Ok(Made::Replied { mut call, .. }) => {
                 let relative = paths.text.strip_prefix(&self.directory.path).unwrap_or(&paths.text);
                 let relative = relative.display().to_string();
                 let answer = self.read(&relative)?;

@@ -1,7 +1,7 @@
 //! What will be sent next, exactly.
 
 use aiwf_prompt::{FsAbility, Metadata, SectionReport, Tokenizer};
-use aiwf_provider::SectionHash;
+use aiwf_provider::{SectionHash, ToolSpec};
 use aiwf_session::{Phase, Step};
 use serde::Serialize;
 
@@ -22,6 +22,9 @@ pub struct SessionPreview {
     pub prompt: String,
     /// The same as messages.
     pub messages: Vec<PreviewMessage>,
+    /// The tools that the provider calls by its own means; all others read of them in the prompt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolSpec>,
     /// What it is made of.
     pub sections: Vec<SectionHash>,
     /// Its figures.
@@ -54,12 +57,18 @@ pub struct PreviewMetadata {
 }
 
 impl SessionPreview {
-    /// The payload as one text: the system text, when there is one, and the user's.
+    /// The payload as one text: the system text, when there is one, the user's, and the tools, when there are any.
     pub fn text(&self) -> String {
-        match &self.system_prompt {
+        let text = match &self.system_prompt {
             Some(system) => format!("{system}\n\n---\n\n{}", self.prompt),
             None => self.prompt.clone(),
+        };
+        if self.tools.is_empty() {
+            return text;
         }
+        let tools: Vec<String> =
+            self.tools.iter().map(|tool| format!("{:#}\n", serde_json::json!(tool))).collect();
+        format!("{}\n\n---\n\n{}", text.trim_end_matches('\n'), tools.concat())
     }
 }
 
@@ -106,6 +115,7 @@ impl Engine {
                 fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
                 lowered_from: ability.lowered_from.map(FsAbility::as_str),
             },
+            tools: payload.tools,
             sections: payload.sections,
             system_prompt: payload.system,
         })

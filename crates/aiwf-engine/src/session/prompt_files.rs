@@ -25,8 +25,9 @@ impl Work<'_> {
         fs_ability: Option<FsAbility>,
     ) -> Result<Prompt, SessionError> {
         let setup = self.setup()?.clone();
+        let tools = self.tools(phase, iteration)?.map(|tools| tools.documents()).unwrap_or_default();
         if let Some(change) = &setup.change {
-            return self.build_change_prompt(phase, change);
+            return self.build_change_prompt(phase, change, tools);
         }
         let capability = self.ability_in(phase, iteration, fs_ability)?.capability;
         let inputs = self.inputs()?;
@@ -50,6 +51,7 @@ impl Work<'_> {
                 .as_ref()
                 .and_then(|feedback| feedback.rejected_reply.as_ref())
                 .map(|file| file.path.clone()),
+            tools,
         };
         let options = BuildOptions {
             format: Some(Format::Text),
@@ -93,11 +95,14 @@ impl Work<'_> {
     /// An edit may have made a prompt larger than it may be; then it is not sent.
     pub(crate) fn refuse_over_budget(&self, payload: &Payload) -> Result<(), SessionError> {
         let Some(budget) = self.budget(self.state.phase) else { return Ok(()) };
+        let tools: Vec<String> =
+            payload.tools.iter().map(|tool| serde_json::json!(tool).to_string()).collect();
         let texts: Vec<Vec<&str>> = payload
             .messages
             .iter()
             .map(|message| message.content.as_str())
             .chain(payload.system.as_deref())
+            .chain(tools.iter().map(String::as_str))
             .map(|text| vec![text])
             .collect();
         let needed: Tokens = Tokenizer::Estimate.count(&texts).into_iter().sum();
@@ -129,6 +134,7 @@ impl Work<'_> {
             system,
             messages,
             sections,
+            tools: self.tools(phase, iteration)?.map(|tools| tools.specs()).unwrap_or_default(),
             session_id: self.id_in_prompts(),
             // Standards and rules are the same for every phase of a session.
             is_system_stable: true,

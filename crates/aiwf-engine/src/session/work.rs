@@ -1,5 +1,7 @@
 //! A session that is being worked on: locked, folded, and changed only through the machine.
 
+use std::rc::Rc;
+
 use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
 use aiwf_session::{Actor, Command, FileHash, Flow, Phase, Setup, State, decide};
@@ -11,6 +13,8 @@ use crate::clock;
 use crate::providers::load_config;
 use crate::read::read_bytes;
 use crate::session_error::SessionError;
+use crate::tool_loop::PhaseTools;
+use crate::tools::Toolbox;
 
 /// A locked session.
 pub(crate) struct Work<'e> {
@@ -24,6 +28,9 @@ pub(crate) struct Work<'e> {
     /// The phase and iteration after which a change waits for the next command; a session never does.
     pub(super) stop_after: Option<(Phase, u32)>,
     config: Config,
+    toolbox: Option<Rc<Toolbox>>,
+    /// The tools of the phase and provider that were asked for last.
+    tools: Option<(Phase, String, Option<Rc<PhaseTools>>)>,
     _lock: Lock,
 }
 
@@ -45,6 +52,8 @@ impl<'e> Work<'e> {
             is_profile_changed: false,
             stop_after,
             config,
+            toolbox: None,
+            tools: None,
             _lock: lock,
         };
         work.undo_intended()?;
@@ -65,6 +74,26 @@ impl<'e> Work<'e> {
             self.profile = Some(profile);
         }
         self.profile.as_ref().ok_or(SessionError::NoOpenSession)
+    }
+
+    /// The tools that the provider of a phase may call; their servers are started once.
+    pub(crate) fn tools(
+        &mut self,
+        phase: Phase,
+        iteration: u32,
+    ) -> Result<Option<Rc<PhaseTools>>, SessionError> {
+        let name = self.setup()?.provider(phase).to_owned();
+        if let Some((known, provider, tools)) = &self.tools
+            && (*known, provider) == (phase, &name)
+        {
+            return Ok(tools.clone());
+        }
+        let is_native = self.ability_in(phase, iteration, None)?.has_native_tools;
+        let tools =
+            self.engine.phase_tools(phase.as_str(), &name, is_native, &self.config, &mut self.toolbox)?;
+        let tools = tools.map(Rc::new);
+        self.tools = Some((phase, name, tools.clone()));
+        Ok(tools)
     }
 
     /// Lets the machine decide; what it decides is in the journal when this returns.

@@ -41,6 +41,7 @@ pub(crate) fn code(name: &str, content: &str) -> CodeFile {
 /// A step without artifacts.
 pub(crate) fn session(phase: SessionPhase) -> SessionRequest {
     SessionRequest {
+        tools: Vec::new(),
         phase,
         profile_prompt: Text::from("Do your work"),
         profile_source: input("profile_prompt"),

@@ -59,6 +59,7 @@ fn session() -> impl Strategy<Value = Request> {
     (phase, text(), artifact(), artifact(), code, artifact(), maybe(text()), maybe(text())).prop_map(
         |(phase, profile_prompt, plan, standards, code, review, feedback, response_path)| {
             Request::Session(SessionRequest {
+                tools: Vec::new(),
                 phase,
                 profile_prompt: Text::from(profile_prompt),
                 profile_source: input("profile_prompt"),

@@ -497,6 +497,7 @@ fn the_components_of_the_recipe_stand_in_their_order() {
             "review",
             "feedback",
             "profile-prompt",
+            "tools",
             "output-instructions",
         ]
     );

@@ -98,11 +98,7 @@ impl Invocation {
 /// them is not touched.
 pub(crate) fn prompt_text(payload: &Payload) -> Cow<'_, str> {
     let messages = payload.messages.iter().map(|message| message.content.as_str());
-    let turns = payload.turns.iter().map(|turn| match turn {
-        Turn::Assistant { content, .. } | Turn::Tool { content, .. } | Turn::User { content } => {
-            content.as_str()
-        }
-    });
+    let turns = payload.turns.iter().map(Turn::content);
     let mut texts = messages.chain(turns);
     match (texts.next(), texts.next()) {
         (None, _) => Cow::Borrowed(""),

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, ServerArgs, agreeing, keeping_gates};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -77,7 +77,7 @@ pub(crate) enum ChangeCommand {
     Run {
         #[command(flatten)]
         change: ChangeName,
-        /// Nobody has to say yes at any gate from now on.
+        /// Nobody has to say yes at any gate from now on, nor to the start of tool servers.
         #[arg(long)]
         yes: bool,
         #[command(flatten)]
@@ -119,6 +119,8 @@ pub(crate) enum ChangeCommand {
         feedback: String,
         #[command(flatten)]
         call: CallArgs,
+        #[command(flatten)]
+        servers: ServerArgs,
     },
     /// Put a reply in place.
     #[command(after_help = "Example: aiwf change respond login --file reply.md")]
@@ -131,6 +133,8 @@ pub(crate) enum ChangeCommand {
         /// Keep the request and the reply in this directory, for a provider of type replay.
         #[arg(long, value_name = "DIR")]
         record: Option<PathBuf>,
+        #[command(flatten)]
+        servers: ServerArgs,
     },
     /// Ask again with the same approved prompt.
     Retry {
@@ -138,9 +142,16 @@ pub(crate) enum ChangeCommand {
         change: ChangeName,
         #[command(flatten)]
         call: CallArgs,
+        #[command(flatten)]
+        servers: ServerArgs,
     },
     /// Print the next prompt exactly as it will be sent.
-    Preview(ChangeName),
+    Preview {
+        #[command(flatten)]
+        change: ChangeName,
+        #[command(flatten)]
+        servers: ServerArgs,
+    },
     /// Print the events of a change.
     Events {
         #[command(flatten)]
@@ -191,7 +202,7 @@ pub(crate) struct PhaseArgs {
     /// Show these files to this phase too, relative to the project (repeatable).
     #[arg(long = "file", value_name = "GLOB")]
     files: Vec<String>,
-    /// Nobody has to say yes in this phase.
+    /// Nobody has to say yes in this phase, nor to the start of tool servers.
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
@@ -220,6 +231,8 @@ pub(crate) struct ApproveArgs {
     no_hash_prompts: bool,
     #[command(flatten)]
     call: CallArgs,
+    #[command(flatten)]
+    servers: ServerArgs,
 }
 
 impl ChangeCommand {
@@ -239,7 +252,7 @@ impl ChangeCommand {
             Self::Reject { .. } => "change reject",
             Self::Respond { .. } => "change respond",
             Self::Retry { .. } => "change retry",
-            Self::Preview(_) => "change preview",
+            Self::Preview { .. } => "change preview",
             Self::Events { .. } => "change events",
             Self::Apply { .. } => "change apply",
             Self::Verify(_) => "change verify",
@@ -272,7 +285,8 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         ChangeCommand::Review(args) => phase(Phase::Review, args, false, engine, output),
         ChangeCommand::Archive(args) => phase(Phase::Archive, args, false, engine, output),
         ChangeCommand::Run { change, yes, call } => {
-            let decided = call.engine(engine).run_change(&change.name, *yes)?;
+            let decided =
+                agreeing(call.engine(engine), *yes).run_change(&change.name, *yes).map_err(keeping_gates)?;
             print_decided(&decided, Waiting::Counts, output)
         }
         ChangeCommand::Status { change, usage: true } => {
@@ -284,24 +298,27 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         ChangeCommand::List { status, limit } => list(status, *limit, engine, output),
         ChangeCommand::Show { change, artifact } => session::show(change.which(), artifact, engine, output),
         ChangeCommand::Approve(args) => approve(args, engine, output),
-        ChangeCommand::Reject { change, feedback, call } => {
-            let decided = call.engine(engine).reject(change.which(), feedback)?;
+        ChangeCommand::Reject { change, feedback, call, servers } => {
+            let decided = servers.engine(call.engine(engine)).reject(change.which(), feedback)?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Respond { change, file, record } => {
+        ChangeCommand::Respond { change, file, record, servers } => {
             let reply = if file.as_os_str() == "-" {
                 read_stdin()?
             } else {
                 read_text(&engine.settings().current_dir.join(file))?
             };
+            let engine = servers.engine(engine.clone());
             let decided = engine.respond(change.which(), &reply, record.as_deref())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Retry { change, call } => {
-            let decided = call.engine(engine).retry(change.which())?;
+        ChangeCommand::Retry { change, call, servers } => {
+            let decided = servers.engine(call.engine(engine)).retry(change.which())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Preview(change) => session::preview(change.which(), engine, output),
+        ChangeCommand::Preview { change, servers } => {
+            session::preview(change.which(), &servers.engine(engine.clone()), output)
+        }
         ChangeCommand::Events { change, follow } => session::events(change.which(), *follow, engine, output),
         ChangeCommand::Apply { change, to, dry_run, force } => {
             let options = ApplyOptions { to: to.clone(), is_dry_run: *dry_run, is_forced: *force };
@@ -332,13 +349,15 @@ fn phase(
         may_write,
         opens_gates: args.yes,
     };
-    let decided = args.call.engine(engine).run_phase(&args.change.name, phase, options)?;
+    let decided = agreeing(args.call.engine(engine), args.yes)
+        .run_phase(&args.change.name, phase, options)
+        .map_err(keeping_gates)?;
     print_decided(&decided, Waiting::Counts, output)
 }
 
 fn approve(args: &ApproveArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let which = args.change.which();
-    let engine = args.call.engine(engine);
+    let engine = args.servers.engine(args.call.engine(engine));
     let decided = match (args.rebind, args.accept, args.max_rounds) {
         (true, ..) => engine.rebind(which)?,
         (_, true, _) => engine.accept(which)?,

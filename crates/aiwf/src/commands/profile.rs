@@ -10,7 +10,7 @@ use aiwf_engine::{Engine, SessionError};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value, json};
 
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, agreeing, keeping_gates};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -52,7 +52,7 @@ pub(super) fn command(profile: &Profile) -> Command {
             Arg::new("yes")
                 .long("yes")
                 .action(ArgAction::SetTrue)
-                .help("Every gate is skip")
+                .help("Every gate is skip, and tool servers are started")
                 .help_heading("Session"),
         );
     init = CallArgs::augment_args(init);
@@ -179,7 +179,7 @@ fn init(
     let flags = session_flags(matches)?;
     let new = engine.new_session(profile.name(), given(profile, matches), &flags)?;
     let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
-    let created = call.engine(engine).create_session(new)?;
+    let created = agreeing(call.engine(engine), flags.is_yes).create_session(new).map_err(keeping_gates)?;
     session_output::performed(&created.performed);
     let report = engine.session_report(Some(&created.id))?;
     let exit = if report.status == "paused" { Exit::Waiting } else { Exit::Done };

@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::prompt::name_parser;
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, ServerArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -50,6 +50,8 @@ pub(crate) enum SessionCommand {
         feedback: String,
         #[command(flatten)]
         call: CallArgs,
+        #[command(flatten)]
+        servers: ServerArgs,
     },
     /// Ask again with the same approved prompt.
     Retry(AskingArgs),
@@ -63,6 +65,8 @@ pub(crate) enum SessionCommand {
         /// Keep the request and the reply in this directory, for a provider of type replay.
         #[arg(long, value_name = "DIR")]
         record: Option<PathBuf>,
+        #[command(flatten)]
+        servers: ServerArgs,
     },
     /// Give a session up.
     Cancel(SessionId),
@@ -95,7 +99,12 @@ pub(crate) enum SessionCommand {
         artifact: String,
     },
     /// Print the next prompt exactly as it will be sent.
-    Preview(SessionId),
+    Preview {
+        #[command(flatten)]
+        session: SessionId,
+        #[command(flatten)]
+        servers: ServerArgs,
+    },
     /// Print the events of a session.
     Events {
         #[command(flatten)]
@@ -125,6 +134,8 @@ pub(crate) struct AskingArgs {
     session: SessionId,
     #[command(flatten)]
     call: CallArgs,
+    #[command(flatten)]
+    servers: ServerArgs,
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +163,8 @@ pub(crate) struct ApproveArgs {
     no_hash_prompts: bool,
     #[command(flatten)]
     call: CallArgs,
+    #[command(flatten)]
+    servers: ServerArgs,
 }
 
 #[derive(Debug, Args)]
@@ -201,7 +214,7 @@ impl SessionCommand {
             Self::Status { .. } => "status",
             Self::List(_) => "list",
             Self::Show { .. } => "show",
-            Self::Preview(_) => "preview",
+            Self::Preview { .. } => "preview",
             Self::Events { .. } => "events",
             Self::Apply(_) => "apply",
             Self::Diff { .. } => "diff",
@@ -212,19 +225,19 @@ impl SessionCommand {
 
 pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     match command {
-        SessionCommand::Step(AskingArgs { session, call }) => {
-            let decided = call.engine(engine).step_session(session.given())?;
+        SessionCommand::Step(AskingArgs { session, call, servers }) => {
+            let decided = servers.engine(call.engine(engine)).step_session(session.given())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
-        SessionCommand::Run(AskingArgs { session, call }) => {
-            let decided = call.engine(engine).run_session(session.given())?;
+        SessionCommand::Run(AskingArgs { session, call, servers }) => {
+            let decided = servers.engine(call.engine(engine)).run_session(session.given())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
         SessionCommand::Approve(args) => {
             let given = args.session.given();
-            let engine = args.call.engine(engine);
+            let engine = args.servers.engine(args.call.engine(engine));
             let decided = match (args.rebind, args.accept, args.max_iterations) {
                 (true, ..) => engine.rebind(given)?,
                 (_, true, _) => engine.accept(given)?,
@@ -240,22 +253,22 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             };
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Reject { session, feedback, call } => {
-            let decided = call.engine(engine).reject(session.given(), feedback)?;
+        SessionCommand::Reject { session, feedback, call, servers } => {
+            let decided = servers.engine(call.engine(engine)).reject(session.given(), feedback)?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Retry(AskingArgs { session, call }) => {
-            let decided = call.engine(engine).retry(session.given())?;
+        SessionCommand::Retry(AskingArgs { session, call, servers }) => {
+            let decided = servers.engine(call.engine(engine)).retry(session.given())?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Respond { session, file, record } => {
+        SessionCommand::Respond { session, file, record, servers } => {
             let reply = if file.as_os_str() == "-" {
                 read_stdin()?
             } else {
                 read_text(&engine.settings().current_dir.join(file))?
             };
             session_output::decided(
-                &engine.respond(session.given(), &reply, record.as_deref())?,
+                &servers.engine(engine.clone()).respond(session.given(), &reply, record.as_deref())?,
                 output,
                 Exit::Done,
             )
@@ -275,7 +288,9 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
         }
         SessionCommand::List(args) => list(args, engine, output),
         SessionCommand::Show { id, artifact } => show(Some(id).into(), artifact, engine, output),
-        SessionCommand::Preview(session) => preview(session.given().into(), engine, output),
+        SessionCommand::Preview { session, servers } => {
+            preview(session.given().into(), &servers.engine(engine.clone()), output)
+        }
         SessionCommand::Events { session, follow } => events(session.given().into(), *follow, engine, output),
         SessionCommand::Apply(args) => {
             let options =

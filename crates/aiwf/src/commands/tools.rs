@@ -118,9 +118,7 @@ pub(crate) fn run(command: &ToolsCommand, engine: &Engine, output: &Output<'_>) 
 fn open(engine: &Engine, consent: &ConsentArgs) -> Result<Toolbox, Failure> {
     let engine = CallArgs::default().engine(engine);
     let consent = if consent.yes { Consent::Given } else { Consent::Remembered };
-    let toolbox = engine.tools(consent, |server, command| {
-        output::note(&format!("starting `{server}`: {}\n", output::printable(command)));
-    })?;
+    let toolbox = engine.tools(consent, output::server_starts)?;
     for problem in toolbox.problems() {
         output::warn(&output::printable(problem));
     }

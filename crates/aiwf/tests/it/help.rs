@@ -540,7 +540,7 @@ fn change_implement() {
           --instructions <TEXT>  Add this to what the change is about
           --file <GLOB>          Show these files to this phase too, relative to the project
                                  (repeatable)
-          --yes                  Nobody has to say yes in this phase
+          --yes                  Nobody has to say yes in this phase, nor to the start of tool servers
           --write                Let the agent edit the project itself; what it changes is on record
       -h, --help                 Print help
 

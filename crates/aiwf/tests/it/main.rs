@@ -50,6 +50,7 @@ mod session;
 mod session_apply;
 mod session_limits;
 mod template;
+mod tool_loop;
 mod tools;
 
 use aiwf_testkit::{Outcome, TestProject};

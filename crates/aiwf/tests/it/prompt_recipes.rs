@@ -15,6 +15,7 @@ fn every_recipe_lists_its_components_in_order() {
         40  review
         50  feedback
         60  profile-prompt
+        65  tools
         70  output-instructions
 
     change — a phase of a change (natural format: xml)

@@ -154,7 +154,7 @@ fn a_recording_keeps_the_request_s_hashes_and_the_capability() {
     assert_eq!(recording["reply"], PLAN);
     assert_eq!(
         recording["capability"],
-        serde_json::json!({"fs_ability": "local-read", "supports_system_prompt": true, "supports_file_attachments": false, "template_agent": "CLAUDE"})
+        serde_json::json!({"fs_ability": "local-read", "supports_system_prompt": true, "supports_file_attachments": false, "template_agent": "CLAUDE", "has_native_tools": true})
     );
     let ids: Vec<&str> = recording["sections"]
         .as_array()

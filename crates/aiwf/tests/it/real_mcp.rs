@@ -1,4 +1,5 @@
-//! Our MCP server, driven by a client that we did not write: the official Inspector.
+//! Our MCP server, driven by a client that we did not write: the official Inspector; and our client in front of a
+//! server that we did not write.
 
 #![expect(clippy::disallowed_methods, reason = "these tests start a client of the server under test")]
 
@@ -6,11 +7,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use aiwf_testkit::{TestProject, real_mcp_server};
-use serde_json::Value;
+use aiwf_testkit::model_server::{Piece, Turn};
+use aiwf_testkit::{ModelServer, TestProject, real_mcp_server};
+use serde_json::{Value, json};
 
 use crate::mcp_http::{Server, TOKEN};
 use crate::project;
+use crate::scene::Scene;
 use crate::session::{PLAN, SCHEMA, at};
 
 /// The Inspector, in front of a server.
@@ -111,4 +114,32 @@ fn real_mcp_the_inspector_drives_a_session_over_http() {
     check(&Inspector::of_http(&program, &project, &server, TOKEN));
     let stranger = Inspector::of_http(&program, &project, &server, "0123456789abcdeg");
     assert!(!stranger.output(&["--method", "tools/list"]).status.success());
+}
+
+/// Both modes, with a server that we did not write.
+#[test]
+fn real_mcp_a_model_calls_the_tools_of_server_everything() {
+    let Some(program) = real_mcp_server("mcp-server-everything") else { return };
+    let grant = "[tools.grant]\nreply = [\"all__echo\", \"all__get-sum\"]\n";
+    let server = format!("[mcp.servers.all]\ncommand = \"{}\"\nargs = [\"stdio\"]\n", program.display());
+    let calls = [
+        Piece::ToolCall { name: "all__echo".to_owned(), args: json!({"message": "hello"}) },
+        Piece::ToolCall { name: "all__get-sum".to_owned(), args: json!({"a": 1, "b": 2}) },
+    ];
+    let model = ModelServer::script([Turn::Pieces(calls.to_vec()), Turn::text("Done.")]);
+    let scene = Scene::of_api("openai", &model, &format!("{grant}{server}"));
+    let written = r#"{"tool_calls": [{"name": "all__get-sum", "arguments": {"a": 1, "b": 2}}]}"#;
+    let script = format!("if grep -q 'sum of 1 and 2 is 3'; then echo Done.; else echo '{written}'; fi");
+    let agent = "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"agent.sh\"]\n";
+    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    scene.project.write(".aiwf/config.toml", format!("{config}{agent}"));
+    scene.project.write("agent.sh", script);
+    scene.project.write("reply.json", r#"{"request": {"ai_message": "Look."}, "mode": "cli"}"#);
+    let line = "prompt send reply --input reply.json --tools --yes --provider";
+    let sent = scene.done(&format!("{line} model"));
+    assert_eq!((&sent["reply"], &sent["rounds"]), (&json!("Done."), &json!(1)), "{sent:#}");
+    let results = model.asks()[1].tool_results();
+    assert!(results[0].contains("Echo: hello") && results[1].contains("is 3"), "{results:?}");
+    let sent = scene.done(&format!("{line} agent"));
+    assert_eq!((&sent["reply"], &sent["rounds"]), (&json!("Done.\n"), &json!(1)), "{sent:#}");
 }

@@ -155,6 +155,7 @@ impl Inputs<'_> {
             None => match (&args.session_dir, args.phase, args.iteration, profile_prompt) {
                 (Some(session_dir), Some(phase), Some(iteration), Some(profile_prompt)) => {
                     Ok(SessionDocument {
+                        tools: Vec::new(),
                         session_dir: session_dir.clone(),
                         phase: phase.as_str().to_owned(),
                         iteration,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aiwf_engine::prompt::{Format, FsAbility, SessionPhase, Tokenizer, Tokens};
+use aiwf_engine::prompt::{Format, FsAbility, Recipe, SessionPhase, Tokenizer, Tokens};
 use aiwf_engine::provider::{Provider, built_in_providers, provider};
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
@@ -24,6 +24,15 @@ pub(crate) enum RecipeArgs {
 }
 
 impl RecipeArgs {
+    pub(super) fn recipe(&self) -> Recipe {
+        match self {
+            Self::Session(_) => Recipe::Session,
+            Self::Change(_) => Recipe::Change,
+            Self::Workflow(_) => Recipe::Workflow,
+            Self::Reply(_) => Recipe::Reply,
+        }
+    }
+
     pub(super) fn common(&self) -> &CommonArgs {
         match self {
             Self::Session(args) => &args.common,

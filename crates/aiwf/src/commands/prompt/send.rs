@@ -2,14 +2,16 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU32;
 
-use aiwf_engine::{Engine, EngineError, Sent};
+use aiwf_engine::prompt::Recipe;
+use aiwf_engine::{Engine, EngineError, Sent, ToolOptions};
 use clap::Args;
 use serde_json::json;
 
 use super::build::{self, Inputs};
 use super::build_args::RecipeArgs;
-use crate::call_args::CallArgs;
+use crate::call_args::{CallArgs, agreeing};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -27,6 +29,15 @@ pub(crate) struct SendArgs {
     /// Say on the standard error what happens during the call, one line of JSON each.
     #[arg(long, global = true)]
     events: bool,
+    /// Let the model call the tools that `[tools.grant] reply` names, and ask it again with the results.
+    #[arg(long, global = true)]
+    tools: bool,
+    /// How many rounds of tool calls there may be, instead of `[tools] max_rounds`.
+    #[arg(long, value_name = "N", global = true)]
+    max_rounds: Option<NonZeroU32>,
+    /// Start tool servers that nobody agreed to yet, and remember that for exactly their commands.
+    #[arg(long, global = true)]
+    yes: bool,
     #[command(subcommand)]
     recipe: RecipeArgs,
 }
@@ -36,23 +47,42 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
         let hint = "name one with `--provider NAME`; `aiwf providers` lists all";
         return Err(Failure::usage("nobody is named to send the prompt to", hint));
     };
+    let tools = tools(args)?;
     build::check_stdin_is_asked_for_once(&args.recipe)?;
     let (document, flags) = Inputs { engine }.document(&args.recipe)?;
     let common = args.recipe.common();
     let call = CallArgs { record: args.record.clone(), events: args.events };
     let bar = FileBar::new();
     let options = build::options(common);
-    let engine = call.engine(engine);
-    let sent = engine.send(document, &flags, &options, provider, &|progress| bar.show(progress))?;
+    let engine = agreeing(call.engine(engine), args.yes);
+    let sent = engine.send(document, &flags, &options, provider, tools, &|progress| bar.show(progress))?;
     output::problems(&sent.problems);
     for note in &sent.notes {
         output::say(note);
+    }
+    if let Some(warning) = sent.tools.as_ref().and_then(|tools| tools.warning.as_ref()) {
+        output::warn(warning);
     }
     for path in &sent.touched {
         output::say(&format!("warning: the agent changed `{path}`, which it was not to touch"));
     }
     let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
     print(&sent, output, exit)
+}
+
+/// Whether tools are used, and how; a flag that would do nothing is an error.
+fn tools(args: &SendArgs) -> Result<Option<ToolOptions>, Failure> {
+    let recipe = args.recipe.recipe();
+    if args.tools && recipe != Recipe::Reply {
+        let message = format!("`--tools` cannot be used with `{}`", recipe.as_str());
+        let hint = "only `aiwf prompt send reply` runs tools; sessions and changes have `[tools.grant]`";
+        return Err(Failure::usage(message, hint));
+    }
+    if !args.tools && (args.max_rounds.is_some() || args.yes) {
+        let flag = if args.yes { "--yes" } else { "--max-rounds" };
+        return Err(Failure::usage(format!("`{flag}` needs `--tools`"), "add `--tools`, or leave it out"));
+    }
+    Ok(args.tools.then_some(ToolOptions { max_rounds: args.max_rounds }))
 }
 
 fn print(sent: &Sent, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
@@ -64,7 +94,7 @@ fn print(sent: &Sent, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> 
         let mut result = json!({
             "prompt_sha256": sent.prompt_sha256,
             "reply": reply,
-            "usage": sent.usage.unwrap_or_default(),
+            "usage": sent.usage,
             "provider": sent.provider,
         });
         if let (Some(model), Some(result)) = (&sent.model, result.as_object_mut()) {
@@ -72,6 +102,15 @@ fn print(sent: &Sent, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> 
         }
         if let (false, Some(result)) = (sent.touched.is_empty(), result.as_object_mut()) {
             result.insert("touched".to_owned(), json!(sent.touched));
+        }
+        if let (Some(tools), Some(result)) = (&sent.tools, result.as_object_mut()) {
+            result.insert("rounds".to_owned(), tools.rounds.into());
+            result.insert("tool_calls".to_owned(), json!(tools.tool_calls));
+            let ends =
+                [("max_rounds_reached", tools.max_rounds_reached), ("loop_detected", tools.loop_detected)];
+            for (name, _) in ends.into_iter().filter(|(_, is_so)| *is_so) {
+                result.insert(name.to_owned(), true.into());
+            }
         }
         return output.json(result, exit);
     }

@@ -1,0 +1,329 @@
+//! The loop of a model and its tools: reads the calls of a reply, runs them, and says what to ask next.
+//!
+//! Whoever asks the model hands each reply to a [`ToolLoop`]; it adds the reply and the results to the payload, so
+//! that the model is asked again with the whole exchange so far. It knows two ways: providers with tools of their
+//! own are given a list and name calls by id (API mode); all others read the tools in the prompt and write calls into
+//! their text ([`CliMcpResponseHandler`]). Policy, caps and limits are the same for both.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use aiwf_provider::{Payload, Stop, ToolCall, ToolSpec, Turn};
+use aiwf_reply::parse_tool_calls;
+use aiwf_session::{ToolOutcome, ToolUse};
+use aiwf_store::sha256_hex;
+use aiwf_tools::{
+    Call, CallError, ExecuteOptions, Outcome, Policy, Tool, ToolsError, execute_tools, format_results_prompt,
+};
+use serde_json::{Map, Value};
+
+use crate::document::ToolDocument;
+use crate::tools::Toolbox;
+
+/// How often a call may fail before the model is not asked again.
+const MAX_EQUAL_FAILURES: u32 = 3;
+
+/// The tools that a model may call, and where they run.
+#[derive(Clone, Debug)]
+pub(crate) struct PhaseTools {
+    pub(crate) toolbox: Rc<Toolbox>,
+    pub(crate) policy: Policy,
+    /// Whether the provider calls tools by its own means.
+    pub(crate) is_native: bool,
+}
+
+impl PhaseTools {
+    /// The tools for the payload: nothing when they stand in the prompt.
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        let spec = |tool: &Tool| ToolSpec {
+            name: tool.api_name(),
+            description: tool.description.clone().unwrap_or_default(),
+            parameters: tool.input_schema.clone(),
+        };
+        if self.is_native { self.policy.tools().map(spec).collect() } else { Vec::new() }
+    }
+
+    /// The tools for the prompt: nothing when they are part of the payload.
+    pub(crate) fn documents(&self) -> Vec<ToolDocument> {
+        let document = |tool: &Tool| ToolDocument {
+            name: tool.full_name(),
+            description: tool.description.clone(),
+            input_schema: Some(tool.input_schema.clone()),
+        };
+        if self.is_native { Vec::new() } else { self.policy.tools().map(document).collect() }
+    }
+
+    /// What was granted and cannot be used, in words.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let refusals = self.policy.unusable_grants();
+        refusals.iter().map(|refusal| format!("{refusal}; {}", refusal.hint())).collect()
+    }
+}
+
+/// What became of a reply.
+#[derive(Debug)]
+pub(crate) struct Round {
+    /// The calls that were run or refused.
+    pub(crate) uses: Vec<ToolUse>,
+    /// Whether the model is to be asked again; the reply is final otherwise.
+    pub(crate) asks_again: bool,
+}
+
+/// Why a loop ended before the model was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CutShort {
+    /// The last round is over, and the model wanted another.
+    MaxRounds,
+    /// The same call failed again and again.
+    Loop,
+}
+
+/// One exchange with a model that has tools.
+#[derive(Debug)]
+pub(crate) struct ToolLoop {
+    tools: Rc<PhaseTools>,
+    max_rounds: u32,
+    stop: Stop,
+    pub(crate) n_rounds: u32,
+    pub(crate) cut_short: Option<CutShort>,
+    failures: BTreeMap<String, u32>,
+}
+
+impl ToolLoop {
+    /// A loop of at most so many rounds; as the policy says when nobody else does.
+    pub(crate) fn new(tools: Rc<PhaseTools>, max_rounds: Option<u32>, stop: &Stop) -> Self {
+        let max_rounds = max_rounds.or(tools.policy.rules().max_rounds).unwrap_or(u32::MAX);
+        let stop = stop.clone();
+        Self { tools, max_rounds, stop, n_rounds: 0, cut_short: None, failures: BTreeMap::new() }
+    }
+
+    /// Takes a reply: runs what it calls and adds both to the payload, or finds that it is the last one.
+    pub(crate) fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
+        let last = |uses| Round { uses, asks_again: false };
+        let handler = CliMcpResponseHandler { round: self.n_rounds + 1 };
+        let wanted = if self.tools.is_native {
+            Wanted::of_api(tool_calls, &self.tools.policy)
+        } else {
+            handler.parse_tool_calls(&text, payload)
+        };
+        if wanted.is_empty() {
+            return last(Vec::new());
+        }
+        if self.n_rounds >= self.max_rounds {
+            self.cut_short = Some(CutShort::MaxRounds);
+            return last(Vec::new());
+        }
+        self.n_rounds += 1;
+        let (arguments, problems) = (wanted.arguments(), wanted.problems.clone());
+        let outcomes = self.run(wanted);
+        let uses: Vec<ToolUse> =
+            outcomes.iter().zip(arguments).map(|(outcome, given)| used(outcome, given)).collect();
+        if self.is_going_in_circles(&uses, &problems) {
+            self.cut_short = Some(CutShort::Loop);
+            return last(uses);
+        }
+        if self.tools.is_native {
+            payload.turns.push(Turn::Assistant { content: text, tool_calls: tool_calls.to_vec() });
+            let results = tool_calls.iter().zip(&outcomes).map(|(call, outcome)| Turn::Tool {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                content: outcome.text(),
+                is_error: !outcome.is_success(),
+            });
+            payload.turns.extend(results);
+        } else {
+            payload.turns.extend(handler.turns(text, &outcomes, &problems));
+        }
+        Round { uses, asks_again: true }
+    }
+
+    /// What a person should know about how the loop ended.
+    pub(crate) fn warning(&self) -> Option<String> {
+        Some(match self.cut_short? {
+            CutShort::MaxRounds => format!(
+                "the model still called tools after {} rounds, the most there may be; its last reply is used and its \
+                 calls were not run",
+                self.n_rounds
+            ),
+            CutShort::Loop => format!(
+                "the same call failed {MAX_EQUAL_FAILURES} times; the model was not asked again and its last reply is \
+                 used"
+            ),
+        })
+    }
+
+    fn run(&self, wanted: Wanted) -> Vec<Outcome> {
+        let calls: Vec<Call> = wanted.calls.iter().filter_map(|call| call.as_ref().ok().cloned()).collect();
+        let toolbox = &self.tools.toolbox;
+        let (directory, round) = (toolbox.results_dir(), self.n_rounds);
+        let result_path = |index: usize| -> PathBuf {
+            directory.join(format!("{}-{round}-{}", std::process::id(), index + 1))
+        };
+        let stop = self.stop.clone();
+        let options = ExecuteOptions {
+            result_path: &result_path,
+            is_stopped: &move || stop.is_raised(),
+            on_progress: &|_, _| (),
+        };
+        let mut run = execute_tools(&calls, &self.tools.policy, toolbox.servers(), &options).into_iter();
+        let outcomes = wanted.calls.into_iter().filter_map(|call| match call {
+            Ok(_) => run.next(),
+            Err(broken) => Some(*broken),
+        });
+        outcomes.collect()
+    }
+
+    /// Counts failures, each call once a round: what was called side by side has not been told of its failure yet.
+    fn is_going_in_circles(&mut self, uses: &[ToolUse], problems: &[String]) -> bool {
+        let mut failed: Vec<String> = problems.to_vec();
+        for used in uses {
+            let key = format!("{} {}", used.tool, used.arguments);
+            if used.outcome == ToolOutcome::Done {
+                self.failures.remove(&key);
+            } else {
+                failed.push(key);
+            }
+        }
+        failed.sort();
+        failed.dedup();
+        let mut is_over = false;
+        for key in failed {
+            let count = self.failures.entry(key).or_default();
+            *count += 1;
+            is_over |= *count >= MAX_EQUAL_FAILURES;
+        }
+        is_over
+    }
+}
+
+/// What a reply wants run.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// The calls in their order; what cannot be run has its outcome already.
+    calls: Vec<Result<Call, Box<Outcome>>>,
+    /// What was meant as a call and could not be read.
+    problems: Vec<String>,
+}
+
+impl Wanted {
+    fn of_api(tool_calls: &[ToolCall], policy: &Policy) -> Self {
+        let call = |call: &ToolCall| {
+            let name = policy.tool_of_api_name(&call.name).map_or_else(|| call.name.clone(), Tool::full_name);
+            let arguments = match &call.arguments {
+                Value::Object(arguments) => arguments.clone(),
+                Value::Null => Map::new(),
+                Value::String(text) if text.trim().is_empty() => Map::new(),
+                Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                    let problems = vec!["they are no JSON object".to_owned()];
+                    let error = ToolsError::BadArguments { tool: name.clone(), problems };
+                    return Err(Box::new(Outcome {
+                        id: call.id.clone(),
+                        name,
+                        server: None,
+                        result: Err(CallError::from(error)),
+                        duration: Duration::ZERO,
+                    }));
+                }
+            };
+            Ok(Call { id: call.id.clone(), name, arguments })
+        };
+        Self { calls: tool_calls.iter().map(call).collect(), problems: Vec::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.problems.is_empty()
+    }
+
+    fn arguments(&self) -> Vec<Value> {
+        let arguments = |call: &Result<Call, Box<Outcome>>| match call {
+            Ok(call) => Value::Object(call.arguments.clone()),
+            Err(_) => Value::Null,
+        };
+        self.calls.iter().map(arguments).collect()
+    }
+}
+
+/// Reads replies of models that write their calls into the text, and words what they are told next.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CliMcpResponseHandler {
+    /// The round, from 1; calls without an id get one from it.
+    round: u32,
+}
+
+impl CliMcpResponseHandler {
+    /// The calls of a reply. What it repeats of what it was sent is not read: neither the prompt nor tool output.
+    fn parse_tool_calls(self, reply: &str, sent: &Payload) -> Wanted {
+        let parsed = parse_tool_calls(&without_echo(reply, sent));
+        let calls = parsed.value.calls.into_iter().enumerate().map(|(index, call)| {
+            let id = call.id.unwrap_or_else(|| format!("call-{}-{}", self.round, index + 1));
+            Ok(Call { id, name: call.name, arguments: call.arguments })
+        });
+        let problems = parsed.problems.into_iter().map(|problem| problem.message);
+        // A thought that never ends is no call.
+        let is_of_call = |message: &String| {
+            let thoughts = ["`<think", "`</think", "`<thought", "`</thought"];
+            !thoughts.iter().any(|start| message.starts_with(start))
+        };
+        let problems = problems.filter(is_of_call).collect();
+        Wanted { calls: calls.collect(), problems }
+    }
+
+    /// What is added to the exchange: the reply, and the results as data.
+    fn turns(self, reply: String, outcomes: &[Outcome], problems: &[String]) -> [Turn; 3] {
+        let results = format_results_prompt(outcomes, problems);
+        [
+            Turn::User { content: format!("## Your reply {}", self.round) },
+            Turn::Assistant { content: reply, tool_calls: Vec::new() },
+            Turn::User {
+                content: format!(
+                    "## Results {}\n\n{results}\n\nGo on: call tools as before, or answer what was asked above.",
+                    self.round
+                ),
+            },
+        ]
+    }
+}
+
+/// A reply without what was sent, where it repeats that word for word.
+fn without_echo(reply: &str, sent: &Payload) -> String {
+    let messages = sent.messages.iter().map(|message| message.content.as_str());
+    let all: Vec<&str> = messages.clone().chain(sent.turns.iter().map(Turn::content)).collect();
+    let whole = all.join("\n\n");
+    // A model may well repeat a call of its own.
+    let others = sent.turns.iter().filter(|turn| !matches!(turn, Turn::Assistant { .. }));
+    let texts = std::iter::once(whole.as_str())
+        .chain(sent.system.as_deref())
+        .chain(messages)
+        .chain(others.map(Turn::content));
+    let mut reply = reply.to_owned();
+    for text in texts.map(str::trim).filter(|text| !text.is_empty()) {
+        if reply.contains(text) {
+            reply = reply.replace(text, "\n");
+        }
+    }
+    reply
+}
+
+/// What is on record about a call.
+fn used(outcome: &Outcome, arguments: Value) -> ToolUse {
+    let text = outcome.text();
+    let (bytes, sha256, ended) = match &outcome.result {
+        Ok(result) if result.is_error => (result.bytes, result.sha256.clone(), ToolOutcome::Failed),
+        Ok(result) => (result.bytes, result.sha256.clone(), ToolOutcome::Done),
+        Err(CallError::Refused(_)) => (text.len() as u64, sha256_hex(text.as_bytes()), ToolOutcome::Refused),
+        Err(CallError::Failed(_)) => (text.len() as u64, sha256_hex(text.as_bytes()), ToolOutcome::Failed),
+    };
+    ToolUse {
+        id: outcome.id.clone(),
+        server: outcome.server.clone(),
+        tool: outcome.name.clone(),
+        arguments,
+        duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
+        bytes,
+        sha256,
+        outcome: ended,
+        message: outcome.result.as_ref().err().map(ToString::to_string),
+    }
+}
