@@ -581,7 +581,7 @@ fn random_command(pick: u8, state: &State) -> Command {
             ..PhaseChoice::default()
         })
     };
-    match pick % 34 {
+    match pick % 36 {
         0 => Command::Create(Box::new(setup(&[], 2))),
         1 | 2 => Command::RecordPrompt {
             prompt: phase_file(state.phase.prompt_path(state.iteration)),
@@ -618,6 +618,13 @@ fn random_command(pick: u8, state: &State) -> Command {
         30 => Command::BeginPhase { by, phase: Phase::Plan, choice: choice("anew") },
         31 => Command::BeginPhase { by, phase: Phase::Implement, choice: choice("now") },
         32 => Command::Accept { by },
+        33 => Command::RecordToolCalls { calls: vec![tool_use()] },
+        34 => Command::RecordAskedAgain {
+            provider: "p".to_owned(),
+            payload_sha256: "h".to_owned(),
+            is_free: false,
+            call: Box::default(),
+        },
         _ => Command::Rebind { by, files: state.bound.keys().take(1).map(|path| file(path, "y")).collect() },
     }
 }
@@ -690,12 +697,8 @@ mod properties {
     }
 }
 
-#[test]
-fn every_request_of_a_loop_with_tools_counts_and_nothing_else_changes() {
-    let mut session = Driven::new(setup(&[], 5));
-    session.write_prompt();
-    session.approve_prompt();
-    let used = || ToolUse {
+fn tool_use() -> ToolUse {
+    ToolUse {
         id: "call-1".to_owned(),
         server: Some("files".to_owned()),
         tool: "files__read".to_owned(),
@@ -705,23 +708,30 @@ fn every_request_of_a_loop_with_tools_counts_and_nothing_else_changes() {
         sha256: "h".to_owned(),
         outcome: ToolOutcome::Done,
         message: None,
-    };
+    }
+}
+
+#[test]
+fn every_request_of_a_loop_with_tools_counts_and_nothing_else_changes() {
+    let mut session = Driven::new(setup(&[], 5));
+    session.write_prompt();
+    session.approve_prompt();
     let again = |is_free| Command::RecordAskedAgain {
         provider: "p".to_owned(),
         payload_sha256: "h2".to_owned(),
         is_free,
         call: Box::new(Call { millis: 7, ..Call::default() }),
     };
-    assert!(session.run(Command::RecordToolCalls { calls: vec![used()] }).is_err());
+    assert!(session.run(Command::RecordToolCalls { calls: vec![tool_use()] }).is_err());
     assert!(session.run(again(false)).is_err());
     session.run(sent(false)).unwrap();
-    session.run(Command::RecordToolCalls { calls: vec![used(), used()] }).unwrap();
+    session.run(Command::RecordToolCalls { calls: vec![tool_use(), tool_use()] }).unwrap();
     assert!(session.run(again(true)).is_err());
     session.run(again(false)).unwrap();
     assert_eq!(session.state.step, Step::Asked { is_free: false });
     assert_eq!((session.state.total().calls, session.state.spent[0].millis), (2, Some(7)));
     let line = r#"{"event":"tool-called","id":"call-1","server":"files","tool":"files__read","arguments":{"path":"a"},"duration_ms":3,"bytes":5,"sha256":"h","outcome":"done"}"#;
-    let event = Event::ToolCalled(Box::new(used()));
+    let event = Event::ToolCalled(Box::new(tool_use()));
     assert_eq!(serde_json::to_string(&event).unwrap(), line);
     assert_eq!(serde_json::from_str::<Event>(line).unwrap(), event);
 }
