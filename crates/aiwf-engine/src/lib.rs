@@ -61,6 +61,7 @@ pub use session::{
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
 pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
+pub use tool_loop::{CliMcpResponseHandler, CutShort, PhaseTools, Round, ToolLoop};
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use validate::{Finding, Validation};
 pub use watch::CallEvent;

@@ -27,7 +27,7 @@ const MAX_EQUAL_FAILURES: u32 = 3;
 
 /// The tools that a model may call, and where they run.
 #[derive(Clone, Debug)]
-pub(crate) struct PhaseTools {
+pub struct PhaseTools {
     pub(crate) toolbox: Rc<Toolbox>,
     pub(crate) policy: Policy,
     /// Whether the provider calls tools by its own means.
@@ -35,8 +35,13 @@ pub(crate) struct PhaseTools {
 }
 
 impl PhaseTools {
+    /// The tools that a policy allows; `is_native` when the provider calls tools by its own means.
+    pub fn new(toolbox: Rc<Toolbox>, policy: Policy, is_native: bool) -> Self {
+        Self { toolbox, policy, is_native }
+    }
+
     /// The tools for the payload: nothing when they stand in the prompt.
-    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+    pub fn specs(&self) -> Vec<ToolSpec> {
         let spec = |tool: &Tool| ToolSpec {
             name: tool.api_name(),
             description: tool.description.clone().unwrap_or_default(),
@@ -56,7 +61,7 @@ impl PhaseTools {
     }
 
     /// What was granted and cannot be used, in words.
-    pub(crate) fn problems(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<String> {
         let refusals = self.policy.unusable_grants();
         refusals.iter().map(|refusal| format!("{refusal}; {}", refusal.hint())).collect()
     }
@@ -64,16 +69,16 @@ impl PhaseTools {
 
 /// What became of a reply.
 #[derive(Debug)]
-pub(crate) struct Round {
+pub struct Round {
     /// The calls that were run or refused.
-    pub(crate) uses: Vec<ToolUse>,
+    pub uses: Vec<ToolUse>,
     /// Whether the model is to be asked again; the reply is final otherwise.
-    pub(crate) asks_again: bool,
+    pub asks_again: bool,
 }
 
 /// Why a loop ended before the model was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CutShort {
+pub enum CutShort {
     /// The last round is over, and the model wanted another.
     MaxRounds,
     /// The same call failed again and again.
@@ -82,31 +87,34 @@ pub(crate) enum CutShort {
 
 /// One exchange with a model that has tools.
 #[derive(Debug)]
-pub(crate) struct ToolLoop {
+pub struct ToolLoop {
     tools: Rc<PhaseTools>,
     max_rounds: u32,
     stop: Stop,
-    pub(crate) n_rounds: u32,
-    pub(crate) cut_short: Option<CutShort>,
+    /// How many rounds there were.
+    pub n_rounds: u32,
+    /// Why it ended before the model was done, when it did.
+    pub cut_short: Option<CutShort>,
     failures: BTreeMap<String, u32>,
 }
 
 impl ToolLoop {
     /// A loop of at most so many rounds; as the policy says when nobody else does.
-    pub(crate) fn new(tools: Rc<PhaseTools>, max_rounds: Option<u32>, stop: &Stop) -> Self {
+    pub fn new(tools: Rc<PhaseTools>, max_rounds: Option<u32>, stop: &Stop) -> Self {
         let max_rounds = max_rounds.or(tools.policy.rules().max_rounds).unwrap_or(u32::MAX);
         let stop = stop.clone();
         Self { tools, max_rounds, stop, n_rounds: 0, cut_short: None, failures: BTreeMap::new() }
     }
 
     /// Takes a reply: runs what it calls and adds both to the payload, or finds that it is the last one.
-    pub(crate) fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
+    pub fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
         let last = |uses| Round { uses, asks_again: false };
         let handler = CliMcpResponseHandler { round: self.n_rounds + 1 };
         let wanted = if self.tools.is_native {
             Wanted::of_api(tool_calls, &self.tools.policy)
         } else {
-            handler.parse_tool_calls(&text, payload)
+            let (calls, problems) = handler.parse_tool_calls(&text, payload);
+            Wanted { calls: calls.into_iter().map(Ok).collect(), problems }
         };
         if wanted.is_empty() {
             return last(Vec::new());
@@ -140,7 +148,7 @@ impl ToolLoop {
     }
 
     /// What a person should know about how the loop ended.
-    pub(crate) fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         Some(match self.cut_short? {
             CutShort::MaxRounds => format!(
                 "the model still called tools after {} rounds, the most there may be; its last reply is used and its \
@@ -247,18 +255,20 @@ impl Wanted {
 
 /// Reads replies of models that write their calls into the text, and words what they are told next.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CliMcpResponseHandler {
+pub struct CliMcpResponseHandler {
     /// The round, from 1; calls without an id get one from it.
-    round: u32,
+    pub round: u32,
 }
 
 impl CliMcpResponseHandler {
-    /// The calls of a reply. What it repeats of what it was sent is not read: neither the prompt nor tool output.
-    fn parse_tool_calls(self, reply: &str, sent: &Payload) -> Wanted {
+    /// The calls of a reply, and what was meant as one and could not be read.
+    ///
+    /// What the reply repeats of what it was sent is not read: neither the prompt nor tool output.
+    pub fn parse_tool_calls(self, reply: &str, sent: &Payload) -> (Vec<Call>, Vec<String>) {
         let parsed = parse_tool_calls(&without_echo(reply, sent));
         let calls = parsed.value.calls.into_iter().enumerate().map(|(index, call)| {
             let id = call.id.unwrap_or_else(|| format!("call-{}-{}", self.round, index + 1));
-            Ok(Call { id, name: call.name, arguments: call.arguments })
+            Call { id, name: call.name, arguments: call.arguments }
         });
         let problems = parsed.problems.into_iter().map(|problem| problem.message);
         // A thought that never ends is no call.
@@ -266,12 +276,11 @@ impl CliMcpResponseHandler {
             let thoughts = ["`<think", "`</think", "`<thought", "`</thought"];
             !thoughts.iter().any(|start| message.starts_with(start))
         };
-        let problems = problems.filter(is_of_call).collect();
-        Wanted { calls: calls.collect(), problems }
+        (calls.collect(), problems.filter(is_of_call).collect())
     }
 
     /// What is added to the exchange: the reply, and the results as data.
-    fn turns(self, reply: String, outcomes: &[Outcome], problems: &[String]) -> [Turn; 3] {
+    pub fn turns(self, reply: String, outcomes: &[Outcome], problems: &[String]) -> [Turn; 3] {
         let results = format_results_prompt(outcomes, problems);
         [
             Turn::User { content: format!("## Your reply {}", self.round) },
