@@ -1,11 +1,12 @@
 //! What calls cost, and whether the next one may be made.
 
 use aiwf_config::Config;
-use aiwf_prompt::{CountTokens as _, Tokens};
-use aiwf_provider::{Payload, Reply, Turn, list_price};
+use aiwf_prompt::Tokens;
+use aiwf_provider::{Payload, Reply, list_price};
 use aiwf_session::{Dollars, Total, Usage};
 
 use crate::count_cache::CountCache;
+use crate::payload::tokens_of;
 use crate::providers;
 use crate::session_error::SessionError;
 
@@ -122,17 +123,7 @@ pub(crate) fn refuse(
 /// The tokens of a payload, as exact as the provider's vocabulary allows.
 fn count(name: &str, payload: &Payload, config: &Config, settings: &aiwf_config::Settings) -> Tokens {
     let counter = CountCache::open(providers::tokenizer(name, config), settings.cache_dir.as_deref());
-    let tools: Vec<String> = payload.tools.iter().map(|tool| serde_json::json!(tool).to_string()).collect();
-    let texts: Vec<Vec<&str>> = payload
-        .messages
-        .iter()
-        .map(|message| message.content.as_str())
-        .chain(payload.system.as_deref())
-        .chain(payload.turns.iter().map(Turn::content))
-        .chain(tools.iter().map(String::as_str))
-        .map(|text| vec![text])
-        .collect();
-    let tokens = counter.count(&texts).into_iter().sum();
+    let tokens = tokens_of(payload, &counter);
     counter.save();
     tokens
 }

@@ -47,6 +47,8 @@ pub(crate) enum Made {
         call: Box<Call>,
         /// The tools that the model wants used, by its API's own means.
         tool_calls: Vec<ToolCall>,
+        /// Whether the agent wrote to the response path.
+        has_written: bool,
     },
 }
 
@@ -54,6 +56,8 @@ pub(crate) enum Made {
 pub(crate) struct CallFailure {
     pub(crate) error: AskError,
     pub(crate) call: Box<Call>,
+    /// Whether the agent wrote to the response path.
+    pub(crate) has_written: bool,
 }
 
 impl<'a> Order<'a> {
@@ -120,6 +124,8 @@ impl<'a> Order<'a> {
         if touched.is_some_and(|touched| !touched.is_complete()) {
             call.notes.push("the project has too many files to see which were added".to_owned());
         }
+        let response_after = self.response_path.and_then(fingerprint);
+        let has_written = response_after.is_some() && response_after != response_before;
         match asked {
             Ok(Answer::AwaitsPerson) => Ok(Made::AwaitsPerson),
             Ok(Answer::Reply(reply)) => {
@@ -127,20 +133,17 @@ impl<'a> Order<'a> {
                 call.usage = crate::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
                 call.notes.extend(reply.notes.iter().cloned());
                 call.model = model;
-                let written = self.response_path.filter(|path| {
-                    let after = fingerprint(path);
-                    after.is_some() && after != response_before
-                });
+                let written = self.response_path.filter(|_| has_written);
                 // A reply is not lost because a copy of it could not be made.
                 if let Err(error) = self.record(&reply, written, engine) {
                     call.notes.push(format!("the call is not recorded: {error}"));
                 }
-                Ok(Made::Replied { call: Box::new(call), tool_calls: reply.tool_calls })
+                Ok(Made::Replied { call: Box::new(call), tool_calls: reply.tool_calls, has_written })
             }
             Err(error) => {
                 let asked = providers::setting(self.provider, config).model;
                 call.usage = crate::budget::usage(error.usage(), asked.as_deref(), config);
-                Err(CallFailure { error, call: Box::new(call) })
+                Err(CallFailure { error, call: Box::new(call), has_written })
             }
         }
     }
@@ -220,7 +223,7 @@ impl Ours {
 }
 
 /// What tells one state of a file from another; nothing when there is none.
-pub(crate) fn fingerprint(path: &Path) -> Option<String> {
+fn fingerprint(path: &Path) -> Option<String> {
     aiwf_store::sha256_file(path).ok()
 }
 

@@ -1,7 +1,7 @@
 //! A prompt becomes what is handed to a provider.
 
-use aiwf_prompt::{Message, Prompt, Role, Stability};
-use aiwf_provider::{Payload, SectionHash};
+use aiwf_prompt::{CountTokens, Message, Prompt, Role, Stability, Tokens};
+use aiwf_provider::{Payload, SectionHash, Turn};
 
 /// The payload of a prompt: its system text, its messages, and what each is made of.
 pub(crate) fn payload_of(prompt: &Prompt) -> Payload {
@@ -39,4 +39,19 @@ pub(crate) fn payload_in(prompt: &Prompt, session_id: Option<&str>) -> Payload {
         session_id: session_id.map(str::to_owned),
         ..Payload::default()
     }
+}
+
+/// The tokens of everything a provider gets.
+pub(crate) fn tokens_of(payload: &Payload, counter: &dyn CountTokens) -> Tokens {
+    let tools: Vec<String> = payload.tools.iter().map(|tool| serde_json::json!(tool).to_string()).collect();
+    let texts: Vec<Vec<&str>> = payload
+        .messages
+        .iter()
+        .map(|message| message.content.as_str())
+        .chain(payload.system.as_deref())
+        .chain(payload.turns.iter().map(Turn::content))
+        .chain(tools.iter().map(String::as_str))
+        .map(|text| vec![text])
+        .collect();
+    counter.count(&texts).into_iter().sum()
 }

@@ -145,7 +145,7 @@ impl Engine {
                 Ok(Made::AwaitsPerson) => {
                     return Err(SessionError::PersonCannotReply { provider: provider.to_owned() });
                 }
-                Ok(Made::Replied { call, tool_calls }) => (call, tool_calls),
+                Ok(Made::Replied { call, tool_calls, .. }) => (call, tool_calls),
                 Err(failure) => {
                     let has_text = std::fs::metadata(&text_path).is_ok_and(|metadata| metadata.len() > 0);
                     if !has_text {

@@ -11,7 +11,7 @@ use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step, Total};
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
 use crate::budget;
-use crate::call::{CallFailure, Made, Order, fingerprint, free_path};
+use crate::call::{CallFailure, Made, Order, free_path};
 use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
 use crate::tool_loop::ToolLoop;
@@ -62,13 +62,8 @@ impl Work<'_> {
         let payload = self.payload()?;
         self.refuse_over_budget(&payload)?;
         self.refuse_unsendable(&payload)?;
-        if !provider.is_free() {
-            let spent = self.state.total();
-            let settings = self.engine.settings();
-            if let Some(message) = budget::refuse(name, &payload, &spent, self.config(), settings)? {
-                self.commit(Command::PauseForBudget { message: message.clone() })?;
-                return Ok(StepOutcome::Done(Performed::BudgetReached { message }));
-            }
+        if let Some(paused) = self.pause_for_budget(name, provider.as_ref(), &payload)? {
+            return Ok(paused);
         }
         self.commit(Command::RecordSent {
             provider: name.to_owned(),
@@ -79,6 +74,26 @@ impl Work<'_> {
             Some(outcome) => Ok(outcome),
             None => Ok(StepOutcome::Done(Performed::Asked { provider: name.to_owned() })),
         }
+    }
+
+    /// Pauses before a call that may cost more than may be spent.
+    pub(crate) fn pause_for_budget(
+        &mut self,
+        name: &str,
+        provider: &dyn Ask,
+        payload: &Payload,
+    ) -> Result<Option<StepOutcome>, SessionError> {
+        if provider.is_free() {
+            return Ok(None);
+        }
+        let Some(message) = self.over_budget(name, payload)? else { return Ok(None) };
+        self.commit(Command::PauseForBudget { message: message.clone() })?;
+        Ok(Some(StepOutcome::Done(Performed::BudgetReached { message })))
+    }
+
+    /// Why a call may not be made after all that was spent; nothing when it may.
+    pub(crate) fn over_budget(&self, name: &str, payload: &Payload) -> Result<Option<String>, SessionError> {
+        budget::refuse(name, payload, &self.state.total(), self.config(), self.engine.settings())
     }
 
     /// Takes a reply that lies at its place; a provider that costs nothing is asked again otherwise.
@@ -112,7 +127,6 @@ impl Work<'_> {
         let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, stop));
         let mut payload = payload.clone();
         loop {
-            let before = fingerprint(&response_file);
             let paths = self.call_paths("response")?;
             if let Some(parent) = paths.text.parent() {
                 aiwf_store::create_dir(parent)?;
@@ -120,14 +134,12 @@ impl Work<'_> {
             let order = self.order(name, &payload, &paths, Some(&response_file))?;
             let ability = order.ability;
             let made = order.make(provider, self.engine, self.config());
-            let after = fingerprint(&response_file);
-            let has_written = after.is_some() && after != before;
             match made {
                 Ok(Made::AwaitsPerson) => {
                     aiwf_store::remove(&paths.text)?;
                     return Ok(None);
                 }
-                Ok(Made::Replied { mut call, tool_calls }) => {
+                Ok(Made::Replied { mut call, tool_calls, has_written }) => {
                     // An agent may have put a link in the way meanwhile; nothing is written through it.
                     if let Err(error) = self.refuse_links_of_call(&response, &paths) {
                         self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
@@ -153,11 +165,13 @@ impl Work<'_> {
                     (call.touched, call.notes) = (earlier.touched, earlier.notes);
                     return self.take_answer(&response, &paths, call, has_written, ability).map(Some);
                 }
-                Err(CallFailure { error, call }) if self.refuse_links_of_call(&response, &paths).is_err() => {
+                Err(CallFailure { error, call, .. })
+                    if self.refuse_links_of_call(&response, &paths).is_err() =>
+                {
                     self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
                     return Err(error.into());
                 }
-                Err(CallFailure { error, mut call }) => {
+                Err(CallFailure { error, mut call, has_written }) => {
                     call.kept = self.keep_unfinished(&paths, &response_file, has_written)?;
                     add_earlier(&mut earlier, &call);
                     call.touched = earlier.touched;

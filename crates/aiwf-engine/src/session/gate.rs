@@ -10,7 +10,6 @@ use aiwf_session::{Actor, Command, Phase, Stage};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
-use crate::budget;
 use crate::build::BuildOptions;
 use crate::call::{CallFailure, Made, Order};
 use crate::document::{ChangeDocument, ContextDocument, Document};
@@ -33,12 +32,8 @@ impl Work<'_> {
             return self.leave_to_person(name, "the call was interrupted, so a person decides");
         }
         let payload = self.gate_payload(stage)?;
-        if !provider.is_free() {
-            let (spent, settings) = (self.state.total(), self.engine.settings());
-            if let Some(message) = budget::refuse(name, &payload, &spent, self.config(), settings)? {
-                self.commit(Command::PauseForBudget { message: message.clone() })?;
-                return Ok(StepOutcome::Done(Performed::BudgetReached { message }));
-            }
+        if let Some(paused) = self.pause_for_budget(name, provider.as_ref(), &payload)? {
+            return Ok(paused);
         }
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
@@ -83,7 +78,7 @@ impl Work<'_> {
                 }
                 self.follow(stage, name, &String::from_utf8_lossy(&answer))
             }
-            Err(CallFailure { error, mut call }) => {
+            Err(CallFailure { error, mut call, .. }) => {
                 call.kept = self.keep_call_files(&paths)?;
                 let message = error.to_string();
                 // What the failed call cost is on record with the words that leave the gate to a person.

@@ -5,7 +5,6 @@ use std::fmt;
 use aiwf_session::{Actor, Approver, Command, Effect, Flow, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
-use crate::budget;
 use crate::session_error::SessionError;
 
 /// Something that was done.
@@ -136,8 +135,7 @@ impl Work<'_> {
             Pause::Budget => {
                 let name = self.setup()?.provider(self.state.phase).to_owned();
                 let payload = self.payload()?;
-                let (spent, settings) = (self.state.total(), self.engine.settings());
-                if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_some() {
+                if self.over_budget(&name, &payload)?.is_some() {
                     return Ok(false);
                 }
                 Command::RaiseBudget
@@ -154,8 +152,7 @@ impl Work<'_> {
             return Ok(false);
         };
         let payload = self.gate_payload(stage)?;
-        let (spent, settings) = (self.state.total(), self.engine.settings());
-        if budget::refuse(&name, &payload, &spent, self.config(), settings)?.is_some() {
+        if self.over_budget(&name, &payload)?.is_some() {
             return Ok(false);
         }
         self.commit(Command::RaiseBudget)?;

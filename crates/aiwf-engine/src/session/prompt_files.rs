@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use aiwf_prompt::{CountTokens as _, Format, FsAbility, Message, OwnedText, Prompt, Role, Tokenizer, Tokens};
+use aiwf_prompt::{Format, FsAbility, Message, OwnedText, Prompt, Role, Tokenizer, Tokens};
 use aiwf_provider::Payload;
 use aiwf_session::{Command, FileHash, Flow, Phase, Stage};
 
@@ -13,6 +13,7 @@ use super::work::Work;
 use crate::build::BuildOptions;
 use crate::document::{Document, SessionDocument};
 use crate::gather::ChangeFlags;
+use crate::payload::tokens_of;
 use crate::providers;
 use crate::session_error::SessionError;
 
@@ -95,17 +96,7 @@ impl Work<'_> {
     /// An edit may have made a prompt larger than it may be; then it is not sent.
     pub(crate) fn refuse_over_budget(&self, payload: &Payload) -> Result<(), SessionError> {
         let Some(budget) = self.budget(self.state.phase) else { return Ok(()) };
-        let tools: Vec<String> =
-            payload.tools.iter().map(|tool| serde_json::json!(tool).to_string()).collect();
-        let texts: Vec<Vec<&str>> = payload
-            .messages
-            .iter()
-            .map(|message| message.content.as_str())
-            .chain(payload.system.as_deref())
-            .chain(tools.iter().map(String::as_str))
-            .map(|text| vec![text])
-            .collect();
-        let needed: Tokens = Tokenizer::Estimate.count(&texts).into_iter().sum();
+        let needed = tokens_of(payload, &Tokenizer::Estimate);
         if needed <= budget { Ok(()) } else { Err(SessionError::OverBudget { needed, budget }) }
     }
 

@@ -363,11 +363,7 @@ fn approve(args: &ApproveArgs, engine: &Engine, output: &Output<'_>) -> Result<E
         (_, true, _) => engine.accept(which)?,
         (.., Some(max_rounds)) => engine.raise_cap(which, max_rounds)?,
         (false, false, None) => {
-            let hash_prompts = match (args.hash_prompts, args.no_hash_prompts) {
-                (true, _) => Some(true),
-                (_, true) => Some(false),
-                (false, false) => None,
-            };
+            let hash_prompts = session::chosen(args.hash_prompts, args.no_hash_prompts);
             engine.approve(which, &ApproveOptions { fs_ability: None, hash_prompts })?
         }
     };

@@ -243,11 +243,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
                 (_, true, _) => engine.accept(given)?,
                 (.., Some(max_iterations)) => engine.raise_cap(given, max_iterations)?,
                 (false, false, None) => {
-                    let hash_prompts = match (args.hash_prompts, args.no_hash_prompts) {
-                        (true, _) => Some(true),
-                        (_, true) => Some(false),
-                        (false, false) => None,
-                    };
+                    let hash_prompts = chosen(args.hash_prompts, args.no_hash_prompts);
                     engine.approve(given, &ApproveOptions { fs_ability: args.fs_ability, hash_prompts })?
                 }
             };
@@ -306,6 +302,15 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             Ok(Exit::Done)
         }
         SessionCommand::Verify(session) => verify(session.given().into(), engine, output),
+    }
+}
+
+/// What a flag and its opposite say; nothing when neither is given.
+pub(super) fn chosen(yes: bool, no: bool) -> Option<bool> {
+    match (yes, no) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        (false, false) => None,
     }
 }
 
