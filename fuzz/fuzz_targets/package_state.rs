@@ -1,6 +1,6 @@
 #![no_main]
 
-use aiwf_package::sandbox::edit_front_matter;
+use aiwf_reply::edit_front_matter;
 use aiwf_package::{Conditions, Package, State, guard, scaffold};
 use libfuzzer_sys::fuzz_target;
 

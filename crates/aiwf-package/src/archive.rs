@@ -10,7 +10,6 @@ use std::io::{Cursor, Read as _};
 use zip::ZipArchive;
 
 use crate::files::{Files, MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, is_left_out, name_fault};
-use crate::sandbox::folded;
 
 /// The largest archive that is looked at.
 pub const MAX_ARCHIVE_BYTES: u64 = 64 * 1024 * 1024;
@@ -167,7 +166,7 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
             refuse("is a directory with content");
         }
         total = total.saturating_add(entry.size);
-        let key: Vec<String> = path.split('/').map(folded).collect();
+        let key: Vec<String> = path.split('/').map(aiwf_store::folded).collect();
         match seen.insert(key.join("/"), (name.to_owned(), is_directory)) {
             Some((earlier, _)) if earlier == name => refuse("is there twice"),
             Some((earlier, _)) => {

@@ -9,7 +9,6 @@ use aiwf_store::{Lock, LockError, PlanProblem, StoreError, WritePlan};
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive};
-use crate::sandbox::{AliasPath, Mount};
 
 /// The files by their path relative to the package, `/` between directories.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -208,10 +207,8 @@ pub(crate) fn name_fault(path: &str) -> Option<&'static str> {
             _ => {}
         }
     }
-    match AliasPath::below(Mount::Package, path) {
-        Ok(_) => None,
-        Err(_) => Some("is not a name that every system takes for the same"),
-    }
+    let is_odd = path.split('/').any(|part| aiwf_store::name_fault(part).is_some());
+    is_odd.then_some("is not a name that every system takes for the same")
 }
 
 /// The hash of a package: of the names and contents of its files, however they are packed.
@@ -224,7 +221,7 @@ pub fn hash_of(files: &Files) -> String {
         hasher.update((content.len() as u64).to_le_bytes());
         hasher.update(content);
     }
-    crate::sandbox::hex(&hasher.finalize())
+    aiwf_store::hex(&hasher.finalize())
 }
 
 /// Why a package cannot be put into the cache; nothing of it is there.

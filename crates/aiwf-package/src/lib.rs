@@ -2,7 +2,7 @@
 //!
 //! A package is a graph of steps with agents, in a directory or a `.bmad` archive. [`check`] says everything that is
 //! wrong with one; [`Package`] is one that passed. [`guard`] judges every write of a run's state file, [`complete_node`]
-//! and [`rewind`] move it: pure functions of texts. [`sandbox`] is what a model can touch, and knows no package.
+//! and [`rewind`] move it: pure functions of texts.
 
 mod files;
 mod finding;
@@ -26,8 +26,6 @@ mod guard;
 mod progress;
 mod rejected;
 mod state;
-
-pub mod sandbox;
 
 #[cfg(test)]
 mod fixture;

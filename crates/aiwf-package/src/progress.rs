@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use aiwf_reply::edit_front_matter;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::graph::{Edge, Graph, Node, NodeType, allowed_next};
 use crate::guard::{Accepted, Conditions, REWIND, StateWarning, guard, listed};
 use crate::rejected::{RejectCode, Rejected};
-use crate::sandbox::edit_front_matter;
 use crate::schema::short;
 use crate::state::{COMPLETE, State, WORKFLOW_STATUS};
 

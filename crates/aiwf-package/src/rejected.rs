@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use crate::sandbox::{ErrorCode, ToolError};
-
 /// What kind of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectCode {
@@ -20,15 +18,11 @@ pub enum RejectCode {
 impl RejectCode {
     /// As a model reads it.
     pub fn as_str(self) -> &'static str {
-        self.of_tool().as_str()
-    }
-
-    fn of_tool(self) -> ErrorCode {
         match self {
-            Self::PreconditionFailed => ErrorCode::PreconditionFailed,
-            Self::InvalidFrontMatter => ErrorCode::InvalidFrontMatter,
-            Self::SchemaValidation => ErrorCode::SchemaValidation,
-            Self::InvalidTransition => ErrorCode::InvalidTransition,
+            Self::PreconditionFailed => "E_PRECONDITION_FAILED",
+            Self::InvalidFrontMatter => "E_INVALID_FRONTMATTER",
+            Self::SchemaValidation => "E_SCHEMA_VALIDATION",
+            Self::InvalidTransition => "E_INVALID_TRANSITION",
         }
     }
 }
@@ -53,15 +47,5 @@ impl Rejected {
     pub(crate) fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
-    }
-}
-
-impl From<Rejected> for ToolError {
-    fn from(rejected: Rejected) -> Self {
-        let error = Self::new(rejected.code.of_tool(), rejected.message);
-        match rejected.details {
-            Some(details) => error.with_details(details),
-            None => error,
-        }
     }
 }

@@ -3,12 +3,11 @@
 //! In: the text of the file. Out: what it says, or why it cannot be taken. The text itself stays the truth: changes are
 //! made to its lines, never by writing this value out again.
 
-use aiwf_reply::parse_front_matter;
+use aiwf_reply::{EditError, edit_front_matter, parse_front_matter};
 use serde_json::{Map, Value, json};
 
 use crate::graph::{Graph, NodeType};
 use crate::rejected::{RejectCode, Rejected};
-use crate::sandbox::{EditError, edit_front_matter};
 use crate::schema::Schema;
 
 /// The word that ends a run.

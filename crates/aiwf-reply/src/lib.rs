@@ -38,6 +38,8 @@ mod json_text;
 mod tool_calls;
 
 mod front_matter;
+mod front_matter_edit;
+mod yaml_text;
 
 mod parser;
 
@@ -45,6 +47,7 @@ pub use fenced_files::parse_fenced_files;
 pub use file_block::FileBlock;
 pub use file_markers::parse_file_markers;
 pub use front_matter::{FrontMatter, parse_front_matter};
+pub use front_matter_edit::{EditError, edit_front_matter};
 pub use parser::Parser;
 pub use problem::{Parsed, Problem};
 pub use report::{split_files, strip_thoughts};

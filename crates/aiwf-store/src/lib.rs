@@ -8,6 +8,7 @@ mod atomic;
 mod confined;
 mod journal;
 mod lock;
+mod name;
 mod objects;
 mod write_plan;
 
@@ -15,5 +16,6 @@ pub use atomic::{Durability, StoreError, create_dir, create_file, move_to, remov
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use lock::{Lock, LockError};
-pub use objects::{Objects, sha256_file, sha256_hex};
+pub use name::{folded, is_unseen, name_fault};
+pub use objects::{Objects, hex, sha256_file, sha256_hex};
 pub use write_plan::{PlanProblem, WritePlan};

@@ -6,6 +6,7 @@
 //!
 //! A server is started when the first call needs it, never before a person has agreed to its exact command
 //! ([`TrustStore`]); a tool that changed since it was first used is refused until it is pinned again ([`Pins`]).
+//! [`sandbox`] has the tools that are our own: files under three mounts.
 
 mod error;
 mod shown;
@@ -26,6 +27,8 @@ mod tool_result;
 
 mod execute;
 mod results_prompt;
+
+pub mod sandbox;
 
 pub use arguments::check_arguments;
 pub use error::ToolsError;

@@ -7,9 +7,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use aiwf_store::{ConfinedDir, ConfinedError};
+use aiwf_store::{ConfinedDir, ConfinedError, folded};
 
-use super::alias_path::{AliasPath, Mount, folded};
+use super::alias_path::{AliasPath, Mount};
 use super::tool_error::{ErrorCode, ToolError};
 
 /// Names under `@project`, at any depth, that belong to the engine and to git.

@@ -6,21 +6,17 @@
 
 mod alias_path;
 mod apply_patch;
-mod front_matter_edit;
 mod list;
 mod mounts;
 mod read;
 mod search;
 mod tool_error;
 mod write;
-mod yaml_text;
 
-pub use alias_path::{AliasPath, Mount, folded};
+pub use alias_path::{AliasPath, Mount};
 pub use apply_patch::{ApplyPatchArgs, FrontMatterPatch, FrontMatterUpdate, apply_patch};
-pub use front_matter_edit::{EditError, edit_front_matter};
 pub use list::{ListArgs, MAX_ENTRIES, list};
 pub use mounts::{Access, Mounts};
-pub(crate) use read::hex;
 pub use read::{ReadArgs, read};
 pub use search::{SearchArgs, search};
 pub use tool_error::{ErrorCode, ToolError, parse_args};

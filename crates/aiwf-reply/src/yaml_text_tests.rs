@@ -1,8 +1,8 @@
-use aiwf_reply::parse_front_matter;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::front_matter::parse_front_matter;
 
 #[test]
 fn values_are_written_in_blocks() {

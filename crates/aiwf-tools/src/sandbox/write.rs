@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use aiwf_store::Durability;
+use aiwf_store::{Durability, hex};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -10,7 +10,6 @@ use sha2::{Digest as _, Sha256};
 use super::FsLimits;
 use super::alias_path::{AliasPath, Mount};
 use super::mounts::Mounts;
-use super::read::hex;
 use super::tool_error::{ErrorCode, ToolError};
 
 /// The file under `@state` that is guarded.

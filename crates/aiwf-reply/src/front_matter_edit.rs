@@ -4,10 +4,10 @@
 //! other keys, their order and their comments stay as they are. The result is read back: if it does not say what
 //! it should, all of the front matter is written anew, and the body still stays.
 
-use aiwf_reply::parse_front_matter;
 use serde_json::{Map, Value};
 
-use super::yaml_text;
+use crate::front_matter::parse_front_matter;
+use crate::yaml_text;
 
 /// Why front matter cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,11 +1,12 @@
 //! `fs.apply_patch`: changes keys in the front matter of a file under `@state` and leaves its text alone.
 
+use aiwf_reply::{EditError, edit_front_matter};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::FsLimits;
 use super::alias_path::{AliasPath, Mount};
-use super::front_matter_edit::{EditError, edit_front_matter};
+
 use super::mounts::Mounts;
 use super::tool_error::{ErrorCode, ToolError};
 use super::write::{WriteGate, Written, before, replace};

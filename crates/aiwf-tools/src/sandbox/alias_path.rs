@@ -6,14 +6,12 @@
 
 use std::fmt;
 
-use unicode_normalization::UnicodeNormalization as _;
+use aiwf_store::{folded, is_unseen, name_fault};
 
 use super::tool_error::{ErrorCode, ToolError};
 
 /// Longest path, in bytes.
 const MAX_PATH_BYTES: usize = 4096;
-/// Longest name, in bytes.
-const MAX_NAME_BYTES: usize = 255;
 
 /// Where a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +78,7 @@ impl AliasPath {
             let fault = if part == "~" && parts.is_empty() {
                 Some("names a home directory")
             } else {
-                part_fault(part)
+                name_fault(part)
             };
             if let Some(reason) = fault {
                 let text = format!("{}/{normal}", mount.as_str());
@@ -163,73 +161,13 @@ fn shown(text: &str) -> String {
     if !is_alias {
         return "[path]".to_owned();
     }
-    let printable = |c: char| if c.is_control() || is_skipped(c) { '\u{fffd}' } else { c };
+    let printable = |c: char| if c.is_control() || is_unseen(c) { '\u{fffd}' } else { c };
     text.chars().take(200).map(printable).collect()
 }
 
 fn is_drive(head: &str) -> bool {
     let mut characters = head.chars();
     characters.next().is_some_and(|c| c.is_ascii_alphabetic()) && characters.next() == Some(':')
-}
-
-/// Names that some systems keep for devices.
-const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
-
-fn part_fault(part: &str) -> Option<&'static str> {
-    if part == ".." {
-        return Some("holds `..`: give the path itself");
-    }
-    if part.len() > MAX_NAME_BYTES {
-        return Some("has a name that is too long");
-    }
-    if part.chars().any(char::is_control) {
-        return Some("holds a control character");
-    }
-    if part.chars().any(is_skipped) {
-        return Some("holds a character that cannot be seen");
-    }
-    if part.contains(':') {
-        return Some("holds a colon, which names a drive or a stream on some systems");
-    }
-    let plain: String = part.nfkc().collect();
-    let is_look_alike =
-        |c: char| matches!(c, '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{2216}' | '\u{29f5}' | '\u{29f9}');
-    if plain.contains(['/', '\\', ':', '\0']) || plain.chars().any(is_look_alike) {
-        return Some("holds a character that looks like a separator");
-    }
-    if plain != part && plain.chars().all(|c| c == '.') {
-        return Some("holds a character that looks like a dot");
-    }
-    if part.starts_with(char::is_whitespace) || part.ends_with(|c: char| c.is_whitespace() || c == '.') {
-        return Some("has a name that begins with a blank, or ends with a blank or a dot");
-    }
-    let stem = plain.split('.').next().unwrap_or_default().trim_end().to_lowercase();
-    let is_numbered = ["com", "lpt"].iter().any(|device| {
-        stem.strip_prefix(device)
-            .is_some_and(|n| matches!(n, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"))
-    });
-    (is_numbered || DEVICES.contains(&stem.as_str())).then_some("is a device on some systems")
-}
-
-/// Whether a character leaves no mark, so that a name with it looks like one without.
-fn is_skipped(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
-}
-
-/// A name as the most forgiving file system sees it: composed, in one case, without what leaves no mark.
-pub fn folded(name: &str) -> String {
-    let lower: String = name.nfkc().filter(|c| !is_skipped(*c)).flat_map(char::to_lowercase).collect();
-    // Upper and lower again: `ß` and `ſ` have one upper case, and the dotless i must not stay apart.
-    let upper: String = lower.chars().flat_map(char::to_uppercase).collect();
-    let folded: String = upper.to_lowercase().nfkc().filter(|c| *c != '\u{307}').collect();
-    folded.replace('ı', "i").trim_end_matches([' ', '.']).to_owned()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use std::io::{BufRead as _, BufReader};
 
+use aiwf_store::hex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -133,15 +134,6 @@ fn text_of(mut kept: Vec<u8>, is_cut: bool) -> Option<String> {
         kept.truncate(error.valid_up_to());
     }
     String::from_utf8(kept).ok()
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }
 
 #[cfg(test)]

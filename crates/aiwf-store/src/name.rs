@@ -1,0 +1,68 @@
+//! Names of files that every system takes for the same.
+//!
+//! In: one name out of a path. Out: what is wrong with it, or how the most forgiving file system sees it.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// The longest name that file systems take.
+const MAX_NAME_BYTES: usize = 255;
+/// Names that some systems keep for devices.
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
+
+/// What is wrong with a name of a file or directory, so that systems would take it for different ones.
+pub fn name_fault(part: &str) -> Option<&'static str> {
+    if part == ".." {
+        return Some("holds `..`: give the path itself");
+    }
+    if part.len() > MAX_NAME_BYTES {
+        return Some("has a name that is too long");
+    }
+    if part.chars().any(char::is_control) {
+        return Some("holds a control character");
+    }
+    if part.chars().any(is_unseen) {
+        return Some("holds a character that cannot be seen");
+    }
+    if part.contains(':') {
+        return Some("holds a colon, which names a drive or a stream on some systems");
+    }
+    let plain: String = part.nfkc().collect();
+    let is_look_alike =
+        |c: char| matches!(c, '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{2216}' | '\u{29f5}' | '\u{29f9}');
+    if plain.contains(['/', '\\', ':', '\0']) || plain.chars().any(is_look_alike) {
+        return Some("holds a character that looks like a separator");
+    }
+    if plain != part && plain.chars().all(|c| c == '.') {
+        return Some("holds a character that looks like a dot");
+    }
+    if part.starts_with(char::is_whitespace) || part.ends_with(|c: char| c.is_whitespace() || c == '.') {
+        return Some("has a name that begins with a blank, or ends with a blank or a dot");
+    }
+    let stem = plain.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let is_numbered = ["com", "lpt"].iter().any(|device| {
+        stem.strip_prefix(device)
+            .is_some_and(|n| matches!(n, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"))
+    });
+    (is_numbered || DEVICES.contains(&stem.as_str())).then_some("is a device on some systems")
+}
+
+/// Whether a character leaves no mark, so that a name with it looks like one without.
+pub fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// A name as the most forgiving file system sees it: composed, in one case, without what leaves no mark.
+pub fn folded(name: &str) -> String {
+    let lower: String = name.nfkc().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase).collect();
+    // Upper and lower again: `ß` and `ſ` have one upper case, and the dotless i must not stay apart.
+    let upper: String = lower.chars().flat_map(char::to_uppercase).collect();
+    let folded: String = upper.to_lowercase().nfkc().filter(|c| *c != '\u{307}').collect();
+    folded.replace('ı', "i").trim_end_matches([' ', '.']).to_owned()
+}
