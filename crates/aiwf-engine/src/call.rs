@@ -77,7 +77,7 @@ impl<'a> Order<'a> {
     pub(crate) fn refuse(&self, ask: &dyn Ask, engine: &'a Engine) -> Result<(), SessionError> {
         if let Some(directory) = &engine.surroundings().record {
             let ours = engine.settings().project_dir();
-            if ["sessions", "changes"].iter().any(|name| directory.starts_with(ours.join(name))) {
+            if ["sessions", "changes", "runs"].iter().any(|name| directory.starts_with(ours.join(name))) {
                 return Err(SessionError::RecordingPlace { path: directory.display().to_string() });
             }
             aiwf_store::create_dir(directory)?;
@@ -181,8 +181,8 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
 /// The files of the engine itself: those it writes during a call, and those of other sessions and changes, where
 /// somebody else may be at work meanwhile.
 struct Ours {
-    /// Where sessions and changes are.
-    parents: [PathBuf; 2],
+    /// Where sessions, changes and runs are.
+    parents: [PathBuf; 3],
     /// The session or change the call is for.
     own: Option<PathBuf>,
     ignored: Vec<PathBuf>,
@@ -190,7 +190,7 @@ struct Ours {
 
 impl Ours {
     fn of(order: &Order<'_>, project_dir: &Path) -> Self {
-        let parents = ["sessions", "changes"].map(|name| project_dir.join(name));
+        let parents = ["sessions", "changes", "runs"].map(|name| project_dir.join(name));
         let own = parents.iter().find_map(|parent| {
             let inside = order.text_path.strip_prefix(parent).ok()?;
             Some(parent.join(inside.components().next()?))
@@ -264,11 +264,14 @@ impl Sink for DiskSink<'_> {
         if self.n_bytes > self.max_bytes {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the reply is larger than it may be"));
         }
-        file.write_all(text.as_bytes())
+        file.write_all(text.as_bytes())?;
+        self.surroundings.tell(CallEvent::Text(text));
+        Ok(())
     }
 
     fn restart(&mut self) -> io::Result<()> {
         self.n_bytes = 0;
+        self.surroundings.tell(CallEvent::Restarted);
         match &mut self.text {
             Some(file) => file.set_len(0).and_then(|()| file.rewind()),
             None => Ok(()),

@@ -18,6 +18,7 @@ mod payload;
 mod profile_store;
 mod profiles;
 mod providers;
+mod run;
 mod send;
 mod session;
 mod structured;
@@ -28,6 +29,7 @@ mod validate;
 mod watch;
 
 mod error;
+mod run_error;
 mod session_error;
 
 pub use aiwf_config as config;
@@ -52,6 +54,12 @@ pub use packages::{PackageToolError, Packed, prompt_agent, prompt_node_brief};
 pub use profiles::{FoundProfile, ProfileOrigin};
 pub use providers::ProviderReport;
 pub use read::{MAX_BYTES, read_stdin, read_text};
+pub use run::{
+    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,
+    RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
+    RunSummary, StateWriter, ToolExec,
+};
+pub use run_error::RunError;
 pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
     ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,

@@ -19,6 +19,26 @@ pub enum CallEvent<'a> {
     },
     /// More has arrived, or the call is made again.
     Progress(Progress),
+    /// More of the reply's text, as it arrives.
+    Text(&'a str),
+    /// What arrived so far is not the reply: the call is made again.
+    Restarted,
+    /// A tool that the model called is run.
+    ToolStarted {
+        /// The tool, by its own name.
+        name: &'a str,
+        /// What it is about: a path, a pattern, a node.
+        about: &'a str,
+    },
+    /// It is done, or was refused.
+    ToolEnded {
+        /// The tool, by its own name.
+        name: &'a str,
+        /// Why it failed, when it did.
+        error: Option<&'a str>,
+        /// How long it took.
+        elapsed: Duration,
+    },
     /// The call ended, well or not.
     Ended {
         /// Whether there is a reply.

@@ -42,6 +42,10 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
                     });
                 }
             }
+            CallEvent::Text(_)
+            | CallEvent::Restarted
+            | CallEvent::ToolStarted { .. }
+            | CallEvent::ToolEnded { .. } => {}
             CallEvent::Ended { .. } => {
                 if let Some(bar) = current.take() {
                     bar.finish_and_clear();
@@ -69,6 +73,13 @@ pub(crate) fn events() -> impl Fn(CallEvent<'_>) + Send + Sync {
             }
             CallEvent::Progress(Progress::Retry { attempt, wait }) => {
                 json!({ "event": "call-retry", "attempt": attempt, "wait_ms": millis(wait) })
+            }
+            CallEvent::Text(_) | CallEvent::Restarted => return,
+            CallEvent::ToolStarted { name, about } => {
+                json!({ "event": "tool-started", "tool": name, "about": about })
+            }
+            CallEvent::ToolEnded { name, error, elapsed } => {
+                json!({ "event": "tool-ended", "tool": name, "error": error, "elapsed_ms": millis(elapsed) })
             }
             CallEvent::Ended { is_ok, elapsed } => {
                 json!({ "event": "call-ended", "ok": is_ok, "elapsed_ms": millis(elapsed) })

@@ -1,0 +1,279 @@
+//! What happened in a run or a conversation: the truth, one line of its journal each.
+//!
+//! These types are the format of the journal. Their names and fields stay readable for ever: recorded histories are
+//! folded in tests. The journal holds the whole conversation, so that a run can be gone on with; where a workflow
+//! stands is in its state file, and the journal witnesses every change of it.
+
+use aiwf_provider::ToolCall;
+use aiwf_session::Call;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How a model is talked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunKind {
+    /// It walks through a workflow.
+    Run,
+    /// It is an agent of a package.
+    Agent,
+    /// It is nobody in particular.
+    Chat,
+}
+
+impl RunKind {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Agent => "agent",
+            Self::Chat => "chat",
+        }
+    }
+}
+
+/// The package of a run, as it was when the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPackage {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Where it was read from: a directory or an archive.
+    pub path: String,
+    /// The hash of its files.
+    pub sha256: String,
+}
+
+/// The run that another one goes on from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkedFrom {
+    /// The run.
+    pub run_id: String,
+    /// The node it stood at.
+    pub node: String,
+    /// The line of its journal up to which its history was taken.
+    pub seq: u64,
+}
+
+/// What a run begins with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunSetup {
+    /// Its id.
+    pub run_id: String,
+    /// How the model is talked to.
+    pub kind: RunKind,
+    /// Its package; a chat may have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<RunPackage>,
+    /// Its workflow, when it walks through one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    /// The agent it was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Who answers.
+    pub provider: String,
+    /// Whether the model goes on by itself.
+    #[serde(default)]
+    pub is_autopilot: bool,
+    /// SHA-256 of the state file it begins with, when it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_sha256: Option<String>,
+    /// The run it goes on from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom>,
+}
+
+/// Which layer of a prompt a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// Why the model is asked, and where everything is.
+    RunDirective,
+    /// The node it works on.
+    NodeBrief,
+    /// What a menu item brought along.
+    DataContext,
+    /// What the user said.
+    UserInput,
+}
+
+/// A message of the engine or the user, as the model gets it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// The layer.
+    pub layer: Layer,
+    /// The text.
+    pub text: String,
+}
+
+/// What a state file was for, when it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StateWriter {
+    /// The call of a tool, by its id.
+    Call(String),
+    /// The engine, which puts a new artifact on record after a call.
+    Artifact(String),
+    /// A person went back.
+    Rewind,
+}
+
+/// How a stretch of work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunPhase {
+    /// The model is at work, or was when the process died.
+    Running,
+    /// The model waits for the user.
+    WaitingUser,
+    /// The workflow is complete; the conversation can go on.
+    Completed,
+    /// Something went wrong; it can be resumed.
+    Failed,
+    /// A person ended it.
+    Cancelled,
+}
+
+impl RunPhase {
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::WaitingUser => "waiting-user",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// What kind: a name that stays the same between versions.
+    pub code: String,
+    /// What, in words.
+    pub message: String,
+}
+
+/// A tool that was called, as the run log has it: no contents, no real paths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolExec {
+    /// The id of the call.
+    pub tool_call_id: String,
+    /// The tool, by its own name.
+    pub tool_name: String,
+    /// The agent whose policy held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// What it was given, contents by size and hash.
+    pub input: Value,
+    /// What it gave, contents by size and hash.
+    pub output: Value,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum RunEvent {
+    /// The run began.
+    RunCreated {
+        /// With this.
+        setup: Box<RunSetup>,
+    },
+    /// The model is told something new: by the user, or by the engine because the run moved on.
+    Said {
+        /// The messages, in order.
+        blocks: Vec<Block>,
+        /// What the user wrote, as it was written.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<String>,
+        /// The node the run stands at; none when it is complete, or no workflow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<String>,
+        /// The agent that works.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+    },
+    /// A provider is asked.
+    RunAsked {
+        /// Who.
+        provider: String,
+        /// SHA-256 of the payload.
+        payload_sha256: String,
+        /// How many turns of the conversation were left out to fit.
+        #[serde(default)]
+        n_left_out: usize,
+    },
+    /// It answered.
+    RunReplied {
+        /// What it said.
+        text: String,
+        /// The tools it wants used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<ToolCall>,
+        /// How the call went.
+        call: Box<Call>,
+    },
+    /// It did not answer; what it said until then is kept.
+    RunAskFailed {
+        /// What went wrong.
+        fault: Fault,
+        /// What arrived.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+        /// How the call went.
+        call: Box<Call>,
+    },
+    /// The state file is about to be replaced; its new bytes are kept by their hash.
+    StateIntended {
+        /// What for.
+        by: StateWriter,
+        /// SHA-256 of the file before.
+        before: String,
+        /// SHA-256 of the file after.
+        after: String,
+    },
+    /// A tool was called, or refused.
+    ToolRan {
+        /// As the log has it.
+        exec: Box<ToolExec>,
+        /// What the model gets.
+        content: String,
+        /// Whether it failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+    /// The work stops here.
+    RunStopped {
+        /// How.
+        phase: RunPhase,
+        /// What went wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fault: Option<Fault>,
+        /// What the user is asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<Value>,
+    },
+    /// A person went back; the state file before and after is named by the intent before this.
+    Rewound {
+        /// From this node.
+        from: String,
+        /// To this one.
+        to: String,
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A person ended the run.
+    RunCancelled {
+        /// Why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+}

@@ -1,0 +1,227 @@
+//! What can go wrong with a run, and what to do about it.
+
+use aiwf_package::{ExtractError, Rejected, SelectError};
+use aiwf_prompt::PromptError;
+use aiwf_store::{JournalError, LockError, StoreError};
+
+use crate::packages::PackageToolError;
+use crate::session_error::SessionError;
+
+/// Why something could not be done with a run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// No run has that name.
+    #[error("no run `{given}`")]
+    NoRun {
+        /// What was asked for.
+        given: String,
+    },
+    /// Several runs begin like that.
+    #[error("`{given}` means {} runs{}", matching.len(), lines(matching))]
+    AmbiguousRun {
+        /// What was asked for.
+        given: String,
+        /// The runs.
+        matching: Vec<String>,
+    },
+    /// It is a conversation, and the command is for workflows.
+    #[error("`{run_id}` is a conversation, not a run of a workflow")]
+    NoWorkflow {
+        /// The conversation.
+        run_id: String,
+    },
+    /// It was ended for good.
+    #[error("run `{run_id}` is cancelled")]
+    Cancelled {
+        /// The run.
+        run_id: String,
+    },
+    /// It is complete, and there is nothing to say.
+    #[error("run `{run_id}` is complete")]
+    Complete {
+        /// The run.
+        run_id: String,
+    },
+    /// Nothing was said.
+    #[error("there is nothing to say: the text is empty")]
+    NothingSaid,
+    /// Its package is not what it was.
+    #[error(
+        "the package of run `{run_id}` has changed since the run began\n  package: `{path}`\n  it was:  {was}\n  it is:   {is}"
+    )]
+    PackageChanged {
+        /// The run.
+        run_id: String,
+        /// Where it is.
+        path: String,
+        /// Its hash when the run began.
+        was: String,
+        /// Its hash now.
+        is: String,
+    },
+    /// Its package cannot be read any more.
+    #[error("the package of run `{run_id}` cannot be read")]
+    PackageGone {
+        /// The run.
+        run_id: String,
+        /// Why.
+        #[source]
+        source: Box<PackageToolError>,
+    },
+    /// Its state file is not what the journal says.
+    #[error("the state file of run `{run_id}` is not what its journal says\n  file:    `{path}`\n  it is:   {found}\n  journal: {}", expected.join(" or "))]
+    StateChanged {
+        /// The run.
+        run_id: String,
+        /// The file.
+        path: String,
+        /// Its hash, or what is there instead.
+        found: String,
+        /// The hashes it may have.
+        expected: Vec<String>,
+    },
+    /// Its state file cannot be brought back.
+    #[error("the last known state of run `{run_id}` is not kept any more")]
+    StateLost {
+        /// The run.
+        run_id: String,
+    },
+    /// Its journal has no beginning.
+    #[error("run `{run_id}` has no events")]
+    Empty {
+        /// The run.
+        run_id: String,
+    },
+    /// The run was never at that node.
+    #[error("run `{run_id}` has not been at `{node}`: it has been at {}", listed(reached))]
+    NeverThere {
+        /// The run.
+        run_id: String,
+        /// The node.
+        node: String,
+        /// Where it has been.
+        reached: Vec<String>,
+    },
+    /// Nobody is named who answers.
+    #[error("no provider is named")]
+    NoProvider,
+    /// A person cannot answer a run.
+    #[error("provider `{provider}` cannot answer a run: a person would have to")]
+    PersonCannotAnswer {
+        /// The provider.
+        provider: String,
+    },
+    /// The workflow's document cannot be a state file.
+    #[error("the run cannot begin: {0}")]
+    StateInit(#[source] Rejected),
+    /// A change of the state is not taken.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
+    /// The package cannot be used.
+    #[error(transparent)]
+    Package(#[from] PackageToolError),
+    /// The package cannot be unpacked.
+    #[error(transparent)]
+    Extract(#[from] ExtractError),
+    /// The prompt cannot be composed.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Everything that sessions and runs have in common.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+impl From<SelectError> for RunError {
+    fn from(error: SelectError) -> Self {
+        PackageToolError::from(error).into()
+    }
+}
+
+impl From<JournalError> for RunError {
+    fn from(error: JournalError) -> Self {
+        SessionError::from(error).into()
+    }
+}
+
+impl From<LockError> for RunError {
+    fn from(error: LockError) -> Self {
+        SessionError::from(error).into()
+    }
+}
+
+impl RunError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoRun { .. } | Self::AmbiguousRun { .. } | Self::Empty { .. } => "RUN_ID_INVALID",
+            Self::NoWorkflow { .. } => "NOT_A_WORKFLOW",
+            Self::Cancelled { .. } => "RUN_CANCELLED",
+            Self::Complete { .. } => "RUN_COMPLETE",
+            Self::NothingSaid => "NO_INPUT",
+            Self::PackageChanged { .. } => "PACKAGE_CHANGED",
+            Self::PackageGone { .. } => "PACKAGE_NOT_FOUND",
+            Self::StateChanged { .. } => "STATE_CHANGED",
+            Self::StateLost { .. } => "STATE_FILE_NOT_FOUND",
+            Self::NeverThere { .. } => "E_INVALID_TRANSITION",
+            Self::NoProvider | Self::PersonCannotAnswer { .. } => "ENGINE_PRECONDITION_FAILED",
+            Self::StateInit(_) => "STATE_INIT_FAILED",
+            Self::Rejected(rejected) => rejected.code.as_str(),
+            Self::Package(PackageToolError::Select(error)) => error.code(),
+            Self::Package(_) => "MANIFEST_INVALID",
+            Self::Extract(_) | Self::Prompt(_) | Self::Store(_) | Self::Session(_) => "UNKNOWN",
+        }
+    }
+
+    /// One thing to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoRun { .. } => "`aiwf workflow list --all` shows the runs and conversations there are".to_owned(),
+            Self::AmbiguousRun { .. } => "give more of the id".to_owned(),
+            Self::NoWorkflow { run_id } => format!("`aiwf workflow show {run_id}` shows what was said"),
+            Self::Cancelled { run_id } => {
+                format!("`aiwf workflow fork {run_id} --at NODE` goes on from a point of it in a new run")
+            }
+            Self::Complete { run_id } => {
+                format!("`aiwf workflow say {run_id} TEXT` goes on talking, `workflow rewind` goes back")
+            }
+            Self::NothingSaid => "give the text as an argument, or `-` to read it from the standard input".to_owned(),
+            Self::PackageChanged { run_id, .. } => format!(
+                "bring the package back as it was, or start a new run; `aiwf workflow show {run_id}` has all of this one"
+            ),
+            Self::PackageGone { source, .. } => source.hint(),
+            Self::StateChanged { run_id, .. } => format!(
+                "bring the file back, or take the last state the journal knows with \
+                 `aiwf workflow rewind {run_id} --to NODE`"
+            ),
+            Self::StateLost { .. } => "start a new run; what was said is in the journal of this one".to_owned(),
+            Self::Empty { .. } => "its directory can be removed; nothing was ever done in it".to_owned(),
+            Self::NeverThere { .. } => "choose one of those".to_owned(),
+            Self::NoProvider => {
+                "name one with `--provider`, or set `provider` under `[workflow]`; `aiwf providers` lists them"
+                    .to_owned()
+            }
+            Self::PersonCannotAnswer { .. } => {
+                "choose another with `--provider`; `aiwf providers` lists them".to_owned()
+            }
+            Self::StateInit(_) => "`aiwf package check PATH` says what is wrong with the package".to_owned(),
+            Self::Rejected(_) => "`aiwf workflow status RUN` shows where the run has been".to_owned(),
+            Self::Package(error) => error.hint(),
+            Self::Extract(_) => "check the rights of the cache directory".to_owned(),
+            Self::Prompt(error) => return error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Session(error) => return error.hint(),
+        };
+        Some(hint)
+    }
+}
+
+fn lines(names: &[String]) -> String {
+    names.iter().map(|name| format!("\n  {name}")).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
