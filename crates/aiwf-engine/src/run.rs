@@ -114,6 +114,10 @@ impl Run<'_> {
     pub fn start(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
         Err(RunError::NoProvider)
     }
+    /// The start directive of a run that a menu item brought data along for.
+    pub fn start_with_data(&mut self, input: Option<&str>, data: DataContext) -> Result<RunReport, RunError> {
+        Err(RunError::NoProvider)
+    }
     /// Says something, and goes on until the model waits or is done.
     pub fn say(&mut self, input: &str) -> Result<RunReport, RunError> {
         Err(RunError::NoProvider)
@@ -128,6 +132,10 @@ impl Run<'_> {
     }
     /// The package, when there is one.
     pub fn package(&self) -> Option<&Package> {
+        None
+    }
+    /// Where the package was read from.
+    pub fn package_path(&self) -> Option<&Path> {
         None
     }
     /// The agent that is talked to, or works on the current node.
