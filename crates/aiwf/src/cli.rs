@@ -62,7 +62,8 @@ pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
         };
         let _ = write!(group, "\n  {:15}  {about}", found.name);
     }
-    command.after_help(format!("{group}\n\n{START}"))
+    // The program's own help has to fit a screen: its flags need no group of their own.
+    command.mut_args(|argument| argument.help_heading(None)).after_help(format!("{group}\n{START}"))
 }
 
 /// An AI workflow engine: builds every prompt from named parts and shows exactly what will be sent.

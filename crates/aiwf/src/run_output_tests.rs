@@ -73,7 +73,23 @@ fn status_of(phase: RunPhase) -> RunStatus {
 
 #[test]
 fn a_status_in_words_has_all_of_it_and_nothing_a_terminal_obeys() {
-    insta::assert_snapshot!(status_words(&status_of(RunPhase::WaitingUser)), @"");
+    insta::assert_snapshot!(status_words(&status_of(RunPhase::WaitingUser)), @r#"
+    run       r1
+    package   flow
+    provider  model
+    phase     waiting-user
+    node      [x] start (step)
+    node      [>] draft: Draft it (step)
+    variable  kind = "bug"
+    decision  start → draft (go): asked for
+    artifact  artifacts/a.md
+    calls     2, 5 of tools
+    begun     2026-01-01T00:00:00Z
+    changed   2026-01-01T00:01:00Z
+    files     .aiwf/runs/r1
+    asks      Sure?�[2J
+    next      aiwf workflow say r1 TEXT
+    "#);
 }
 
 #[test]
@@ -111,5 +127,11 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
         tokens_left_out: 700,
         warnings: Vec::new(),
     };
-    insta::assert_snapshot!(anatomy(&preview), @"");
+    insta::assert_snapshot!(anatomy(&preview), @"
+    next request of r1 to model: 352 of 1000 tokens (estimate), sha256 ffff
+      base-rules  system          300  0123456789ab
+      user-input  user             12  0123456789ab
+      tools       1 in all         40
+      3 turns of the conversation (700 tokens) are left out to fit
+    ");
 }

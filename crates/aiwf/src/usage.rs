@@ -168,7 +168,11 @@ impl KnownCommand {
         let name =
             profile.into_iter().chain(words.iter().map(String::as_str)).take(2).collect::<Vec<_>>().join(" ");
         words.insert(0, root.get_bin_name().unwrap_or(root.get_name()).to_owned());
-        let takes_input = command.get_arguments().any(|argument| argument.get_id() == "input");
+        let is_file = |argument: &clap::Arg| {
+            argument.get_value_names().into_iter().flatten().any(|name| name.as_str() == "FILE|-")
+        };
+        let takes_input =
+            command.get_arguments().any(|argument| argument.get_id() == "input" && is_file(argument));
         Self { words: words.join(" "), name, sub_commands, takes_input }
     }
 

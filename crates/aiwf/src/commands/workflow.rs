@@ -24,7 +24,7 @@ pub(crate) struct RunId {
 /// Who answers, and how calls are made.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// Who answers, from now on; else whoever did before, or `[workflow] provider`.
+    /// Who answers; else whoever did before, or `[workflow] provider`.
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
     #[command(flatten)]

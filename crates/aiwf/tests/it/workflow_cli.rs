@@ -9,22 +9,139 @@ const BUG_TRIAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pa
 
 #[test]
 fn workflow_help() {
-    assert_snapshot!(project().run("workflow --help"), @"");
+    assert_snapshot!(project().run("workflow --help"), @"
+    --- stdout
+    Run the workflows of packages, talk with a run, go back, look at it
+
+    Usage: aiwf workflow [OPTIONS] <COMMAND>
+
+    Commands:
+      run      Begin a run and go on until it waits for you or is complete
+      resume   Go on with a run that was interrupted, or sit down to one that waits
+      say      Say something to a run or a conversation, and go on
+      status   Show where a run stands: nodes, variables, decisions, artifacts, cost
+      list     List the runs, the one that changed last first
+      show     Show a run and everything that was said and done in it
+      preview  Print the next request of a run exactly as it will be sent, and its anatomy on the
+               standard error
+      rewind   Go back to a node where the run has been; what was said stays on record
+      fork     Begin a new run from where another one stood at a node; nobody is asked unless you say so
+      cancel   End a run for good
+
+    Options:
+      -h, --help  Print help
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example:
+      aiwf workflow run examples/packages/bug-triage --provider anthropic
+      aiwf workflow say latest 'It began on Monday'
+      aiwf workflow status latest
+    --- exit code 0
+    ");
 }
 
 #[test]
 fn workflow_run_help() {
-    assert_snapshot!(project().run("workflow run --help"), @"");
+    assert_snapshot!(project().run("workflow run --help"), @"
+    --- stdout
+    Begin a run and go on until it waits for you or is complete
+
+    Usage: aiwf workflow run [OPTIONS] <PATH>
+
+    Arguments:
+      <PATH>  The package: its directory, or a `.bmad` or `.zip` file
+
+    Options:
+          --workflow <ID>    The workflow; not needed when there is one
+          --agent <ID>       The agent it begins with; the entry node's when left out
+          --input <TEXT|->   What you have to say to it, or - for the standard input
+          --autopilot        The model goes on by itself, without asking about each step
+          --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+      -h, --help             Print help
+
+    Calls:
+          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
+                          replay
+          --events        Say on the standard error what happens during calls, one line of JSON each
+          --yes           Start tool servers that nobody agreed to yet, and remember that for exactly
+                          their commands
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    On a terminal you talk with the run; with --input it is asked once.
+    Exit code 3: it waits for you.
+
+    Example: aiwf workflow run my-flow.bmad --input 'The login page is slow'
+    --- exit code 0
+    ");
 }
 
 #[test]
 fn agent_help() {
-    assert_snapshot!(project().run("agent --help"), @"");
+    assert_snapshot!(project().run("agent --help"), @"
+    --- stdout
+    Talk with an agent of a package, its menu included
+
+    Usage: aiwf agent [OPTIONS] <PATH> <AGENT>
+
+    Arguments:
+      <PATH>   The package: its directory, or a `.bmad` or `.zip` file
+      <AGENT>  The agent, by its id
+
+    Options:
+          --input <TEXT|->   Say this once and end, or - for the standard input
+          --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+      -h, --help             Print help
+
+    Calls:
+          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
+                          replay
+          --events        Say on the standard error what happens during calls, one line of JSON each
+          --yes           Start tool servers that nobody agreed to yet, and remember that for exactly
+                          their commands
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf agent examples/packages/bug-triage support --input 'Is this a bug?'
+    --- exit code 0
+    ");
 }
 
 #[test]
 fn chat_help() {
-    assert_snapshot!(project().run("chat --help"), @"");
+    assert_snapshot!(project().run("chat --help"), @"
+    --- stdout
+    Talk with a model: tools on, no persona
+
+    Usage: aiwf chat [OPTIONS]
+
+    Options:
+          --package <PATH>   A package whose files the model may read
+          --input <TEXT|->   Say this once and end, or - for the standard input
+          --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+      -h, --help             Print help
+
+    Calls:
+          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
+                          replay
+          --events        Say on the standard error what happens during calls, one line of JSON each
+          --yes           Start tool servers that nobody agreed to yet, and remember that for exactly
+                          their commands
+
+    Global options:
+          --json               Print one line of JSON instead of text
+          --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf chat --provider anthropic --input 'What is in this project?'
+    --- exit code 0
+    ");
 }
 
 #[test]
@@ -74,7 +191,18 @@ fn what_is_missing_on_the_command_line_is_said() {
 
 #[test]
 fn an_error_has_a_code_and_words_in_json() {
-    assert_snapshot!(pretty(&project().run("workflow run --json")), @"");
+    assert_snapshot!(pretty(&project().run("workflow run --json")), @r#"
+    {
+      "schema_version": 1,
+      "command": "workflow run",
+      "exit_code": 2,
+      "error": {
+        "code": "USAGE",
+        "message": "missing `<PATH>`"
+      },
+      "hint": "`aiwf workflow run --help` shows how it is used"
+    }
+    "#);
 }
 
 #[test]
@@ -114,13 +242,40 @@ fn an_agent_that_the_package_does_not_have_is_refused_with_those_it_has() {
 #[test]
 fn the_menu_of_an_agent_is_shown_without_asking_anybody() {
     let project = project();
-    assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input /menu")), @"");
-    assert_snapshot!(pretty(&project.run(&format!("agent {BUG_TRIAGE} support --input '*menu' --json"))), @"");
+    assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input /menu")), @"
+    --- stdout
+    🎧 Sam, Support
+      1. Triage a report (triage)
+    --- exit code 0
+    ");
+    assert_snapshot!(pretty(&project.run(&format!("agent {BUG_TRIAGE} support --input '*menu' --json"))), @r#"
+    {
+      "schema_version": 1,
+      "command": "agent",
+      "exit_code": 0,
+      "agent": "support",
+      "menu": [
+        {
+          "number": 1,
+          "triggers": [
+            "triage"
+          ],
+          "description": "Triage a report"
+        }
+      ]
+    }
+    "#);
     assert!(!project.path(".aiwf").exists(), "a menu is no conversation");
 }
 
 #[test]
 fn a_number_that_is_not_on_the_menu_asks_which_one() {
     let project = project();
-    assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input 7")), @"");
+    assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input 7")), @"
+    --- stdout
+      1. Triage a report (triage)
+    --- stderr
+    which one? give its number with `--input`
+    --- exit code 3
+    ");
 }

@@ -8,7 +8,7 @@ use aiwf_testkit::{ModelServer, Outcome};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
-use crate::talk::Terminal;
+use crate::terminal::Terminal;
 
 /// A package of this repository: nodes `intake`, `judge`, …; agents `support`, `engineer`.
 const BUG_TRIAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/packages/bug-triage");
