@@ -132,7 +132,10 @@ impl ProjectFiles<'_> {
         if bytes.len() as u64 > limit {
             return Err(not_loaded(path, &format!("it has more than {limit} bytes")));
         }
-        String::from_utf8(bytes).or_else(|_| Err(not_loaded(path, "it is not UTF-8 text")))
+        String::from_utf8(bytes).map_err(|error| {
+            let n_valid = error.utf8_error().valid_up_to();
+            not_loaded(path, &format!("it is not UTF-8 text: byte {n_valid} is wrong"))
+        })
     }
 
     fn bytes(&self, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {

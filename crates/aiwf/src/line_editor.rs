@@ -40,10 +40,10 @@ impl LineEditor {
     pub(crate) fn new(cache_dir: Option<&Path>) -> Result<Self, Failure> {
         let config = Config::builder()
             .max_history_size(MAX_HISTORY)
-            .map_err(unreadable)?
+            .map_err(|error| unreadable(&error))?
             .history_ignore_space(true)
             .build();
-        let mut editor = Editor::with_config(config).map_err(unreadable)?;
+        let mut editor = Editor::with_config(config).map_err(|error| unreadable(&error))?;
         editor.set_helper(Some(ContinuedLines));
         let history = cache_dir.and_then(|cache| {
             aiwf_engine::create_dir(cache).ok()?;
@@ -70,12 +70,12 @@ impl LineEditor {
             }
             Err(ReadlineError::Interrupted) => Ok(Typed::Interrupt),
             Err(ReadlineError::Eof) => Ok(Typed::End),
-            Err(error) => Err(unreadable(error)),
+            Err(error) => Err(unreadable(&error)),
         }
     }
 }
 
-fn unreadable(error: ReadlineError) -> Failure {
+fn unreadable(error: &ReadlineError) -> Failure {
     let hint = "give the text with `--input`, or through a pipe";
     let mut failure = Failure::refused("could not read from the terminal", hint);
     failure.causes.push(error.to_string());

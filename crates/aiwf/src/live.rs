@@ -101,7 +101,6 @@ impl Shown {
                     waiting.set_message(format!("attempt {attempt} in {:.1} s", wait.as_secs_f64()));
                 }
             }
-            CallEvent::Progress(Progress::Bytes(_)) => {}
             CallEvent::Text(text) => self.text(text),
             CallEvent::Restarted => {
                 if !self.current.is_empty() {
@@ -114,7 +113,7 @@ impl Shown {
             CallEvent::ToolEnded { name, error: None, elapsed } if elapsed >= LONG => {
                 self.dim(&format!("  {name}: {:.1} s", elapsed.as_secs_f64()));
             }
-            CallEvent::ToolEnded { .. } => {}
+            CallEvent::Progress(Progress::Bytes(_)) | CallEvent::ToolEnded { .. } => {}
             CallEvent::Ended { .. } => {
                 self.stop_waiting();
                 self.end_line();

@@ -96,7 +96,7 @@ pub(crate) fn outcome(report: &RunReport) {
             output::note(&format!("conversation {id} is cancelled\n"));
         }
         (RunKind::Agent | RunKind::Chat, RunPhase::Running | RunPhase::WaitingUser | RunPhase::Completed) => {
-            output::note(&format!("conversation {id}\n"))
+            output::note(&format!("conversation {id}\n"));
         }
     }
 }
@@ -224,7 +224,7 @@ fn cost(usage: &Usage) -> String {
         usage.output_tokens.map(|tokens| format!("{tokens} out")),
         usage.cost.map(|cost| format!("${:.4}", cost.as_f64())),
     ];
-    parts.into_iter().flatten().map(|part| format!(", {part}")).collect()
+    [String::new()].into_iter().chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints runs, those that changed last first.

@@ -65,12 +65,13 @@ impl Terminal {
         let started_at = Instant::now();
         loop {
             let seen = self.seen();
-            if let Some(found) = seen[self.n_read..].find(text) {
+            let new = seen.get(self.n_read..).unwrap_or_default();
+            if let Some(found) = new.find(text) {
                 self.n_read += found + text.len();
                 return;
             }
             let is_late = started_at.elapsed() > Duration::from_secs(20);
-            assert!(!is_late, "`{text}` never came; after the last expected text stands:\n{}", &seen[self.n_read..]);
+            assert!(!is_late, "`{text}` never came; after the last expected text stands:\n{new}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }

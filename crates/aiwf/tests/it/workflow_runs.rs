@@ -1,6 +1,5 @@
 //! Runs and conversations from the command line, with a scripted model behind a real API.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use aiwf_testkit::model_server::{Piece, Turn};
@@ -109,7 +108,8 @@ fn a_question_is_shown_in_words_with_the_command_that_answers_it() {
     assert_eq!(outcome.stdout_text(), "One thing first.\n\nShall I begin?\n");
     assert!(outcome.stderr_text().contains("'WIDGET_SUBMIT\n{\"widgetId\":\"sure\""), "{outcome}");
 
-    let answer = "WIDGET_SUBMIT\n{\"widgetId\":\"sure\",\"type\":\"confirmation\",\"value\":{\"confirmed\":true}}";
+    let answer =
+        "WIDGET_SUBMIT\n{\"widgetId\":\"sure\",\"type\":\"confirmation\",\"value\":{\"confirmed\":true}}";
     let outcome = scene.command("workflow say latest").arg(answer).run();
     assert_eq!(outcome.exit_code(), 3, "{outcome}");
     assert_eq!(outcome.stdout_text(), "Then I begin.\n");
@@ -197,7 +197,7 @@ fn a_model_that_fails_is_a_provider_failure_and_the_run_can_go_on() {
 
 #[test]
 fn an_interrupted_call_ends_with_130_and_the_run_can_go_on() {
-    let server = ModelServer::script([Turn::Hang(Duration::from_secs(60)), Turn::text("Here I am.")]);
+    let server = ModelServer::script([Turn::Hang(Duration::from_mins(1)), Turn::text("Here I am.")]);
     let scene = scene(&server);
     let running = scene.command(&begin("It is slow")).arg("--json").spawn();
     crate::scene::eventually("the model is asked", || !server.asks().is_empty());
@@ -221,7 +221,8 @@ fn one_turn_with_a_model_or_an_agent_ends_with_zero_and_can_go_on() {
     assert_eq!(outcome.stdout_text(), "A project.\n");
     assert_eq!(scene.answers("workflow say latest 'And more?'", 0)["reply"], "More of it.");
 
-    let outcome = scene.command(&format!("agent {BUG_TRIAGE} support --provider model")).stdin("Who are you?").run();
+    let outcome =
+        scene.command(&format!("agent {BUG_TRIAGE} support --provider model")).stdin("Who are you?").run();
     assert_eq!((outcome.exit_code(), outcome.stdout_text().as_str()), (0, "I am Sam.\n"), "{outcome}");
 
     let started = scene.answers(&format!("agent {BUG_TRIAGE} support --provider model --input triage"), 3);
@@ -252,7 +253,7 @@ fn a_terminal_streams_the_answer_once_and_says_how_to_go_on() {
 
 #[test]
 fn ctrl_c_stops_the_turn_and_the_talk_goes_on() {
-    let server = ModelServer::script([Turn::Hang(Duration::from_secs(60)), Turn::text("Here again.")]);
+    let server = ModelServer::script([Turn::Hang(Duration::from_mins(1)), Turn::text("Here again.")]);
     let scene = scene(&server);
     let mut terminal = Terminal::open(&scene, &["chat", "--provider", "model"]);
     terminal.expect("> ");
@@ -313,23 +314,10 @@ fn an_agent_starts_a_workflow_and_is_there_again_afterwards() {
 fn a_path_of_a_package_is_remembered_from_anywhere() {
     let server = ModelServer::script([Turn::text("What happened?"), Turn::text("Thank you.")]);
     let scene = scene(&server);
-    let relative: PathBuf = ["..", "flow"].iter().collect();
-    std::fs::create_dir_all(scene.project.path("below")).unwrap();
-    copy(BUG_TRIAGE.as_ref(), &scene.project.path("flow"));
-    let line = format!("workflow run {} --provider model --input slow", relative.display());
-    let outcome = scene.command(&line).in_dir("below").run();
+    scene.exits("package new flow", 0);
+    scene.project.write("below/note.md", "");
+    let line = "workflow run ../flow --provider model --input slow";
+    let outcome = scene.command(line).in_dir("below").run();
     assert_eq!(outcome.exit_code(), 3, "{outcome}");
     scene.exits("workflow say latest 'Since Monday'", 3);
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to.join(entry.file_name()));
-        } else {
-            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-        }
-    }
 }
