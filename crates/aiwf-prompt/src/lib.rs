@@ -74,6 +74,7 @@ mod template;
 mod template_guard;
 mod template_set;
 mod tokens;
+mod turns;
 
 mod change;
 mod reply;
@@ -109,6 +110,7 @@ pub use template_set::{
     TEMPLATE_VARIABLES, TemplateName, TemplateNotFound, built_in_template, built_in_templates,
 };
 pub use tokens::{CountTokens, Tokenizer, Tokens};
+pub use turns::{TurnFit, TurnKind, TurnWeight, TurnsTooLarge, fit_turns};
 pub use workflow::{
     Agent, AgentPersona, DataContext, FsPolicy, Intent, McpPolicy, Mode, NodeBrief, PromptComposer, Roots,
     ToolPolicy, Transition, WorkflowRequest, alias_roots, redact_paths,

@@ -303,7 +303,7 @@ fn base_rules(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, 
 }
 
 fn tool_policy(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
-    let policy = policy::effective(request.tool_policy.as_ref(), &request.agent.tools);
+    let policy = ToolPolicy::merged(request.tool_policy.as_ref(), &request.agent.tools);
     let source = Source::Input("agentDefinition.tools".to_owned());
     Ok(vec![system_section("tool-policy", "Tool Policy", source, policy::describe(&policy))])
 }
