@@ -113,5 +113,5 @@ pub use tokens::{CountTokens, Tokenizer, Tokens};
 pub use turns::{TurnFit, TurnKind, TurnWeight, TurnsTooLarge, fit_turns};
 pub use workflow::{
     Agent, AgentPersona, DataContext, FsPolicy, Intent, McpPolicy, Mode, NodeBrief, PromptComposer, Roots,
-    ToolPolicy, Transition, WorkflowRequest, alias_roots, redact_paths,
+    ToolPolicy, Transition, WorkflowRequest, alias_roots, left_out_note, redact_paths, without_node,
 };

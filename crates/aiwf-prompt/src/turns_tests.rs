@@ -210,7 +210,7 @@ mod properties {
                     match turn.kind {
                         TurnKind::Assistant { .. } => answer = Some(*is_kept),
                         TurnKind::ToolResult if answer.is_some() => prop_assert_eq!(answer, Some(*is_kept)),
-                        _ => {}
+                        TurnKind::Request | TurnKind::Context | TurnKind::ToolResult => {}
                     }
                 }
             }
