@@ -126,3 +126,7 @@ pub(crate) fn is_protocol_complete(turns: &[Turn]) -> bool {
     }
     open.is_empty()
 }
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;
