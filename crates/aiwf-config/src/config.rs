@@ -17,6 +17,7 @@ use crate::origin::{Origin, Sourced};
 use crate::settings::Settings;
 use crate::tools_config::{self, McpConfig, ToolsConfig};
 use crate::vocabulary::{FsAbility, Role};
+use crate::workflow_config::{self, WorkflowConfig};
 
 /// What people have set, every value with its origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub struct Config {
     pub mcp: McpConfig,
     /// How tools are used.
     pub tools: ToolsConfig,
+    /// How runs of workflow packages go.
+    pub workflow: WorkflowConfig,
 }
 
 /// What a session or a change may cost; what is not set has no limit.
@@ -172,6 +175,7 @@ impl Config {
             },
             mcp,
             tools,
+            workflow: workflow_config::resolve(merged.workflow),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::origin::{ConfigFile, Origin, Sourced};
 use crate::problem::ConfigProblem;
 use crate::tools_config::ToolsLayer;
 use crate::vocabulary::{FsAbility, Role};
+use crate::workflow_config::WorkflowLayer;
 
 /// What one place says; what it leaves open is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +52,8 @@ pub struct ConfigLayer {
     pub change_write: Option<Sourced<bool>>,
     /// `[mcp]` and `[tools]`.
     pub tools: ToolsLayer,
+    /// `[workflow]`.
+    pub workflow: WorkflowLayer,
 }
 
 /// What a model costs, in dollars per million tokens.
@@ -203,6 +206,7 @@ impl ConfigLayer {
             max_rounds: self.max_rounds.or(weaker.max_rounds),
             change_write: self.change_write.or(weaker.change_write),
             tools: self.tools.over(weaker.tools),
+            workflow: self.workflow.over(weaker.workflow),
         }
     }
 }

@@ -62,6 +62,12 @@ fn without_files_everything_is_a_default() {
     tools.enabled = true (default)
     tools.max_result_bytes = 32768 (default)
     tools.max_rounds = 10 (default)
+    workflow.conditions = warn (default)
+    workflow.files = true (default)
+    workflow.max_read_bytes = 524288 (default)
+    workflow.max_turns = 50 (default)
+    workflow.max_write_bytes = 2097152 (default)
+    workflow.result_preview_bytes = 65536 (default)
     "#);
     assert!(entries.is_sorted());
 }

@@ -106,6 +106,7 @@ impl Config {
             }
         }
         entries.extend(self.tool_entries());
+        entries.extend(self.workflow_entries());
         entries.sort();
         entries
     }

@@ -17,9 +17,21 @@ use crate::provider_table::PROVIDER_KEYS;
 use crate::toml_text::TomlText;
 use crate::tools_table::{MCP_KEYS, MCP_SERVER_KEYS, TOOLS_KEYS};
 use crate::vocabulary::Role;
+use crate::workflow_table::WORKFLOW_KEYS;
 
-const TABLES: &[&str] =
-    &["budget", "change", "defaults", "gates", "mcp", "prices", "providers", "roles", "session", "tools"];
+const TABLES: &[&str] = &[
+    "budget",
+    "change",
+    "defaults",
+    "gates",
+    "mcp",
+    "prices",
+    "providers",
+    "roles",
+    "session",
+    "tools",
+    "workflow",
+];
 const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "reviewer", "reviser"];
 const GATE_OPTIONS: &[&str] = &["approver", "max_retries", "allow_rewrite"];
 const DEFAULTS_KEYS: &[&str] = &["fs_ability"];
@@ -38,6 +50,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("[change]", CHANGE_KEYS),
     ("[providers.NAME]", PROVIDER_KEYS),
     ("[tools]", TOOLS_KEYS),
+    ("[workflow]", WORKFLOW_KEYS),
     ("[mcp]", MCP_KEYS),
     ("[mcp.servers.NAME]", MCP_SERVER_KEYS),
 ];
@@ -103,6 +116,7 @@ impl LayerReader<'_> {
             "roles" => reader.table(setting, Self::role),
             "session" => reader.table(setting, Self::session),
             "tools" => reader.table(setting, Self::tools),
+            "workflow" => reader.table(setting, Self::workflow),
             _ => reader.unknown(setting, TABLES),
         });
     }

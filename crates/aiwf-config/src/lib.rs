@@ -26,6 +26,8 @@ mod tools_config;
 mod tools_entry;
 mod tools_table;
 mod vocabulary;
+mod workflow_config;
+mod workflow_table;
 
 pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig};
 pub use config_layer::{ConfigLayer, Price, ProviderConfig};
@@ -38,4 +40,5 @@ pub use origin::{ConfigFile, Origin, Sourced};
 pub use problem::ConfigProblem;
 pub use settings::Settings;
 pub use tools_config::{McpConfig, McpServerConfig, ToolsConfig, ToolsLayer};
-pub use vocabulary::{FsAbility, Role};
+pub use vocabulary::{Conditions, FsAbility, Role};
+pub use workflow_config::{WorkflowConfig, WorkflowLayer};

@@ -41,6 +41,9 @@ impl Config {
         for agent in self.change.agents.values() {
             check_name(&agent.value, agent.origin);
         }
+        if let Some(provider) = &self.workflow.provider {
+            check_name(&provider.value, provider.origin);
+        }
         for (name, provider) in &self.providers {
             match &provider.kind {
                 Some(kind) if built_in.contains(&kind.value.as_str()) => {}

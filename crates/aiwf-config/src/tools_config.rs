@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use crate::origin::{ConfigFile, Origin, Sourced};
 
-/// The phases that can be given tools: those of sessions, those of changes, and `prompt send reply`.
+/// The phases that can be given tools: those of sessions, those of changes, `prompt send reply`, and the three ways to
+/// work with a package.
 pub(crate) const GRANT_PHASES: &[&str] = &[
     "planning",
     "generating",
@@ -19,6 +20,9 @@ pub(crate) const GRANT_PHASES: &[&str] = &[
     "review",
     "archive",
     "reply",
+    "workflow",
+    "agent",
+    "chat",
 ];
 
 const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);

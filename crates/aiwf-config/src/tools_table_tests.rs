@@ -139,10 +139,10 @@ fn what_is_wrong_is_named_with_its_place() {
       .aiwf/config.toml:4:13: `mcp.servers.a.env.A` is `1`, not a text on one line
     hint: correct these, then run the command again
     "#);
-    assert_snapshot!(shown("", "[tools.grant]\nplaning = []"), @r"
+    assert_snapshot!(shown("", "[tools.grant]\nplaning = []"), @"
     error: unknown key `planing` in `[tools.grant]`
      --> .aiwf/config.toml:2:1
-    hint: did you mean `planning`? known: `planning`, `generating`, `reviewing`, `revising`, `plan`, `challenge`, `implement`, `review`, `archive`, `reply`
+    hint: did you mean `planning`? known: `planning`, `generating`, `reviewing`, `revising`, `plan`, `challenge`, `implement`, `review`, `archive`, `reply`, `workflow`, `agent`, `chat`
     ");
     assert_snapshot!(shown("", "[tools.grant]\nplanning = [\"files\"]"), @r"
     error: `tools.grant.planning` names `files`, which is no name of a tool

@@ -1,4 +1,4 @@
-//! The words that settings may use for roles and abilities.
+//! The words that settings may use for roles, abilities and conditions.
 
 /// Who does a phase's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,5 +72,32 @@ impl FsAbility {
     /// The value with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ability| ability.as_str() == name)
+    }
+}
+
+/// What a contradiction between a condition and the edge that a run takes leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conditions {
+    /// A warning.
+    Warn,
+    /// A refusal.
+    Enforce,
+}
+
+impl Conditions {
+    /// Every value, the default first.
+    pub const ALL: [Self; 2] = [Self::Warn, Self::Enforce];
+
+    /// The name used in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Enforce => "enforce",
+        }
+    }
+
+    /// The value with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|conditions| conditions.as_str() == name)
     }
 }

@@ -100,6 +100,7 @@ impl Engine {
         names.push(config.roles.default.value.clone());
         names.extend(config.roles.named.values().map(|provider| provider.value.clone()));
         names.extend(config.change.agents.values().map(|provider| provider.value.clone()));
+        names.extend(config.workflow.provider.iter().map(|provider| provider.value.clone()));
         for gate in std::iter::once(&config.gates.default).chain(config.gates.named.values()) {
             if let aiwf_config::Approver::Ai(provider) = &gate.value.approver {
                 names.push(provider.clone());

@@ -3,6 +3,7 @@
 //! A package is a graph of steps with agents, in a directory or a `.bmad` archive. [`check`] says everything that is
 //! wrong with one; [`Package`] is one that passed. [`guard`] judges every write of a run's state file, [`complete_node`]
 //! and [`rewind`] move it: pure functions of texts.
+//! [`route`] says what a user's line means to the menu of an agent.
 
 mod files;
 mod finding;
@@ -17,6 +18,8 @@ mod manifest;
 mod check;
 mod condition;
 mod package;
+
+mod menu;
 
 mod diagram;
 mod pack;
@@ -45,6 +48,10 @@ pub use finding::{Finding, Severity};
 pub use graph::{Edge, Graph, Node, NodeType};
 pub use guard::{Accepted, Conditions, StateWarning, guard};
 pub use manifest::{Integrity, Manifest, ManifestEntry, Runtime, WorkflowRecord};
+pub use menu::{
+    Confidence, DataFormat, GlobalCommand, MAX_PREVIEW_BYTES, Menu, MenuCommand, MenuData, MenuError,
+    MenuFault, Routed, VisibleItem, global_command, route, visible_menu,
+};
 pub use pack::{PackError, archive_name, pack};
 pub use package::{Package, PackageError, SelectError, Workflow, get_agent_definition};
 pub use progress::{CompleteNode, Moved, complete_node, resolve_placeholders, rewind};

@@ -1,0 +1,195 @@
+//! Paths that menus name, and the files of the package behind them.
+//!
+//! A path never shows where a package or a project lies. Files of the package are here already; those of the project
+//! and of a run are named by their alias, and whoever may read them does.
+
+use serde::de::IgnoredAny;
+
+use super::menu_error::MenuError;
+use crate::package::Package;
+use crate::schema::short;
+
+/// How many bytes of a file are shown along with a command.
+pub const MAX_PREVIEW_BYTES: usize = 4096;
+
+/// Where a path begins, as menus write it and as everybody else does.
+const TEMPLATES: [(&str, &str); 4] = [
+    ("{project-root}", "@project"),
+    ("{artifacts-root}", "@project/artifacts"),
+    ("{package-root}", "@pkg"),
+    ("{state-root}", "@state"),
+];
+
+/// What kind of file data is, by its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataFormat {
+    /// `.json`.
+    Json,
+    /// `.yaml` or `.yml`.
+    Yaml,
+    /// `.csv`.
+    Csv,
+    /// `.xml`.
+    Xml,
+    /// Any other.
+    Text,
+}
+
+impl DataFormat {
+    /// As it is printed.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Yaml => "yaml",
+            Self::Csv => "csv",
+            Self::Xml => "xml",
+            Self::Text => "text",
+        }
+    }
+
+    fn of(path: &str) -> Self {
+        match extension(path).as_deref() {
+            Some("json") => Self::Json,
+            Some("yaml" | "yml") => Self::Yaml,
+            Some("csv") => Self::Csv,
+            Some("xml") => Self::Xml,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// A file that is given along with a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MenuData {
+    /// Its name.
+    pub label: String,
+    /// The file, by its alias: `@pkg/…`, `@project/…` or `@state/…`.
+    pub path: String,
+    /// What kind it is.
+    pub format: DataFormat,
+    /// How it begins; none when it is not in the package and has to be read first.
+    pub preview: Option<String>,
+    /// Whether there is more than the preview shows.
+    pub is_cut: bool,
+}
+
+/// Which root a path begins at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mount {
+    Project,
+    Package,
+    State,
+}
+
+/// A path without `.` and `..`, under a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AliasPath {
+    pub(super) mount: Mount,
+    pub(super) relative: String,
+}
+
+impl AliasPath {
+    /// As people and models see it.
+    pub(super) fn shown(&self) -> String {
+        let mount = match self.mount {
+            Mount::Project => "@project",
+            Mount::Package => "@pkg",
+            Mount::State => "@state",
+        };
+        if self.relative.is_empty() { mount.to_owned() } else { format!("{mount}/{}", self.relative) }
+    }
+
+    /// The name of the file.
+    pub(super) fn name(&self) -> &str {
+        self.relative.rsplit('/').next().unwrap_or(&self.relative)
+    }
+
+    /// The text, if the file is one of the package's; nothing if it is not for us to read.
+    pub(super) fn text<'a>(&self, package: &'a Package) -> Result<Option<&'a str>, MenuError> {
+        let not_loaded =
+            |reason: &str| MenuError::NotLoaded { path: short(&self.shown()), reason: reason.to_owned() };
+        if self.relative.is_empty() {
+            return Err(not_loaded("it is no file"));
+        }
+        match self.mount {
+            Mount::Project | Mount::State => Ok(None),
+            Mount::Package => {
+                let bytes = package
+                    .files
+                    .get(&self.relative)
+                    .ok_or_else(|| not_loaded("it is not in the package"))?;
+                let text = std::str::from_utf8(bytes).map_err(|error| {
+                    not_loaded(&format!("it is not UTF-8 text: byte {} is wrong", error.valid_up_to()))
+                })?;
+                Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(text)))
+            }
+        }
+    }
+}
+
+/// The path of a menu, under its root.
+///
+/// Without a root, `artifacts/` is the project's and everything else the package's. A `..` is refused even where it
+/// would stay inside: nobody needs one.
+pub(super) fn alias_path(written: &str) -> Result<AliasPath, MenuError> {
+    let denied = |reason| MenuError::Denied { path: short(written), reason };
+    let path = expand(written.trim()).replace('\\', "/");
+    if path.contains('\0') {
+        return Err(denied("holds a NUL"));
+    }
+    let is_drive =
+        path.as_bytes().get(1) == Some(&b':') && path.starts_with(|c: char| c.is_ascii_alphabetic());
+    if path.starts_with(['/', '~']) || is_drive {
+        return Err(denied("is absolute"));
+    }
+    let (mount, rest) = if path.starts_with('@') {
+        let (root, rest) = path.split_once('/').unwrap_or((path.as_str(), ""));
+        let mount = match root {
+            "@project" => Mount::Project,
+            "@pkg" => Mount::Package,
+            "@state" => Mount::State,
+            _ => return Err(denied("begins with a root that is not known")),
+        };
+        (mount, rest)
+    } else {
+        (Mount::Package, path.as_str())
+    };
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.contains(&"..") {
+        return Err(denied("holds `..`"));
+    }
+    let is_artifact = !path.starts_with('@') && parts.first() == Some(&"artifacts");
+    Ok(AliasPath { mount: if is_artifact { Mount::Project } else { mount }, relative: parts.join("/") })
+}
+
+/// A text in which every root is written as everybody else writes it.
+pub(super) fn expand(text: &str) -> String {
+    TEMPLATES.iter().fold(text.to_owned(), |text, (template, alias)| text.replace(template, alias))
+}
+
+/// The extension of a path, in lower case.
+pub(super) fn extension(path: &str) -> Option<String> {
+    let name = path.rsplit(['/', '\\']).next()?;
+    name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase())
+}
+
+/// The data that an item names: looked at if it is in the package, else named.
+pub(super) fn data(package: &Package, written: &str) -> Result<MenuData, MenuError> {
+    let path = alias_path(written)?;
+    let format = DataFormat::of(&path.relative);
+    let text = path.text(package)?;
+    if let (DataFormat::Json, Some(text)) = (format, text)
+        && let Err(error) = serde_json::from_str::<IgnoredAny>(text)
+    {
+        let reason = format!("it is not JSON: {error}");
+        return Err(MenuError::NotLoaded { path: short(&path.shown()), reason });
+    }
+    let cut = text.map(|text| text.get(..text.floor_char_boundary(MAX_PREVIEW_BYTES)).unwrap_or(text));
+    Ok(MenuData {
+        label: path.name().to_owned(),
+        path: path.shown(),
+        format,
+        is_cut: cut.map(str::len) != text.map(str::len),
+        preview: cut.map(str::to_owned),
+    })
+}

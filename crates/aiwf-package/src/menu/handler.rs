@@ -1,0 +1,185 @@
+//! What an item does once it is chosen.
+
+use aiwf_reply::parse_front_matter;
+use serde_json::{Map, Value};
+
+use super::alias_path::{AliasPath, data, expand, extension};
+use super::{MenuCommand, MenuError, Mount, alias_path, names};
+use crate::agent::{AgentDefinition, MenuItem};
+use crate::package::{Package, Workflow};
+use crate::schema::short;
+
+/// What an item or one of its triggers says about what is to be done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Handler<'a> {
+    workflow: Option<&'a str>,
+    exec: Option<&'a str>,
+    action: Option<&'a str>,
+    data: Option<&'a str>,
+    validate_workflow: Option<&'a str>,
+}
+
+/// What an item itself says; where it says nothing and has one trigger that does, what that says.
+pub(super) fn own(item: &MenuItem) -> Handler<'_> {
+    let own = Handler {
+        workflow: filled(item.workflow.as_deref()),
+        exec: filled(item.exec.as_deref()),
+        action: filled(item.action.as_deref()),
+        data: filled(item.data.as_deref()),
+        validate_workflow: filled(item.validate_workflow.as_deref()),
+    };
+    if own.workflow.or(own.exec).or(own.action).is_some() {
+        return own;
+    }
+    let mut handlers = names::handlers(item);
+    match (handlers.next(), handlers.next()) {
+        (Some(only), None) => of_trigger(only),
+        _ => own,
+    }
+}
+
+/// What a trigger with a handler says. Its item's data is the item's.
+pub(super) fn of_trigger(trigger: &Map<String, Value>) -> Handler<'_> {
+    let text = |key: &str| filled(trigger.get(key).and_then(Value::as_str));
+    Handler {
+        workflow: text("workflow"),
+        exec: text("exec"),
+        action: text("action"),
+        data: text("data"),
+        validate_workflow: text("validate-workflow"),
+    }
+}
+
+fn filled(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+impl Handler<'_> {
+    /// The command, with everything of the package that it needs.
+    pub(super) fn command(
+        self,
+        package: &Package,
+        agent: &AgentDefinition,
+        item: &MenuItem,
+    ) -> Result<MenuCommand, MenuError> {
+        let data = self.data.map(|written| data(package, written)).transpose()?;
+        if let Some(name) = self.workflow {
+            let workflow = find_workflow(package, name)?;
+            return self.start(package, workflow, data);
+        }
+        if let Some(written) = self.exec {
+            let (path, content) = match script(package, written)? {
+                Script::Workflow(workflow) => return self.start(package, workflow, data),
+                Script::Text(path, content) => (path.shown(), content.map(str::to_owned)),
+            };
+            return Ok(MenuCommand::ExecScript { path, content, data });
+        }
+        let Some(action) = self.action else {
+            // An item of words alone is said as it stands.
+            return Ok(MenuCommand::RunAction { text: item.description.clone(), data });
+        };
+        if let Some(id) = action.strip_prefix('#').map(str::trim) {
+            let prompt = agent.prompts.iter().find(|prompt| prompt.id == id);
+            let prompt = prompt.ok_or_else(|| MenuError::UnknownPrompt {
+                id: short(id),
+                agent: agent.id.clone(),
+                known: agent.prompts.iter().map(|prompt| prompt.id.clone()).collect(),
+            })?;
+            return Ok(MenuCommand::RunAction { text: expand(&prompt.content), data });
+        }
+        Ok(match action {
+            "menu.show" => MenuCommand::ShowMenu,
+            "agent.dismiss" => MenuCommand::DismissAgent,
+            "run.resume" => MenuCommand::ResumeRun,
+            text => MenuCommand::RunAction { text: expand(text), data },
+        })
+    }
+
+    fn start(
+        self,
+        package: &Package,
+        workflow: &Workflow,
+        data: Option<super::MenuData>,
+    ) -> Result<MenuCommand, MenuError> {
+        let mut problems = Vec::new();
+        let mut validate = Vec::new();
+        for written in self
+            .validate_workflow
+            .into_iter()
+            .flat_map(|list| list.split(','))
+            .filter_map(|one| filled(Some(one)))
+        {
+            if package.workflows.iter().any(|workflow| workflow.id == written) {
+                continue;
+            }
+            let path = alias_path(written)?;
+            match path.mount {
+                Mount::Project | Mount::State => validate.push(path.shown()),
+                Mount::Package if package.files.contains_key(&path.relative) => {}
+                Mount::Package => problems.push(format!("`{}` is not in the package", short(&path.shown()))),
+            }
+        }
+        if problems.is_empty() {
+            Ok(MenuCommand::StartWorkflow { workflow: workflow.id.clone(), data, validate })
+        } else {
+            Err(MenuError::NotValid { problems })
+        }
+    }
+}
+
+/// The workflow that a menu names, by its id or by its document.
+fn find_workflow<'a>(package: &'a Package, name: &str) -> Result<&'a Workflow, MenuError> {
+    if let Some(workflow) = package.workflows.iter().find(|workflow| workflow.id == name) {
+        return Ok(workflow);
+    }
+    match extension(name).as_deref() {
+        Some("yaml" | "yml" | "xml") => Err(MenuError::ClassicWorkflow { path: short(name) }),
+        Some("md") => {
+            let path = alias_path(name)?;
+            let of_path = |workflow: &&Workflow| {
+                path.mount == Mount::Package && workflow.workflow_path == path.relative
+            };
+            package.workflows.iter().find(of_path).ok_or_else(|| unknown_workflow(package, name))
+        }
+        _ => Err(unknown_workflow(package, name)),
+    }
+}
+
+fn unknown_workflow(package: &Package, name: &str) -> MenuError {
+    let known = package.workflows.iter().map(|workflow| workflow.id.clone()).collect();
+    MenuError::UnknownWorkflow { name: short(name), known }
+}
+
+/// What a file is that a menu runs.
+enum Script<'a> {
+    /// The document of a workflow.
+    Workflow(&'a Workflow),
+    /// Words, if they are in the package.
+    Text(AliasPath, Option<&'a str>),
+}
+
+fn script<'a>(package: &'a Package, written: &str) -> Result<Script<'a>, MenuError> {
+    match extension(written).as_deref() {
+        Some("md") => {}
+        Some("yaml" | "yml" | "xml") => return Err(MenuError::ClassicWorkflow { path: short(written) }),
+        _ => {
+            let problem = format!("`{}` is not Markdown, and nothing else is run", short(written));
+            return Err(MenuError::NotValid { problems: vec![problem] });
+        }
+    }
+    let path = alias_path(written)?;
+    if path.name().eq_ignore_ascii_case("workflow.md") {
+        return find_workflow(package, written).map(Script::Workflow);
+    }
+    let content = path.text(package)?;
+    if content.is_some_and(is_workflow) {
+        return find_workflow(package, written).map(Script::Workflow);
+    }
+    Ok(Script::Text(path, content))
+}
+
+/// Whether a text has the front matter of a workflow's document.
+fn is_workflow(text: &str) -> bool {
+    let data = parse_front_matter(text).value.data;
+    ["workflowType", "stepsCompleted", "currentNodeId"].iter().all(|key| data.get(key).is_some())
+}
