@@ -115,7 +115,23 @@ fn without_tools_of_its_own_a_model_reads_calls_and_results_as_text() {
     let events = [said(Some("a"), None), replied(vec![call("1")]), ran("1")];
     let view = View { is_complete: false, is_native: false };
     let texts: Vec<String> = turns(&events, view).iter().map(|turn| turn.content().to_owned()).collect();
-    insta::assert_snapshot!(texts.join("\n----\n"), @"");
+    insta::assert_snapshot!(texts.join("\n----\n"), @"
+    RUN_DIRECTIVE
+    - currentNodeId: a
+    ----
+    NODE_BRIEF
+    - currentNodeId: a (type=step)
+    ----
+    ## Your reply 1
+    ----
+    words
+    ----
+    ## Result of fs_read (1)
+
+    ```json
+    {}
+    ```
+    ");
 }
 
 /// A history with a kill anywhere: every prefix is a journal that a process may have left.
