@@ -19,7 +19,7 @@ use super::event::{Block, Fault, RunKind};
 use super::record::Entry;
 use super::report::{PreviewMessage, RunPreview};
 use super::state_desk::StateDesk as _;
-use super::tools::{RunTools, RunToolsParts};
+use super::tools::{RunTools, RunToolsSetup};
 use crate::count_cache::CountCache;
 use crate::packages::{prompt_agent, prompt_node_brief};
 use crate::providers::{self, Ability, Duty};
@@ -203,13 +203,14 @@ impl Run<'_> {
         } else {
             None
         };
-        let tools = Rc::new(RunTools::new(RunToolsParts {
+        let tools = Rc::new(RunTools::new(RunToolsSetup {
             mounts: Rc::clone(&self.mounts),
             policy,
             kind,
             agent_id: agent.clone(),
-            result_preview_bytes: self.config.workflow.result_preview_bytes.value.get(),
-            state_dir: self.desk.directory.state_dir(),
+            result_preview_bytes: usize::try_from(self.config.workflow.result_preview_bytes.value.get())
+                .unwrap_or(usize::MAX),
+            state_dir: Some(self.desk.directory.state_dir()),
             roots: self.roots.clone(),
             mcp,
         }));

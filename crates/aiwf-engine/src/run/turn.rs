@@ -15,7 +15,7 @@ use super::compose::{NextRequest, NoRequest, Saying};
 use super::event::{Fault, RunEvent, RunPhase, ToolExec};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
-use super::tools::{Ran, Repeats, canonical_name, parse_widget_submit};
+use super::tools::{Ran, Repeats, parse_widget_submit};
 use crate::call::{CallFailure, Made, Order, free_path};
 use crate::run_error::RunError;
 use crate::tool_loop::CliMcpResponseHandler;
@@ -332,13 +332,13 @@ impl Run<'_> {
                 self.settle_open_calls()?;
                 return Ok(Err(End::aborted()));
             }
-            let name = canonical_name(&call.name);
+            let name = next.tools.canonical_name(&call.name);
             let about = about(call);
             let surroundings = self.engine.surroundings();
             surroundings.tell(CallEvent::ToolStarted { name: &name, about: &about });
             let started_at = Instant::now();
             let ran = if call.name == UNREADABLE {
-                unreadable(call, next)
+                unreadable(call, self.agent().map(|agent| agent.id.as_str()))
             } else {
                 let stop = self.stop().clone();
                 next.tools.run(call, &mut self.desk, &stop)
@@ -386,10 +386,10 @@ impl Run<'_> {
 /// Stands for a call that could not be read in a text.
 const UNREADABLE: &str = "unreadable-call";
 
-fn unreadable(call: &ToolCall, next: &NextRequest) -> Ran {
+fn unreadable(call: &ToolCall, agent_id: Option<&str>) -> Ran {
     let problem = call.arguments.as_str().unwrap_or("it cannot be read");
     let message = format!("this was meant as a call and could not be read: {problem}");
-    refusal(call, next.tools.agent_id(), "TOOL_ARGS_INVALID_JSON", &message)
+    refusal(call, agent_id, "TOOL_ARGS_INVALID_JSON", &message)
 }
 
 /// The result of a call that was not run.
@@ -398,7 +398,7 @@ fn refusal(call: &ToolCall, agent_id: Option<&str>, code: &str, message: &str) -
     Ran {
         exec: ToolExec {
             tool_call_id: call.id.clone(),
-            tool_name: canonical_name(&call.name),
+            tool_name: call.name.chars().take(100).collect(),
             agent_id: agent_id.map(str::to_owned),
             input: json!({}),
             output: output.clone(),
