@@ -93,7 +93,7 @@ pub(super) fn shown(item: &MenuItem) -> Vec<&str> {
 }
 
 /// What is wrong with the triggers of an item.
-pub(super) fn faults(item: &MenuItem) -> impl Iterator<Item = &'static str> {
+pub(crate) fn faults(item: &MenuItem) -> impl Iterator<Item = &'static str> {
     item.triggers.iter().filter_map(fault)
 }
 
