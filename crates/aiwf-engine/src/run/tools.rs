@@ -364,3 +364,11 @@ fn parse<T: serde::de::DeserializeOwned>(args: Value) -> Result<T, ToolError> {
 #[cfg(test)]
 #[path = "tools_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "tools_state_tests.rs"]
+mod state_tests;
+
+#[cfg(test)]
+#[path = "tools_ask_tests.rs"]
+mod ask_tests;

@@ -50,7 +50,7 @@ pub(super) fn results_dir(state_dir: &Path) -> PathBuf {
 pub(super) fn file_stem(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).take(MAX_STEM).collect();
-    if plain == id && !plain.starts_with('.') && name_fault(&plain).is_none() {
+    if !id.is_empty() && plain == id && !plain.starts_with('.') && name_fault(&plain).is_none() {
         return plain;
     }
     let hash: String = sha256_hex(id.as_bytes()).chars().take(8).collect();
