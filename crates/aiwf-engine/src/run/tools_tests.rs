@@ -143,8 +143,9 @@ fn mcp(root: &Path) -> Mcp {
         let text = format!("looked at {root}/project/src and {} arguments", call.arguments.len());
         let given = |is_error| ToolResult {
             is_error,
-            bytes: text.len() as u64,
-            sha256: sha256_hex(text.as_bytes()),
+            // As of another text: that of a real path is another one every time.
+            bytes: 1,
+            sha256: sha256_hex(b"x"),
             text: text.clone(),
             is_cut: false,
             attachments: Vec::new(),
@@ -362,6 +363,8 @@ fn what_is_wrong_has_its_code() {
     place.fails("fs.write", json!({ "path": "@project/x", "content": "x".repeat(3_001) }), "E_WRITE_LIMIT");
     let stale = json!({ "path": "@project/src/a.rs", "content": "", "ifMatchSha256": "00" });
     place.fails("fs.write", stale, "E_PRECONDITION_FAILED");
+    place.put("project/src/huge.txt", &"a line\n".repeat(100_000));
+    place.fails("fs.read", json!({ "path": "@project/src/huge.txt", "startLine": 2 }), "E_READ_LIMIT");
     place.fails("fs.read", json!({}), "E_INVALID_ARGS");
     place.fails("fs.read", json!({ "path": "@project", "more": 1 }), "E_INVALID_ARGS");
     let error = place.fails(

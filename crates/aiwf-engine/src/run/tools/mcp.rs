@@ -68,10 +68,9 @@ impl Mcp {
 
     /// The tool of a name, in any of its forms, if it may be called.
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
-        self.tools().find(|tool| {
-            let full = tool.full_name();
-            name == full || name.strip_prefix(PREFIX) == Some(&full) || name == api_name(tool)
-        })
+        // The names that were shown come first: a server may be called `mcp`.
+        let shown = self.tools().find(|tool| name == own_name(tool) || name == api_name(tool));
+        shown.or_else(|| self.tools().find(|tool| name == tool.full_name()))
     }
 
     /// The tool of a name, or why it cannot be called.
