@@ -29,9 +29,8 @@ use aiwf_tools::sandbox::{
 };
 use serde_json::{Map, Value, json};
 
-pub(crate) use ask_user::CONFIRM_WIDGET_ID;
 pub(crate) use repeats::Repeats;
-pub(crate) use widget_submit::{WidgetSubmit, parse_widget_submit};
+pub(crate) use widget_submit::parse_widget_submit;
 
 use super::event::{RunKind, StateWriter, ToolExec};
 use super::state_desk::StateDesk;
@@ -203,7 +202,8 @@ impl RunTools {
         let mut input = summary::input(Builtin::of(&call.name), &call.arguments);
         hide::value(&mut input, &self.roots);
         let exec = ToolExec {
-            tool_call_id: summary::short(&call.id, 200),
+            // As it is: the result has to name the call.
+            tool_call_id: call.id.clone(),
             tool_name: self.canonical_name(&call.name),
             agent_id: self.agent_id.clone(),
             input,
@@ -321,10 +321,10 @@ impl RunTools {
         let tool = mcp.allowed(&call.name).map_err(|refusal| {
             ToolError::new(ErrorCode::ToolNotAvailable, aiwf_prompt::redact_paths(&refusal).into_owned())
         })?;
-        let path = match &self.state_dir {
-            Some(directory) => Some(large::results_dir(directory).join(large::file_stem(&call.id))),
-            None => None,
-        };
+        let path = self
+            .state_dir
+            .as_deref()
+            .map(|directory| large::results_dir(directory).join(large::file_stem(&call.id)));
         Ok(mcp.call(tool, &call.id, arguments(call)?, path, stop)?.into())
     }
 }

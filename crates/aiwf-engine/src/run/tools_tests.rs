@@ -351,13 +351,13 @@ fn files_are_listed_read_searched_and_written_by_both_names() {
 #[test]
 fn what_is_wrong_has_its_code() {
     let mut place = Place::new(Options { max_write: 3_000, ..Options::default() });
-    let read = |path: &str| json!({ "path": path });
-    place.fails("fs.read", read("@project/no.txt"), "ENOENT");
-    let error = place.fails("fs.read", read("@project/../x"), "E_SANDBOX_VIOLATION");
+    let of_path = |path: &str| json!({ "path": path });
+    place.fails("fs.read", of_path("@project/no.txt"), "ENOENT");
+    let error = place.fails("fs.read", of_path("@project/../x"), "E_SANDBOX_VIOLATION");
     assert_eq!(error["details"]["mount"], "@project");
     let real = place.root.path().join("project/src/a.rs").display().to_string();
-    place.fails("fs.read", read(&real), "E_SANDBOX_VIOLATION");
-    place.fails("fs.read", read("/etc/passwd"), "E_SANDBOX_VIOLATION");
+    place.fails("fs.read", of_path(&real), "E_SANDBOX_VIOLATION");
+    place.fails("fs.read", of_path("/etc/passwd"), "E_SANDBOX_VIOLATION");
     place.fails("fs.write", json!({ "path": "@pkg/steps/one.md", "content": "" }), "E_SANDBOX_VIOLATION");
     place.fails("fs.write", json!({ "path": "@state/logs/x", "content": "" }), "E_SANDBOX_VIOLATION");
     place.fails("fs.write", json!({ "path": "@project/x", "content": "x".repeat(3_001) }), "E_WRITE_LIMIT");
@@ -433,7 +433,8 @@ fn a_file_that_names_its_own_directory_is_read_with_the_alias() {
 #[test]
 fn a_large_file_is_read_in_windows() {
     let mut place = Place::new(Options { preview: 1_000, ..Options::default() });
-    let text: String = (1..=500).map(|n| format!("line \"{n}\"\n")).collect();
+    let lines: Vec<String> = (1..=500).map(|n| format!("line \"{n}\"\n")).collect();
+    let text = lines.concat();
     place.put("project/src/big.txt", &text);
     let (mut next, mut all) = (1, String::new());
     loop {

@@ -131,7 +131,7 @@ impl Builtin {
                 &["path", "content"],
             ),
             Self::ApplyPatch => {
-                let patch = closed(
+                let change = closed(
                     json!({
                         "operation": { "type": "string", "enum": ["updateFrontmatter"] },
                         "update": front_matter_update(),
@@ -140,7 +140,7 @@ impl Builtin {
                     &["operation", "update"],
                 );
                 closed(
-                    json!({ "path": path("The file: begins with @state."), "patch": patch }),
+                    json!({ "path": path("The file: begins with @state."), "patch": change }),
                     &["path", "patch"],
                 )
             }

@@ -117,6 +117,10 @@ impl Mcp {
         path: Option<PathBuf>,
         stop: &Stop,
     ) -> Result<Value, ToolError> {
+        let alias = match path.as_deref().and_then(Path::file_name) {
+            Some(name) => format!("@state/logs/tool-results/{}", name.display()),
+            None => "[path]".to_owned(),
+        };
         let path = path.unwrap_or_else(|| {
             let hash: String = sha256_hex(id.as_bytes()).chars().take(16).collect();
             self.results_dir.join(format!("{}-{hash}", std::process::id()))
@@ -129,6 +133,8 @@ impl Mcp {
         let Some(outcome) = (self.caller)(call, &self.policy, &path, stop) else {
             return Err(failed(ErrorCode::ToolExecFailed, "the call gave nothing"));
         };
+        // A text that was cut names the file of the whole, whether or not its directory is a known root.
+        let aliased = |text: &str| text.replace(&path.display().to_string(), &alias);
         match outcome.result {
             Err(CallError::Refused(refusal)) => {
                 Err(failed(ErrorCode::ToolNotAvailable, &refusal.to_string()))
@@ -139,12 +145,12 @@ impl Mcp {
             Err(CallError::Failed(error)) => Err(failed(ErrorCode::ToolExecFailed, &error.to_string())),
             Ok(result) if result.is_error => Err(ToolError::new(
                 ErrorCode::ToolExecFailed,
-                summary::short(&result.text, summary::MAX_MESSAGE),
+                summary::short(&aliased(&result.text), summary::MAX_MESSAGE),
             )),
             Ok(result) => {
                 let mut value = json!({
                     "ok": true,
-                    "content": result.text,
+                    "content": aliased(&result.text),
                     "bytes": result.bytes,
                     "sha256": result.sha256,
                     "truncated": result.is_cut,

@@ -39,7 +39,7 @@ pub(super) fn input(tool: Option<Builtin>, arguments: &Value) -> Value {
                     "path" => put(&mut shown, key, path(value)),
                     "pattern" => put(&mut shown, key, scalar(value)),
                     "startLine" | "endLine" | "before" | "after" | "maxMatches" => {
-                        put(&mut shown, key, scalar(value))
+                        put(&mut shown, key, scalar(value));
                     }
                     _ => {}
                 }
@@ -114,7 +114,7 @@ pub(super) fn output(result: &Value) -> Value {
         put(&mut shown, "message", error.get("message").map_or(Value::Null, scalar));
         match error.get("details") {
             Some(details) if details.to_string().len() <= MAX_DETAILS => {
-                put(&mut shown, "details", details.clone())
+                put(&mut shown, "details", details.clone());
             }
             Some(details) => put(&mut shown, "detailsBytes", details.to_string().len().into()),
             None => {}
