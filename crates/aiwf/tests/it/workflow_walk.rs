@@ -68,11 +68,9 @@ fn last_result(request: &SeenRequest) -> Value {
     let results = request.tool_results();
     let text = results.last().unwrap();
     let value: Value = serde_json::from_str(text).unwrap();
-    // Gemini wraps what is text.
-    value
-        .get("output")
-        .and_then(Value::as_str)
-        .map_or(value.clone(), |text| serde_json::from_str(text).unwrap())
+    // Gemini wants an object around what is text.
+    let wrapped = ["result", "error"].into_iter().find_map(|kind| value.get(kind)?.as_str());
+    wrapped.map_or(value.clone(), |text| serde_json::from_str(text).unwrap())
 }
 
 /// No system or user message names a node, a step file or a way on.
