@@ -36,6 +36,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "change-tokens", run: change::change_tokens },
     Bench { name: "render", run: examples::render },
     Bench { name: "fit", run: examples::fit },
+    Bench { name: "turns", run: examples::turns },
     Bench { name: "status", run: sessions::status },
     Bench { name: "list", run: sessions::list },
     Bench { name: "approve", run: sessions::approve },

@@ -2,19 +2,45 @@
 //!
 //! A run is a conversation that walks through a graph: what is said is in its journal, where it stands in its state
 //! file. [`Run`] is one that is being worked on: it says something to the model, runs the tools the model calls, and
-//! goes on until the model waits, is done, or cannot go on.
+//! goes on until the model waits, is done, or cannot go on. A conversation is the same without a graph.
 
 mod event;
 mod report;
-pub(crate) mod state_desk;
-pub(crate) mod tools;
 
-use std::path::Path;
+mod conversation;
+mod record;
 
-use aiwf_package::{AgentDefinition, Package};
-use aiwf_prompt::DataContext;
+mod desk;
+mod directory;
+mod exec_log;
+mod snapshot;
+mod state_desk;
 
-pub use crate::run_error::RunError;
+mod compose;
+mod tools;
+mod turn;
+
+mod control;
+mod create;
+mod fork;
+mod status;
+
+use std::rc::Rc;
+
+use aiwf_config::{Config, Flags};
+use aiwf_package::{AgentDefinition, Conditions, Package, extract};
+use aiwf_prompt::Roots;
+use aiwf_tools::sandbox::{Mount, Mounts};
+
+use self::desk::Desk;
+use self::directory::RunDirectory;
+use self::tools::RunTools;
+use crate::Engine;
+use crate::providers;
+use crate::run_error::RunError;
+use crate::tools::Toolbox;
+
+pub use create::{NewConversation, NewRun};
 pub use event::{
     Block, Fault, ForkedFrom, Layer, RunEvent, RunKind, RunPackage, RunPhase, RunSetup, StateWriter, ToolExec,
 };
@@ -22,124 +48,156 @@ pub use report::{
     NodeProgress, PreviewMessage, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
 };
 
-use crate::Engine;
-
-/// A run that is to begin.
-#[derive(Clone, Copy, Debug)]
-pub struct NewRun<'a> {
-    /// The package: a directory or an archive.
-    pub package: &'a Path,
-    /// The workflow; not needed when there is one.
-    pub workflow: Option<&'a str>,
-    /// The agent it begins with; the entry node's, else the first, when not said.
-    pub agent: Option<&'a str>,
-    /// Who answers; as the configuration says when not said.
-    pub provider: Option<&'a str>,
-    /// Whether the model goes on by itself.
-    pub is_autopilot: bool,
-}
-
-/// A conversation that is to begin.
-#[derive(Clone, Copy, Debug)]
-pub struct NewConversation<'a> {
-    /// The package; a chat needs none.
-    pub package: Option<&'a Path>,
-    /// The agent to talk to; none is a chat.
-    pub agent: Option<&'a str>,
-    /// Who answers; as the configuration says when not said.
-    pub provider: Option<&'a str>,
-}
-
-/// A run that is being worked on.
+/// A run or conversation that is being worked on.
 #[derive(Debug)]
 pub struct Run<'e> {
     engine: &'e Engine,
+    config: Config,
+    desk: Desk,
+    mounts: Rc<Mounts>,
+    roots: Roots,
+    provider: String,
+    toolbox: Option<Rc<Toolbox>>,
+    /// The tools of the agent that was asked last.
+    tools: Option<(Option<String>, Rc<RunTools>)>,
+    /// Things worth saying since the last report.
+    warnings: Vec<String>,
 }
 
 impl Engine {
-    /// Begins a run; the model has not been asked yet.
-    pub fn start_run(&self, new: &NewRun<'_>) -> Result<Run<'_>, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// Begins a conversation; the model has not been asked yet.
-    pub fn start_conversation(&self, new: &NewConversation<'_>) -> Result<Run<'_>, RunError> {
-        Err(RunError::NoProvider)
-    }
     /// Opens a run or conversation to go on with it: its id, a unique beginning of it, or `latest`.
     ///
-    /// `provider` answers from now on, when it is said.
+    /// `provider` answers from now on, when it is said. A package that changed, or a state file that somebody else
+    /// wrote, is refused.
     pub fn open_run(&self, which: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// A new run that goes on from where another one stood at a node.
-    pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// Goes back to a node; a state file that somebody else changed is set aside and the last known one taken.
-    pub fn rewind_run(&self, which: &str, to: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// Ends a run for good.
-    pub fn cancel_run(&self, which: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// Where a run stands; changes nothing.
-    pub fn run_status(&self, which: &str) -> Result<RunStatus, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// A run and everything that happened in it; changes nothing.
-    pub fn run_history(&self, which: &str) -> Result<RunShown, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// All runs and conversations, oldest first.
-    pub fn runs(&self) -> Result<Vec<RunSummary>, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// The next request of a run as `resume`, or as `say` when there is input; changes nothing.
-    pub fn preview_run(&self, which: &str, input: Option<&str>) -> Result<RunPreview, RunError> {
-        Err(RunError::NoProvider)
+        let directory = directory::find(self.settings(), which)?;
+        Run::open(self, directory, provider)
     }
 }
 
-impl Run<'_> {
+impl<'e> Run<'e> {
+    /// Takes the lock, and makes sure that package and state are what the journal says.
+    fn open(engine: &'e Engine, directory: RunDirectory, provider: Option<&str>) -> Result<Self, RunError> {
+        let desk = Desk::open(directory)?;
+        let run = Self::on(engine, desk, provider)?;
+        run.desk.refuse_changed_state()?;
+        Ok(run)
+    }
+
+    /// A run whose state file may be anything.
+    fn on(engine: &'e Engine, mut desk: Desk, provider: Option<&str>) -> Result<Self, RunError> {
+        let settings = engine.settings();
+        let config = providers::load_config(settings, &Flags::default())?;
+        let setup = desk.setup()?.clone();
+        let provider = match provider {
+            Some(provider) => {
+                refuse_provider(provider, &config)?;
+                provider.to_owned()
+            }
+            None => desk.record.provider.clone().unwrap_or_else(|| setup.provider.clone()),
+        };
+        let mut mounts = Mounts::default();
+        let unusable = |path: &std::path::Path| {
+            let path = path.to_owned();
+            move |source| RunError::Store(aiwf_store::StoreError { path, source })
+        };
+        let project = &settings.project_root;
+        mounts.mount(Mount::Project, project).map_err(unusable(project))?;
+        let state = desk.directory.state_dir();
+        aiwf_store::create_dir(&state)?;
+        mounts.mount(Mount::State, &state).map_err(unusable(&state))?;
+        let mut package_dir = None;
+        if let Some(wanted) = &setup.package {
+            let package = load_package(engine, &setup.run_id, wanted)?;
+            let directory = extract(&package.files, &package_cache(settings))?;
+            mounts.mount(Mount::Package, &directory).map_err(unusable(&directory))?;
+            package_dir = Some(directory);
+            desk.package = Some(Rc::new(package));
+        }
+        desk.conditions = match config.workflow.conditions.value {
+            aiwf_config::Conditions::Warn => Conditions::Warn,
+            aiwf_config::Conditions::Enforce => Conditions::Enforce,
+        };
+        let shown = |path: &std::path::Path| Some(path.to_string_lossy().into_owned());
+        let roots = Roots {
+            project: shown(project),
+            package: package_dir.as_deref().and_then(shown),
+            state: shown(&state),
+            home: settings.home.as_deref().and_then(shown),
+        };
+        Ok(Self {
+            engine,
+            config,
+            desk,
+            mounts: Rc::new(mounts),
+            roots,
+            provider,
+            toolbox: None,
+            tools: None,
+            warnings: Vec::new(),
+        })
+    }
+
     /// Its id.
     pub fn id(&self) -> &str {
-        ""
+        &self.desk.directory.id
     }
-    /// Where it stands.
-    pub fn report(&self) -> RunReport {
-        std::process::abort()
-    }
-    /// The start directive, with what the user has to say to it.
-    pub fn start(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// The start directive of a run that a menu item brought data along for.
-    pub fn start_with_data(&mut self, input: Option<&str>, data: DataContext) -> Result<RunReport, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// Says something, and goes on until the model waits or is done.
-    pub fn say(&mut self, input: &str) -> Result<RunReport, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// Says something that a menu item brought data along for.
-    pub fn say_with_data(&mut self, input: &str, data: DataContext) -> Result<RunReport, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// Goes on after an interruption.
-    pub fn resume(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
-        Err(RunError::NoProvider)
-    }
-    /// The package, when there is one.
+
+    /// Its package, when there is one.
     pub fn package(&self) -> Option<&Package> {
-        None
+        self.desk.package.as_deref()
     }
-    /// Where the package was read from.
-    pub fn package_path(&self) -> Option<&Path> {
-        None
+
+    /// Where its package was read from, when there is one.
+    pub fn package_path(&self) -> Option<std::path::PathBuf> {
+        let package = self.desk.setup().ok()?.package.as_ref()?;
+        Some(self.engine.settings().project_root.join(&package.path))
     }
+
     /// The agent that is talked to, or works on the current node.
     pub fn agent(&self) -> Option<&AgentDefinition> {
-        None
+        let package = self.desk.package.as_deref()?;
+        let active = self.desk.setup().ok()?.agent.as_deref().unwrap_or_default();
+        match self.desk.workflow() {
+            Some(workflow) => {
+                let node = workflow.graph.node(&self.desk.node()?)?;
+                package.effective_agent(node, active).ok()
+            }
+            None => package.agent(active).ok(),
+        }
     }
+}
+
+/// The package of a run, as it was when the run began; one that changed is refused.
+fn load_package(engine: &Engine, run_id: &str, wanted: &RunPackage) -> Result<Package, RunError> {
+    let path = engine.settings().project_root.join(&wanted.path);
+    let package = engine
+        .package(&path)
+        .map_err(|source| RunError::PackageGone { run_id: run_id.to_owned(), source: Box::new(source) })?;
+    if package.hash != wanted.sha256 {
+        return Err(RunError::PackageChanged {
+            run_id: run_id.to_owned(),
+            path: wanted.path.clone(),
+            was: wanted.sha256.clone(),
+            is: package.hash,
+        });
+    }
+    Ok(package)
+}
+
+/// Where packages are unpacked, by their hash.
+fn package_cache(settings: &aiwf_config::Settings) -> std::path::PathBuf {
+    match &settings.cache_dir {
+        Some(directory) => directory.join("packages"),
+        None => settings.project_dir().join("cache/packages"),
+    }
+}
+
+/// Nobody who does not exist, and no person, is asked for a whole run.
+fn refuse_provider(provider: &str, config: &Config) -> Result<(), RunError> {
+    providers::refuse_unknown(provider, config, || "`--provider`".to_owned())?;
+    if !providers::can_use_tools(provider, config) {
+        return Err(RunError::PersonCannotAnswer { provider: provider.to_owned() });
+    }
+    Ok(())
 }

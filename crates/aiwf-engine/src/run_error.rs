@@ -5,6 +5,7 @@ use aiwf_prompt::PromptError;
 use aiwf_store::{JournalError, LockError, StoreError};
 
 use crate::packages::PackageToolError;
+use crate::run::Fault;
 use crate::session_error::SessionError;
 
 /// Why something could not be done with a run.
@@ -102,6 +103,12 @@ pub enum RunError {
         /// Where it has been.
         reached: Vec<String>,
     },
+    /// The next request may not be sent.
+    #[error("{}", fault.message)]
+    Unsendable {
+        /// Why.
+        fault: Fault,
+    },
     /// Nobody is named who answers.
     #[error("no provider is named")]
     NoProvider,
@@ -167,6 +174,7 @@ impl RunError {
             Self::StateLost { .. } => "STATE_FILE_NOT_FOUND",
             Self::NeverThere { .. } => "E_INVALID_TRANSITION",
             Self::NoProvider | Self::PersonCannotAnswer { .. } => "ENGINE_PRECONDITION_FAILED",
+            Self::Unsendable { .. } => "CONTEXT_STILL_TOO_LARGE",
             Self::StateInit(_) => "STATE_INIT_FAILED",
             Self::Rejected(rejected) => rejected.code.as_str(),
             Self::Package(PackageToolError::Select(error)) => error.code(),
@@ -199,6 +207,7 @@ impl RunError {
             Self::StateLost { .. } => "start a new run; what was said is in the journal of this one".to_owned(),
             Self::Empty { .. } => "its directory can be removed; nothing was ever done in it".to_owned(),
             Self::NeverThere { .. } => "choose one of those".to_owned(),
+            Self::Unsendable { fault } => return fault.hint.clone(),
             Self::NoProvider => {
                 "name one with `--provider`, or set `provider` under `[workflow]`; `aiwf providers` lists them"
                     .to_owned()

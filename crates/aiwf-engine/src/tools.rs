@@ -154,7 +154,7 @@ impl Engine {
     }
 
     /// The servers, with the consent that the engine was given.
-    fn agreed_tools(&self) -> Result<Toolbox, SessionError> {
+    pub(crate) fn agreed_tools(&self) -> Result<Toolbox, SessionError> {
         match self.surroundings().agreed.clone() {
             Some(agreed) => self.tools(Consent::Given, move |server, command| agreed(server, command)),
             None => self.tools(Consent::Remembered, |_, _| ()),

@@ -20,7 +20,7 @@ fn longest_backtick_run(content: &str) -> usize {
 }
 
 /// `content` inside a fence of its own; a final newline is not doubled.
-pub(crate) fn fenced(info: &str, content: &str) -> String {
+pub fn fenced(info: &str, content: &str) -> String {
     let fence = fence_for(content);
     let newline = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{info}\n{content}{newline}{fence}")

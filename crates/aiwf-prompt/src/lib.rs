@@ -74,6 +74,7 @@ mod template;
 mod template_guard;
 mod template_set;
 mod tokens;
+mod turns;
 
 mod change;
 mod reply;
@@ -94,6 +95,7 @@ pub use capability::{Capability, Format, FsAbility};
 pub use change::{ChangeRequest, ContextItem, ItemKind, UnifiedPrompt};
 pub use digest::Sha256Hex;
 pub use error::PromptError;
+pub use fence::fenced;
 pub use language::language_of;
 pub use nearest::nearest;
 pub use prompt::{Message, Metadata, Options, OwnedText, PartReport, Preview, Prompt, SectionReport};
@@ -109,7 +111,8 @@ pub use template_set::{
     TEMPLATE_VARIABLES, TemplateName, TemplateNotFound, built_in_template, built_in_templates,
 };
 pub use tokens::{CountTokens, Tokenizer, Tokens};
+pub use turns::{TurnFit, TurnKind, TurnWeight, TurnsTooLarge, fit_turns};
 pub use workflow::{
     Agent, AgentPersona, DataContext, FsPolicy, Intent, McpPolicy, Mode, NodeBrief, PromptComposer, Roots,
-    ToolPolicy, Transition, WorkflowRequest, alias_roots, redact_paths,
+    ToolPolicy, Transition, WorkflowRequest, alias_roots, left_out_note, redact_paths, without_node,
 };

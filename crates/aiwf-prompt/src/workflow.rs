@@ -1,7 +1,7 @@
 //! Recipe `workflow`: one message for each layer of a turn.
 //!
 //! In: a node of a workflow graph, the agent that works on it, where the run stands, what the user said. Out: base
-//! rules, tool policy, persona, run directive, node brief, data, user input — those the mode calls for. What a
+//! rules, tool policy, tools, persona, run directive, node brief, data, user input — those the mode calls for. What a
 //! mode needs and does not get is an error; a layer is never dropped in silence. No real path leaves here.
 
 #![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
@@ -11,6 +11,7 @@ mod node_brief;
 mod persona;
 mod policy;
 mod redact;
+mod runtime_note;
 mod user_input;
 
 use std::sync::Arc;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 pub use policy::{FsPolicy, McpPolicy, ToolPolicy};
 use redact::hide_in_section;
 pub use redact::{Roots, alias_roots, redact_paths};
+pub use runtime_note::left_out_note;
+pub use user_input::without_node;
 
 use crate::aggregator::{BuiltIn, Component, PromptAggregator};
 use crate::capability::{Capability, Format};
@@ -25,6 +28,7 @@ use crate::error::PromptError;
 use crate::fence::plain_line_ends;
 use crate::prompt::{Message, Options};
 use crate::recipe::{Recipe, Request};
+use crate::reply::{ToolSchema, tools_text};
 use crate::section::{Need, Role, Section, SectionKind, Source, Stability};
 use crate::tokens::Tokenizer;
 
@@ -192,6 +196,8 @@ pub struct WorkflowRequest {
     pub node_brief: Option<NodeBrief>,
     /// What the system allows; the agent can only tighten it.
     pub tool_policy: Option<ToolPolicy>,
+    /// The tools of the engine, for a receiver that cannot be handed tools beside the prompt.
+    pub tools: Vec<ToolSchema>,
     /// Why the model is asked now.
     pub intent: Option<Intent>,
     /// Whether the model goes on by itself.
@@ -262,16 +268,17 @@ impl PromptComposer {
 /// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&WorkflowRequest, Capability) -> Result<Vec<Section>, PromptError>;
-    let table: [(&'static str, Sections); 7] = [
-        ("base-rules", base_rules),
-        ("tool-policy", tool_policy),
-        ("persona", persona::sections),
-        ("run-directive", directive::sections),
-        ("node-brief", node_brief::sections),
-        ("data-context", data_context),
-        ("user-input", user_input::sections),
+    let table: [(&'static str, i32, Sections); 8] = [
+        ("base-rules", 10, base_rules),
+        ("tool-policy", 20, tool_policy),
+        ("tools", 25, tools),
+        ("persona", 30, persona::sections),
+        ("run-directive", 40, directive::sections),
+        ("node-brief", 50, node_brief::sections),
+        ("data-context", 60, data_context),
+        ("user-input", 70, user_input::sections),
     ];
-    let component = |((id, sections), order): ((&'static str, Sections), i32)| -> Arc<dyn Component> {
+    let component = |(id, order, sections): (&'static str, i32, Sections)| -> Arc<dyn Component> {
         Arc::new(BuiltIn {
             id,
             recipe: Recipe::Workflow,
@@ -283,7 +290,7 @@ pub(crate) fn components() -> Vec<Arc<dyn Component>> {
             sections,
         })
     };
-    table.into_iter().zip((10..).step_by(10)).map(component).collect()
+    table.into_iter().map(component).collect()
 }
 
 /// A rule of the system that stays the same during a run.
@@ -303,9 +310,18 @@ fn base_rules(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, 
 }
 
 fn tool_policy(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
-    let policy = policy::effective(request.tool_policy.as_ref(), &request.agent.tools);
+    let policy = ToolPolicy::merged(request.tool_policy.as_ref(), &request.agent.tools);
     let source = Source::Input("agentDefinition.tools".to_owned());
     Ok(vec![system_section("tool-policy", "Tool Policy", source, policy::describe(&policy))])
+}
+
+fn tools(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
+    if request.tools.is_empty() {
+        return Ok(Vec::new());
+    }
+    let source = Source::Engine("tools".to_owned());
+    let section = system_section("tools", "Tools", source, tools_text(&request.tools));
+    Ok(vec![Section { heading: Some("## Tools".to_owned()), ..section }])
 }
 
 fn data_context(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {

@@ -78,6 +78,17 @@ pub fn create_file(path: &Path) -> io::Result<File> {
     File::options().create_new(true).write(true).open(path)
 }
 
+/// Adds bytes to the end of a file that can be made again; a link is refused.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let appended = || {
+        if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        File::options().create(true).append(true).open(path)?.write_all(bytes)
+    };
+    appended().map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
 /// Gives a file or a directory its final name, durably; a directory that is there already stays.
 pub fn move_to(from: &Path, to: &Path) -> Result<(), StoreError> {
     let moved = fs::rename(from, to).and_then(|()| match to.parent() {

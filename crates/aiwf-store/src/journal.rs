@@ -216,6 +216,10 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             let prev = added.last().map_or(self.last_sha256(), |line| &line.sha256);
             let body = serde_json::to_string(&Written { v: VERSION, seq, prev, at, event: &event })
                 .map_err(|error| self.failed(error.into()))?;
+            // What could not be read again is not written.
+            if body.len() > MAX_LINE_BYTES - 128 {
+                return Err(self.failed(io::Error::new(io::ErrorKind::FileTooLarge, "an event is too large")));
+            }
             let sha256 = sha256_hex(body.as_bytes());
             let rest = body.strip_prefix('{').unwrap_or(&body);
             text.push_str("{\"sha256\":\"");

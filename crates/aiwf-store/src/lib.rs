@@ -12,7 +12,7 @@ mod name;
 mod objects;
 mod write_plan;
 
-pub use atomic::{Durability, StoreError, create_dir, create_file, move_to, remove, write_atomic};
+pub use atomic::{Durability, StoreError, append, create_dir, create_file, move_to, remove, write_atomic};
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use lock::{Lock, LockError};

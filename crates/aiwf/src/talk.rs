@@ -416,7 +416,7 @@ impl Talk<'_> {
         };
         let agent = agent_run.agent().map(|agent| agent.id.as_str());
         let engine = &self.desk.engine;
-        let mut run = begin(engine, package, workflow, agent, self.provider.as_deref())?;
+        let mut run = begin(engine, &package, workflow, agent, self.provider.as_deref())?;
         output::note(&format!(
             "run {} of `{}` begins; /pause comes back here\n",
             run.id(),

@@ -23,6 +23,14 @@ pub(super) fn fit(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     Ok(vec![Row::new("100,000 sections", ours, ("sorting them", reference), fit / sort).at_most(5.0)])
 }
 
+/// Fitting a conversation of 10,000 turns against a plain pass over the same list.
+pub(super) fn turns(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
+    let printed = lab.example("turns_scaling", &[])?;
+    let (fit, pass) = (number(&printed, "fit_s")?, number(&printed, "pass_s")?);
+    let (ours, reference) = (Quantity::Seconds(fit), Quantity::Seconds(pass));
+    Ok(vec![Row::new("10,000 turns", ours, ("a pass over them", reference), fit / pass).at_most(20.0)])
+}
+
 /// A number of the JSON object that an example printed.
 pub(super) fn number(printed: &str, key: &str) -> Result<f64, Failure> {
     let value: Value = serde_json::from_str(printed).map_err(|error| {

@@ -37,6 +37,7 @@ pub(super) fn gather(document: WorkflowDocument, settings: &Settings) -> Result<
         artifacts: document.artifacts,
         node_brief: document.node_brief.map(node_brief),
         tool_policy: document.tool_policy.map(tool_policy),
+        tools: Vec::new(),
         intent,
         is_autopilot: document.autopilot,
         user_input: document.user_input,

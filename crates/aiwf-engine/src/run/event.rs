@@ -156,6 +156,16 @@ pub struct Fault {
     pub code: String,
     /// What, in words.
     pub message: String,
+    /// One thing to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// What went wrong, and what to do about it.
+    pub(crate) fn new(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into(), hint: Some(hint.into()) }
+    }
 }
 
 /// A tool that was called, as the run log has it: no contents, no real paths.

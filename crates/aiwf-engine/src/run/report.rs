@@ -1,7 +1,7 @@
 //! What is told about runs.
 
 use aiwf_session::Usage;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::event::{Fault, RunKind, RunPhase};
@@ -92,29 +92,29 @@ pub struct RunStatus {
 }
 
 /// A run in a list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunSummary {
     /// The run.
     pub run_id: String,
     /// How the model is talked to.
     pub kind: RunKind,
     /// The package's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
     /// The workflow.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
     /// How it stands.
     pub phase: RunPhase,
     /// The node it stands at.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// When it began.
     pub created_at: String,
     /// When something happened last.
     pub updated_at: String,
     /// Why it cannot be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 

@@ -126,7 +126,7 @@ impl Engine {
         create_dir(&root)?;
         let lock = Lock::wait(&root.join(".lock"))?;
         remove_temporary(&root);
-        let directory = SessionDirectory::new(self.settings(), &new_id(self.settings()));
+        let directory = SessionDirectory::new(self.settings(), &new_id(&root, ""));
         let unfinished = directory.unfinished();
         let outcome = fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
             let setup = Setup {

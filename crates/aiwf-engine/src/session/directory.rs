@@ -100,10 +100,9 @@ pub(crate) fn changes_root(settings: &Settings) -> PathBuf {
 /// Names of one second differ in four digits; a handful of tries finds a free one.
 const MAX_TRIES: u32 = 100;
 
-/// A new name: it sorts by time, and two of the same second differ.
-pub(crate) fn new_id(settings: &Settings) -> String {
-    let stamp = clock::stamp();
-    let root = sessions_root(settings);
+/// A new name in a directory: behind its prefix it sorts by time, and two of the same second differ.
+pub(crate) fn new_id(root: &Path, prefix: &str) -> String {
+    let stamp = format!("{prefix}{}", clock::stamp());
     (0..MAX_TRIES)
         .map(|round| {
             let salt = format!("{}{}{round}", std::process::id(), clock::now());
@@ -124,7 +123,8 @@ pub(crate) fn all_changes(settings: &Settings) -> Result<Vec<String>, SessionErr
     names_in(changes_root(settings))
 }
 
-fn names_in(root: PathBuf) -> Result<Vec<String>, SessionError> {
+/// The names in a directory of what has a journal, sorted.
+pub(crate) fn names_in(root: PathBuf) -> Result<Vec<String>, SessionError> {
     let entries = match std::fs::read_dir(&root) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -11,6 +11,18 @@ pub struct FsPolicy {
     pub max_write_bytes: Option<u64>,
 }
 
+impl FsPolicy {
+    /// How many bytes one read may return, the default when not said.
+    pub fn read_limit(&self) -> u64 {
+        self.max_read_bytes.unwrap_or(DEFAULT_READ_BYTES)
+    }
+
+    /// How many bytes one write may take, the default when not said.
+    pub fn write_limit(&self) -> u64 {
+        self.max_write_bytes.unwrap_or(DEFAULT_WRITE_BYTES)
+    }
+}
+
 /// Tools of MCP servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpPolicy {
@@ -32,41 +44,50 @@ pub struct ToolPolicy {
 const DEFAULT_READ_BYTES: u64 = 524_288;
 const DEFAULT_WRITE_BYTES: u64 = 2_097_152;
 
-/// The policy that holds: the agent tightens what the system allows and never widens it.
-///
-/// Without a system policy the agent's own stands: files unless it says no, MCP servers only if it says yes.
-pub(crate) fn effective(system: Option<&ToolPolicy>, agent: &ToolPolicy) -> ToolPolicy {
-    let default = ToolPolicy {
-        fs: FsPolicy {
-            is_enabled: Some(true),
-            max_read_bytes: Some(agent.fs.max_read_bytes.unwrap_or(DEFAULT_READ_BYTES)),
-            max_write_bytes: Some(agent.fs.max_write_bytes.unwrap_or(DEFAULT_WRITE_BYTES)),
-        },
-        mcp: McpPolicy { is_enabled: Some(agent.mcp.is_enabled.unwrap_or(false)), allowed_servers: None },
-    };
-    let system = system.unwrap_or(&default);
-    let and =
-        |system: Option<bool>, agent: Option<bool>| Some(system.unwrap_or(true) && agent.unwrap_or(true));
-    let least = |system: Option<u64>, agent: Option<u64>, default: u64| {
-        Some(system.into_iter().chain(agent).min().unwrap_or(default))
-    };
-    let allowed_servers = match (&system.mcp.allowed_servers, &agent.mcp.allowed_servers) {
-        (Some(system), Some(agent)) => {
-            Some(agent.iter().filter(|server| system.contains(server)).cloned().collect())
+impl ToolPolicy {
+    /// The policy that holds: the agent tightens what the system allows and never widens it.
+    ///
+    /// Without a system policy the agent's own stands: files unless it says no, MCP servers only if it says yes.
+    /// Every switch and limit of the result is said; only its list of servers may still be open.
+    pub fn merged(system: Option<&Self>, agent: &Self) -> Self {
+        let default = Self {
+            fs: FsPolicy {
+                is_enabled: Some(true),
+                max_read_bytes: Some(agent.fs.read_limit()),
+                max_write_bytes: Some(agent.fs.write_limit()),
+            },
+            mcp: McpPolicy { is_enabled: Some(agent.mcp.is_enabled.unwrap_or(false)), allowed_servers: None },
+        };
+        let system = system.unwrap_or(&default);
+        let and =
+            |system: Option<bool>, agent: Option<bool>| Some(system.unwrap_or(true) && agent.unwrap_or(true));
+        let least = |system: Option<u64>, agent: Option<u64>, default: u64| {
+            Some(system.into_iter().chain(agent).min().unwrap_or(default))
+        };
+        let allowed_servers = match (&system.mcp.allowed_servers, &agent.mcp.allowed_servers) {
+            (Some(system), Some(agent)) => {
+                Some(agent.iter().filter(|server| system.contains(server)).cloned().collect())
+            }
+            (one, other) => one.clone().or_else(|| other.clone()),
+        };
+        Self {
+            fs: FsPolicy {
+                is_enabled: and(system.fs.is_enabled, agent.fs.is_enabled),
+                max_read_bytes: least(system.fs.max_read_bytes, agent.fs.max_read_bytes, DEFAULT_READ_BYTES),
+                max_write_bytes: least(
+                    system.fs.max_write_bytes,
+                    agent.fs.max_write_bytes,
+                    DEFAULT_WRITE_BYTES,
+                ),
+            },
+            mcp: McpPolicy {
+                // A system policy that does not speak of MCP leaves it off.
+                is_enabled: Some(
+                    system.mcp.is_enabled.unwrap_or(false) && agent.mcp.is_enabled.unwrap_or(true),
+                ),
+                allowed_servers,
+            },
         }
-        (one, other) => one.clone().or_else(|| other.clone()),
-    };
-    ToolPolicy {
-        fs: FsPolicy {
-            is_enabled: and(system.fs.is_enabled, agent.fs.is_enabled),
-            max_read_bytes: least(system.fs.max_read_bytes, agent.fs.max_read_bytes, DEFAULT_READ_BYTES),
-            max_write_bytes: least(system.fs.max_write_bytes, agent.fs.max_write_bytes, DEFAULT_WRITE_BYTES),
-        },
-        mcp: McpPolicy {
-            // A system policy that does not speak of MCP leaves it off.
-            is_enabled: Some(system.mcp.is_enabled.unwrap_or(false) && agent.mcp.is_enabled.unwrap_or(true)),
-            allowed_servers,
-        },
     }
 }
 
@@ -76,8 +97,8 @@ pub(crate) fn describe(policy: &ToolPolicy) -> String {
     let fs = if has_fs {
         format!(
             "enabled (maxReadBytes={}, maxWriteBytes={})",
-            policy.fs.max_read_bytes.unwrap_or(DEFAULT_READ_BYTES),
-            policy.fs.max_write_bytes.unwrap_or(DEFAULT_WRITE_BYTES),
+            policy.fs.read_limit(),
+            policy.fs.write_limit(),
         )
     } else {
         "disabled".to_owned()

@@ -14,7 +14,7 @@ fn mcp(is_enabled: Option<bool>, servers: Option<&[&str]>) -> ToolPolicy {
 
 /// The line of the policy text that starts with this name.
 fn line(name: &str, system: Option<&ToolPolicy>, agent: &ToolPolicy) -> String {
-    let text = describe(&effective(system, agent));
+    let text = describe(&ToolPolicy::merged(system, agent));
     let start = format!("- {name}: ");
     text.lines().find_map(|line| line.strip_prefix(&start)).unwrap().to_owned()
 }
@@ -107,13 +107,14 @@ fn merging_never_widens_what_the_system_allows() {
             for system_limit in limits {
                 for agent_limit in limits {
                     let system = fs(system_switch, system_limit, system_limit);
-                    let merged = effective(Some(&system), &fs(agent_switch, agent_limit, agent_limit)).fs;
+                    let merged =
+                        ToolPolicy::merged(Some(&system), &fs(agent_switch, agent_limit, agent_limit)).fs;
                     assert!(merged.is_enabled == Some(false) || system_switch != Some(false));
                     assert!(merged.max_read_bytes <= system_limit.or(Some(u64::MAX)));
                     assert!(merged.max_write_bytes <= system_limit.or(Some(u64::MAX)));
                 }
             }
-            let merged = effective(Some(&mcp(system_switch, None)), &mcp(agent_switch, None)).mcp;
+            let merged = ToolPolicy::merged(Some(&mcp(system_switch, None)), &mcp(agent_switch, None)).mcp;
             assert!(merged.is_enabled == Some(false) || system_switch == Some(true));
         }
     }
@@ -121,14 +122,14 @@ fn merging_never_widens_what_the_system_allows() {
 
 #[test]
 fn the_text_says_how_to_write_and_what_is_not_there() {
-    insta::assert_snapshot!(describe(&effective(None, &ToolPolicy::default())), @"
+    insta::assert_snapshot!(describe(&ToolPolicy::merged(None, &ToolPolicy::default())), @"
     Tool policy:
     - fs: enabled (maxReadBytes=524288, maxWriteBytes=2097152)
     - mcp: disabled
 
     Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state.
     ");
-    insta::assert_snapshot!(describe(&effective(None, &fs(Some(false), None, None))), @"
+    insta::assert_snapshot!(describe(&ToolPolicy::merged(None, &fs(Some(false), None, None))), @"
     Tool policy:
     - fs: disabled
     - mcp: disabled

@@ -1,5 +1,6 @@
 //! The user's words, wrapped so that they can neither close their wrapper nor pass for another block.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -12,6 +13,21 @@ use crate::fence::fenced;
 use crate::section::{Section, Source};
 use crate::template::{TemplateSource, render_template};
 
+const HEADER: &str = "USER_INPUT";
+const NODE_KEY: &str = "\n- forNodeId: ";
+
+/// A `USER_INPUT` block as it was composed, without the line that names its node.
+///
+/// A completed run shows its history like this: no node is left to speak of. Only the line between header and
+/// wrapper goes; a line of the user's text that looks like it stays.
+pub fn without_node(block: &str) -> Cow<'_, str> {
+    let after_key = block.strip_prefix(HEADER).and_then(|rest| rest.strip_prefix(NODE_KEY));
+    match after_key.and_then(|line| line.split_once('\n')) {
+        Some((_, wrapped)) if wrapped.starts_with("\n```") => Cow::Owned(format!("{HEADER}\n{wrapped}")),
+        Some(_) | None => Cow::Borrowed(block),
+    }
+}
+
 pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let Some(input) = request.user_input.as_deref().filter(|input| !input.trim().is_empty()) else {
         return Ok(Vec::new());
@@ -20,9 +36,9 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
         None => input.to_owned(),
         Some(template) => from_template(request, template, input)?,
     };
-    let mut body = "USER_INPUT".to_owned();
+    let mut body = HEADER.to_owned();
     if request.has_active_step() {
-        body.push_str("\n- forNodeId: ");
+        body.push_str(NODE_KEY);
         body.push_str(&single_line(&request.active_node()?.node_id));
     }
     body.push_str("\n\n");

@@ -150,6 +150,7 @@ pub(crate) fn workflow(mode: Mode) -> WorkflowRequest {
         artifacts: Vec::new(),
         node_brief: Some(intake()),
         tool_policy: None,
+        tools: Vec::new(),
         intent: Some(Intent::Start),
         is_autopilot: false,
         user_input: None,

@@ -5,13 +5,13 @@
 
 use aiwf_prompt::{
     Capability, ChangeRequest, CodeFile, DataContext, Format, FsAbility, Intent, ItemKind, Mode, PartBody,
-    PromptAggregator, ReplyMode, ReplyRequest, Request, SessionPhase, SessionRequest, Source, Text,
-    ToolSchema, WorkflowRequest,
+    PromptAggregator, PromptComposer, ReplyMode, ReplyRequest, Request, SessionPhase, SessionRequest, Source,
+    Text, ToolSchema, WorkflowRequest,
 };
 
 use crate::fixtures::{
     PLAIN, artifact, change, code, decision, full_reply, item, object, options, roots, search_tool, session,
-    workflow,
+    shown, workflow,
 };
 
 fn full_prompt(request: &Request, format: Format, capability: Capability) -> String {
@@ -186,6 +186,29 @@ fn workflow_prompts_per_mode() {
         let request = Request::Workflow(Box::new(WorkflowRequest { mode, is_completed, ..run() }));
         let name = file_name(&format!("workflow-{name}"), Format::Messages, true);
         check(&name, &request, Format::Messages, capability);
+    }
+}
+
+/// The messages of a turn as the engine of a run takes them, one file for each place a conversation can stand at.
+#[test]
+fn composed_messages_per_mode() {
+    let said = |text: &str| Some(text.to_owned());
+    let turns = [
+        ("run-start", workflow(Mode::Run)),
+        ("run-continue", WorkflowRequest { data_context: None, ..run() }),
+        (
+            "run-without-tools-of-its-own",
+            WorkflowRequest { tools: vec![search_tool()], ..workflow(Mode::Run) },
+        ),
+        ("run-completed", WorkflowRequest { is_completed: true, ..run() }),
+        ("agent", WorkflowRequest { user_input: said("Who are you?"), ..workflow(Mode::Agent) }),
+        ("chat", WorkflowRequest { user_input: said("What is in the project?"), ..workflow(Mode::Chat) }),
+    ];
+    for (name, request) in turns {
+        let messages = PromptComposer::compose(&request).unwrap();
+        insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+            insta::assert_snapshot!(format!("compose-{name}"), shown(&messages));
+        });
     }
 }
 

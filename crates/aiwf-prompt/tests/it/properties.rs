@@ -6,10 +6,10 @@ use std::sync::Arc;
 use aiwf_prompt::{
     Artifact, Capability, ChangeRequest, CodeFile, ComponentSetting, ContextItem, CountTokens, DataContext,
     Format, FsAbility, Intent, ItemKind, Mode, Need, NodeBrief, Options, Part, PartBody, Prompt,
-    PromptAggregator, PromptError, Recipe, ReplyMode, ReplyRequest, Request, Role, Roots, Section,
-    SectionKind, SessionPhase, SessionRequest, Sha256Hex, TemplateSource, Text, Tokenizer, Tokens,
+    PromptAggregator, PromptComposer, PromptError, Recipe, ReplyMode, ReplyRequest, Request, Role, Roots,
+    Section, SectionKind, SessionPhase, SessionRequest, Sha256Hex, TemplateSource, Text, Tokenizer, Tokens,
     ToolPolicy, ToolSchema, Transition, WorkflowRequest, alias_roots, check_template, redact_paths,
-    render_template,
+    render_template, without_node,
 };
 use proptest::prelude::*;
 
@@ -577,6 +577,28 @@ proptest! {
         let prompt = PromptAggregator::new().aggregate(&request, &options).unwrap();
         for message in prompt.messages() {
             prop_assert_eq!(find_alone(&message.content, "/home/me"), None, "{}", message.content);
+        }
+    }
+
+    #[test]
+    fn a_block_without_its_node_is_the_block_of_a_completed_run(input in text(), node in text(), looks_alike in any::<bool>()) {
+        let input = if looks_alike { format!("x\n- forNodeId: a\n\n```\n{input}") } else { input };
+        let node_id = format!("n{node}");
+        let brief = NodeBrief { node_id: node_id.clone(), ..intake() };
+        let request = WorkflowRequest {
+            roots: roots(),
+            current_node_id: None,
+            node_brief: Some(brief),
+            user_input: Some(input),
+            ..workflow(Mode::Run)
+        };
+        let block = |request: &WorkflowRequest| PromptComposer::compose(request).unwrap().pop().unwrap().content;
+        let active = block(&request);
+        let completed = block(&WorkflowRequest { is_completed: true, ..request.clone() });
+        if active.starts_with("USER_INPUT") {
+            prop_assert!(active.starts_with("USER_INPUT\n- forNodeId: n"));
+            prop_assert_eq!(&*without_node(&active), &completed);
+            prop_assert_eq!(&*without_node(&completed), &completed);
         }
     }
 

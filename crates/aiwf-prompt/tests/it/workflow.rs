@@ -6,7 +6,8 @@ use aiwf_prompt::{
 };
 
 use crate::fixtures::{
-    PLAIN, WITH_SYSTEM_PROMPT, agent, decision, intake, object, options, roots, shown, transition, workflow,
+    PLAIN, WITH_SYSTEM_PROMPT, agent, decision, intake, object, options, roots, search_tool, shown,
+    transition, workflow,
 };
 
 fn compose(request: &WorkflowRequest) -> Vec<Message> {
@@ -92,8 +93,10 @@ fn start_run() {
 
     Rules:
     - The workflow graph is the authority for transitions. Move only along an edge that leaves the current node.
+    - Read @state/workflow.md first: it says where the run stands.
     - Read and follow the step file of the current node before you write anything.
-    - When a node is done, update in @state/workflow.md: stepsCompleted, currentNodeId, variables, artifacts and updatedAt, and for a decision also decisionLog.
+    - Finish a node with the tool `workflow.complete_node`: it checks the outputs, logs the decision and moves along an edge.
+    - Where you do not have that tool, update in @state/workflow.md when a node is done: stepsCompleted, currentNodeId, variables, artifacts and updatedAt, and for a decision also decisionLog.
     - On autopilot, go on to the next node until you need an answer from the user or the workflow ends. Otherwise stop after each node.
     - While you wait for the user, leave currentNodeId where it is.
     - Never write under @pkg.
@@ -506,6 +509,23 @@ fn the_tool_policy_is_what_system_and_agent_both_allow() {
 }
 
 #[test]
+fn tools_for_a_receiver_without_its_own_stand_after_the_policy() {
+    for mode in Mode::ALL {
+        let without = workflow(mode);
+        let with = WorkflowRequest { tools: vec![search_tool()], ..without.clone() };
+        let mut expected = layers(&without);
+        expected.insert(2, "tools".to_owned());
+        assert_eq!(layers(&with), expected);
+        let mut messages = compose(&with);
+        let tools = messages.remove(2);
+        assert_eq!(shown(&messages), shown(&compose(&without)));
+        assert_eq!(tools.role, Role::System);
+        assert!(tools.content.starts_with("## Tools\n\nYou can call the tools"), "{}", tools.content);
+        assert!(tools.content.contains("\n### search\n"), "{}", tools.content);
+    }
+}
+
+#[test]
 fn a_decision_asks_when_unclear_and_logs_once() {
     let request =
         WorkflowRequest { node_brief: Some(decision()), current_node_id: None, ..workflow(Mode::Run) };
@@ -711,7 +731,16 @@ fn the_components_of_the_recipe_stand_in_their_order() {
         PromptAggregator::new().components(Recipe::Workflow).into_iter().map(|(id, _)| id).collect();
     assert_eq!(
         components,
-        ["base-rules", "tool-policy", "persona", "run-directive", "node-brief", "data-context", "user-input",]
+        [
+            "base-rules",
+            "tool-policy",
+            "tools",
+            "persona",
+            "run-directive",
+            "node-brief",
+            "data-context",
+            "user-input",
+        ]
     );
 }
 

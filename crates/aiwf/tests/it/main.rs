@@ -53,6 +53,7 @@ mod template;
 mod tool_loop;
 mod tools;
 mod workflow_cli;
+mod workflow_walk;
 
 use aiwf_testkit::{Outcome, TestProject};
 use serde_json::Value;

@@ -26,6 +26,7 @@ fn every_recipe_lists_its_components_in_order() {
     workflow — a turn of a workflow run, an agent session or a chat (natural format: messages)
         10  base-rules
         20  tool-policy
+        25  tools
         30  persona
         40  run-directive
         50  node-brief

@@ -1,0 +1,480 @@
+//! The next request of a run: layers, conversation and tools, fitted into the window.
+//!
+//! One function makes what `preview` prints and what is sent. The system layers are made anew for every request and
+//! never kept; what is said is kept in the journal, and only what is new is composed.
+
+use std::rc::Rc;
+
+use aiwf_prompt::{
+    Agent, Capability, CountTokens as _, DataContext, Format, FsPolicy, Intent, McpPolicy, Message, Mode,
+    Options, PromptAggregator, PromptError, Request, Role, Sha256Hex, Tokenizer, Tokens, ToolPolicy,
+    TurnWeight, TurnsTooLarge, WorkflowRequest, fit_turns, left_out_note,
+};
+use aiwf_provider::{Payload, SectionHash, ToolSpec, Turn};
+use aiwf_tools::{Access, Grant, Rules};
+
+use super::Run;
+use super::conversation::{Told, View, is_protocol_complete, layer_of, told};
+use super::event::{Block, Fault, RunKind};
+use super::record::Entry;
+use super::report::{PreviewMessage, RunPreview};
+use super::state_desk::StateDesk as _;
+use super::tools::{RunTools, RunToolsSetup};
+use crate::count_cache::CountCache;
+use crate::packages::{prompt_agent, prompt_node_brief};
+use crate::providers::{self, Ability, Duty};
+use crate::run_error::RunError;
+use crate::tools::Toolbox;
+
+/// What is to be said.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Saying<'a> {
+    /// Why the model is asked.
+    pub(super) intent: Option<Intent>,
+    /// What the user wrote.
+    pub(super) input: Option<&'a str>,
+    /// What a menu item brought along.
+    pub(super) data: Option<DataContext>,
+}
+
+/// Layers of a request, apart by how they are kept.
+pub(super) struct Layers {
+    /// Made anew for every request.
+    pub(super) system: Vec<(String, String)>,
+    /// Said once, and kept.
+    pub(super) blocks: Vec<Block>,
+    /// The node that is worked on.
+    pub(super) node: Option<String>,
+    /// The agent that works.
+    pub(super) agent: Option<String>,
+    /// The tools it may call.
+    pub(super) tools: Rc<RunTools>,
+}
+
+/// A request that can be sent.
+pub(super) struct NextRequest {
+    pub(super) payload: Payload,
+    pub(super) tools: Rc<RunTools>,
+    pub(super) ability: Ability,
+    /// The system layers, then what each turn is: as many as there are turns.
+    system: Vec<(String, String)>,
+    turn_layers: Vec<&'static str>,
+    window: Option<u64>,
+    pub(super) n_left_out: usize,
+    tokens_left_out: Tokens,
+}
+
+/// Why there is no request.
+pub(super) enum NoRequest {
+    /// It may not be sent: what cannot be left out is too large for the window.
+    Refused(Fault),
+    /// Something else.
+    Error(RunError),
+}
+
+impl<E: Into<RunError>> From<E> for NoRequest {
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+impl Run<'_> {
+    /// What the provider can take.
+    fn ability(&self) -> Result<Ability, RunError> {
+        Ok(providers::ability(&self.provider, &self.config, None, Duty::Read, "workflow")?)
+    }
+
+    /// The layers of a request, with what is to be said now.
+    pub(super) fn layers(&mut self, saying: &Saying<'_>) -> Result<Layers, RunError> {
+        let request = self.workflow_request(saying)?;
+        let agent_id = request.effective_agent_id.clone();
+        let policy = ToolPolicy::merged(request.tool_policy.as_ref(), &request.agent.tools);
+        let tools = self.tools_of(agent_id.clone(), policy)?;
+        let is_native = self.ability()?.has_native_tools;
+        let mut request = request;
+        if !is_native {
+            request.tools = tools.schemas();
+        }
+        let node = request.node_brief.as_ref().map(|brief| brief.node_id.clone());
+        let capability =
+            Capability { fs_ability: None, supports_system_prompt: true, supports_file_attachments: false };
+        let options =
+            Options { format: Format::Messages, capability, budget: None, counter: &Tokenizer::Estimate };
+        let prompt = PromptAggregator::global().aggregate(&Request::Workflow(Box::new(request)), &options)?;
+        let sections = prompt.sections().into_iter().filter(|section| section.is_kept);
+        let mut system = Vec::new();
+        let mut blocks = Vec::new();
+        for (section, message) in sections.zip(prompt.messages()) {
+            match (message.role, layer_of(&section.id)) {
+                (Role::User, Some(layer)) => blocks.push(Block { layer, text: message.content }),
+                (Role::System, _) | (Role::User, None) => system.push((section.id, message.content)),
+            }
+        }
+        Ok(Layers { system, blocks, node, agent: agent_id, tools })
+    }
+
+    /// What the recipe needs to know.
+    fn workflow_request(&self, saying: &Saying<'_>) -> Result<WorkflowRequest, RunError> {
+        let setup = self.desk.setup()?;
+        let package = self.desk.package.as_deref();
+        let mode = match setup.kind {
+            RunKind::Run => Mode::Run,
+            RunKind::Agent => Mode::Agent,
+            RunKind::Chat => Mode::Chat,
+        };
+        let definition = match setup.kind {
+            RunKind::Run | RunKind::Agent => self.agent(),
+            // Its persona is not used, only what it may do.
+            RunKind::Chat => package.and_then(|package| package.agents.first()),
+        };
+        let agent = definition.map_or_else(nobody, prompt_agent);
+        let mut request = WorkflowRequest {
+            mode,
+            roots: self.roots.clone(),
+            workflow_id: setup.workflow.clone(),
+            graph_path: None,
+            active_agent_id: setup.agent.clone(),
+            effective_agent_id: definition.map(|agent| agent.id.clone()),
+            agent,
+            current_node_id: None,
+            steps_completed: Vec::new(),
+            variables: serde_json::Map::new(),
+            artifacts: Vec::new(),
+            node_brief: None,
+            tool_policy: Some(self.system_policy(setup.kind)),
+            intent: saying.intent,
+            is_autopilot: setup.is_autopilot,
+            user_input: saying.input.map(str::to_owned),
+            data_context: saying.data.clone(),
+            is_completed: false,
+            tools: Vec::new(),
+        };
+        if let Some(workflow) = self.desk.workflow() {
+            let state = self.desk.state()?;
+            let graph = &workflow.graph;
+            let node_id = graph.effective_node_id(state.current_node_id());
+            let missing = |field| RunError::Prompt(PromptError::MissingField { mode: mode.as_str(), field });
+            let node = graph.node(node_id).ok_or_else(|| missing("nodeBrief"))?;
+            if definition.is_none() {
+                return Err(missing("agentDefinition"));
+            }
+            request.graph_path = Some(workflow.graph_path.clone());
+            request.is_completed = aiwf_package::is_complete(graph, &state);
+            request.variables = state.variables();
+            request.artifacts = state.artifacts().into_iter().map(str::to_owned).collect();
+            request.steps_completed = state.steps_completed().into_iter().map(str::to_owned).collect();
+            if !request.is_completed {
+                request.current_node_id = Some(node_id.to_owned());
+                request.node_brief = Some(prompt_node_brief(graph, node));
+            }
+        }
+        Ok(request)
+    }
+
+    /// What the configuration allows everybody.
+    fn system_policy(&self, kind: RunKind) -> ToolPolicy {
+        let workflow = &self.config.workflow;
+        let tools = &self.config.tools;
+        let is_granted = tools.grants.get(grant_name(kind)).is_some_and(|names| !names.value.is_empty());
+        ToolPolicy {
+            fs: FsPolicy {
+                is_enabled: Some(workflow.files.value),
+                max_read_bytes: Some(workflow.max_read_bytes.value.get()),
+                max_write_bytes: Some(workflow.max_write_bytes.value.get()),
+            },
+            mcp: McpPolicy { is_enabled: Some(tools.enabled.value && is_granted), allowed_servers: None },
+        }
+    }
+
+    /// The tools under a merged policy; those of the agent before are used again.
+    fn tools_of(&mut self, agent: Option<String>, policy: ToolPolicy) -> Result<Rc<RunTools>, RunError> {
+        if let Some((known, tools)) = &self.tools
+            && *known == agent
+        {
+            return Ok(Rc::clone(tools));
+        }
+        let kind = self.desk.setup()?.kind;
+        let mcp = if policy.mcp.is_enabled == Some(true) {
+            let toolbox = match &self.toolbox {
+                Some(toolbox) => Rc::clone(toolbox),
+                None => Rc::clone(self.toolbox.insert(Rc::new(self.engine.agreed_tools()?))),
+            };
+            Some(mcp_policy(&toolbox, &policy.mcp, kind)?).map(|granted| (toolbox, granted))
+        } else {
+            None
+        };
+        let tools = Rc::new(RunTools::new(RunToolsSetup {
+            mounts: Rc::clone(&self.mounts),
+            policy,
+            kind,
+            agent_id: agent.clone(),
+            result_preview_bytes: usize::try_from(self.config.workflow.result_preview_bytes.value.get())
+                .unwrap_or(usize::MAX),
+            state_dir: Some(self.desk.directory.state_dir()),
+            roots: self.roots.clone(),
+            mcp,
+        }));
+        self.tools = Some((agent, Rc::clone(&tools)));
+        Ok(tools)
+    }
+
+    /// The next request: everything that was said, and `more` that is not on record yet.
+    pub(super) fn next_request(&mut self, more: &[Entry]) -> Result<NextRequest, NoRequest> {
+        let layers = self.layers(&Saying::default())?;
+        let ability = self.ability()?;
+        let view = View { is_complete: self.desk.is_complete(), is_native: ability.has_native_tools };
+        let entries: Vec<Entry>;
+        let entries = if more.is_empty() {
+            &self.desk.record.entries
+        } else {
+            entries = self.desk.record.entries.iter().chain(more).cloned().collect();
+            &entries
+        };
+        let told = told(entries, view);
+        let specs = if view.is_native { layers.tools.specs() } else { Vec::new() };
+        let window = self.window();
+        let fit = fit(&told, &layers.system, &specs, window, &self.counter())?;
+        let mut turns = Vec::new();
+        let mut turn_layers = Vec::new();
+        if fit.n_left_out > 0 {
+            turns.push(Turn::User { content: left_out_note(fit.n_left_out) });
+            turn_layers.push("runtime-note");
+        }
+        for (told, is_kept) in told.into_iter().zip(&fit.kept) {
+            if *is_kept {
+                turn_layers.extend(std::iter::repeat_n(told.layer, told.turns.len()));
+                turns.extend(told.turns);
+            }
+        }
+        if view.is_native && !is_protocol_complete(&turns) {
+            let message = "the conversation has calls without results, or results without calls";
+            let hint = "`aiwf workflow fork` goes on from an earlier node in a new run; please report this";
+            return Err(NoRequest::Refused(Fault::new("ENGINE_PRECONDITION_FAILED", message, hint)));
+        }
+        let text: Vec<&str> = layers.system.iter().map(|(_, text)| text.as_str()).collect();
+        let takes_system = ability.capability.supports_system_prompt;
+        let system = takes_system.then(|| text.join("\n\n"));
+        let messages = if takes_system {
+            Vec::new()
+        } else {
+            let message = |text: &&str| Message { role: Role::User, content: (*text).to_owned() };
+            text.iter().map(message).collect()
+        };
+        let sections =
+            layers.system.iter().map(|(id, text)| SectionHash::new(id, "engine", text, None)).collect();
+        let payload = Payload {
+            is_system_stable: takes_system,
+            system,
+            n_stable_messages: messages.len(),
+            messages,
+            turns,
+            tools: specs,
+            sections,
+            session_id: Some(self.desk.directory.id.clone()),
+        };
+        Ok(NextRequest {
+            payload,
+            tools: layers.tools,
+            ability,
+            system: layers.system,
+            turn_layers,
+            window,
+            n_left_out: fit.n_left_out,
+            tokens_left_out: fit.tokens_left_out,
+        })
+    }
+
+    /// How many tokens a request may have.
+    fn window(&self) -> Option<u64> {
+        let set = self.config.workflow.context_tokens.as_ref().map(|tokens| u64::from(tokens.value.get()));
+        set.or_else(|| providers::window(&self.provider, &self.config))
+    }
+
+    fn counter(&self) -> CountCache {
+        let tokenizer = providers::tokenizer(&self.provider, &self.config);
+        CountCache::open(tokenizer, self.engine.settings().cache_dir.as_deref())
+    }
+
+    /// The request with all its parts counted.
+    pub(super) fn preview_of(&self, next: &NextRequest) -> RunPreview {
+        let counter = self.counter();
+        let mut messages: Vec<PreviewMessage> = Vec::new();
+        let has_system = next.payload.system.is_some();
+        for (id, text) in &next.system {
+            let role = if has_system { "system" } else { "user" };
+            messages.push(message(role, id, text.clone()));
+        }
+        for (turn, layer) in next.payload.turns.iter().zip(&next.turn_layers) {
+            let mut shown = match turn {
+                Turn::User { content } => message("user", layer, content.clone()),
+                Turn::Assistant { content, .. } => message("assistant", layer, content.clone()),
+                Turn::Tool { content, .. } => message("tool", layer, content.clone()),
+            };
+            match turn {
+                Turn::Assistant { tool_calls, .. } => {
+                    shown.tool_calls = tool_calls.iter().map(|call| serde_json::json!(call)).collect();
+                }
+                Turn::Tool { id, .. } => shown.tool_call_id = Some(id.clone()),
+                Turn::User { .. } => {}
+            }
+            messages.push(shown);
+        }
+        let texts: Vec<Vec<&str>> = messages.iter().map(|message| vec![message.content.as_str()]).collect();
+        let counts = counter.count(&texts);
+        for (message, tokens) in messages.iter_mut().zip(counts) {
+            message.tokens = tokens.0;
+        }
+        let tools: Vec<serde_json::Value> =
+            next.payload.tools.iter().map(|tool| serde_json::json!(tool)).collect();
+        let tool_tokens = tokens_of_tools(&next.payload.tools, &counter).0;
+        counter.save();
+        RunPreview {
+            run_id: self.id().to_owned(),
+            provider: self.provider.clone(),
+            tokenizer: counter.name().to_owned(),
+            is_exact: counter.is_exact(),
+            payload_sha256: next.payload.sha256(),
+            tokens: messages.iter().map(|message| message.tokens).sum::<u64>() + tool_tokens,
+            messages,
+            tools,
+            tool_tokens,
+            window: next.window,
+            n_left_out: next.n_left_out,
+            tokens_left_out: next.tokens_left_out.0,
+            warnings: self.warnings.clone(),
+        }
+    }
+}
+
+fn message(role: &'static str, layer: &str, content: String) -> PreviewMessage {
+    PreviewMessage {
+        role,
+        layer: layer.to_owned(),
+        tokens: 0,
+        sha256: Sha256Hex::of([content.as_str()]).to_string(),
+        content,
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    }
+}
+
+/// What of the conversation stays.
+struct Fit {
+    kept: Vec<bool>,
+    n_left_out: usize,
+    tokens_left_out: Tokens,
+}
+
+/// Fits the conversation into what system text and tools leave of the window.
+///
+/// No text has more tokens than bytes, so what has fewer bytes than the window has tokens is not even counted.
+fn fit(
+    told: &[Told],
+    system: &[(String, String)],
+    tools: &[ToolSpec],
+    window: Option<u64>,
+    counter: &CountCache,
+) -> Result<Fit, NoRequest> {
+    let all = Fit { kept: vec![true; told.len()], n_left_out: 0, tokens_left_out: Tokens(0) };
+    let Some(window) = window else { return Ok(all) };
+    let n_bytes = |told: &Told| told.turns.iter().map(turn_bytes).sum::<usize>();
+    let of_tools: usize = tools.iter().map(|tool| serde_json::json!(tool).to_string().len()).sum();
+    let of_system: usize = system.iter().map(|(_, text)| text.len()).sum();
+    let total = told.iter().map(n_bytes).sum::<usize>() + of_tools + of_system;
+    if total as u64 <= window {
+        return Ok(all);
+    }
+    let calls: Vec<Vec<String>> =
+        told.iter().map(|told| told.turns.iter().filter_map(call_text).collect()).collect();
+    let texts: Vec<Vec<&str>> = told
+        .iter()
+        .zip(&calls)
+        .map(|(told, calls)| {
+            let contents = told.turns.iter().map(Turn::content);
+            contents.chain(calls.iter().map(String::as_str)).collect()
+        })
+        .collect();
+    let counts = counter.count(&texts);
+    let system: Vec<Vec<&str>> = system.iter().map(|(_, text)| vec![text.as_str()]).collect();
+    let fixed = counter.count(&system).into_iter().sum::<Tokens>() + tokens_of_tools(tools, counter);
+    let weights: Vec<TurnWeight> =
+        told.iter().zip(counts).map(|(told, tokens)| TurnWeight { tokens, kind: told.kind }).collect();
+    let sum: Tokens = weights.iter().map(|weight| weight.tokens).sum();
+    counter.save();
+    if fixed.0 + sum.0 <= window {
+        return Ok(all);
+    }
+    let note = counter.count(&[vec![left_out_note(told.len()).as_str()]]).into_iter().sum::<Tokens>();
+    let room = Tokens(window.saturating_sub(fixed.0).saturating_sub(note.0));
+    match fit_turns(&weights, room) {
+        Ok(fit) => {
+            Ok(Fit { kept: fit.kept, n_left_out: fit.n_left_out, tokens_left_out: fit.tokens_left_out })
+        }
+        Err(TurnsTooLarge { needed, largest_tokens, .. }) => {
+            let message = format!(
+                "the next request needs {} tokens and the window has {window}: rules and tools {}, what cannot be \
+                 left out of the conversation {}, its largest message {}",
+                fixed.0 + needed.0,
+                fixed.0,
+                needed.0,
+                largest_tokens.0
+            );
+            let hint = "raise `context_tokens` under `[workflow]`, choose a provider with a larger window, or fork \
+                        the run at an earlier node";
+            Err(NoRequest::Refused(Fault::new("CONTEXT_STILL_TOO_LARGE", message, hint)))
+        }
+    }
+}
+
+fn turn_bytes(turn: &Turn) -> usize {
+    turn.content().len() + call_text(turn).map_or(0, |text| text.len())
+}
+
+/// What a turn's calls weigh, as text.
+fn call_text(turn: &Turn) -> Option<String> {
+    match turn {
+        Turn::Assistant { tool_calls, .. } if !tool_calls.is_empty() => {
+            Some(serde_json::json!(tool_calls).to_string())
+        }
+        Turn::Assistant { .. } | Turn::Tool { .. } | Turn::User { .. } => None,
+    }
+}
+
+fn tokens_of_tools(tools: &[ToolSpec], counter: &CountCache) -> Tokens {
+    let texts: Vec<String> = tools.iter().map(|tool| serde_json::json!(tool).to_string()).collect();
+    let texts: Vec<Vec<&str>> = texts.iter().map(|text| vec![text.as_str()]).collect();
+    counter.count(&texts).into_iter().sum()
+}
+
+/// Whom a chat without a package is with: the system's policy is all there is.
+fn nobody() -> Agent {
+    let mcp = McpPolicy { is_enabled: Some(true), allowed_servers: None };
+    Agent {
+        id: "chat".to_owned(),
+        name: None,
+        persona: None,
+        critical_actions: Vec::new(),
+        system_prompt: None,
+        user_prompt_template: None,
+        tools: ToolPolicy { fs: FsPolicy::default(), mcp },
+    }
+}
+
+/// Under which name the configuration grants tools of MCP servers.
+fn grant_name(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Run => "workflow",
+        RunKind::Agent => "agent",
+        RunKind::Chat => "chat",
+    }
+}
+
+/// The tools of MCP servers that configuration and agent agree on; starts their servers.
+fn mcp_policy(toolbox: &Toolbox, policy: &McpPolicy, kind: RunKind) -> Result<aiwf_tools::Policy, RunError> {
+    let rules = Rules {
+        servers: policy.allowed_servers.as_ref().map(|servers| servers.iter().cloned().collect()),
+        ..Rules::default()
+    };
+    let grant = Grant { access: Access::Full, ..toolbox.grant(grant_name(kind)) };
+    Ok(toolbox.policy(&rules, &grant)?)
+}

@@ -1,0 +1,60 @@
+//! What a person does with a run besides talking: going back, and ending it.
+
+use aiwf_package::{Rejected, rewind};
+
+use super::desk::Desk;
+use super::event::{RunEvent, RunPhase, StateWriter};
+use super::report::RunReport;
+use super::state_desk::StateDesk as _;
+use super::{Run, directory};
+use crate::run_error::RunError;
+use crate::{Engine, clock};
+
+impl Engine {
+    /// Goes back to a node: it and what was done after it are open again, artifacts stay.
+    ///
+    /// A state file that somebody else changed is set aside, and the last one the journal knows is taken.
+    pub fn rewind_run(&self, which: &str, to: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
+        let desk = Desk::open(directory::find(self.settings(), which)?)?;
+        let run_id = desk.directory.id.clone();
+        if desk.record.phase() == RunPhase::Cancelled {
+            return Err(RunError::Cancelled { run_id });
+        }
+        let mut run = Run::on(self, desk, None)?;
+        run.settle_open_calls()?;
+        let before = run.desk.known_state_text()?;
+        let Some(graph) = run.desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
+        let state = aiwf_package::State::parse(&before)?;
+        let from = graph.effective_node_id(state.current_node_id()).to_owned();
+        let after = rewind(graph, &before, to, reason, &clock::now()).map_err(|rejected: Rejected| {
+            let reached = reached(&state, &from);
+            if reached.iter().any(|node| node == to) {
+                RunError::Rejected(rejected)
+            } else {
+                RunError::NeverThere { run_id, node: to.to_owned(), reached }
+            }
+        })?;
+        run.desk.replace_state(StateWriter::Rewind, &before, &after)?;
+        let (to, reason) = (to.to_owned(), reason.map(str::to_owned));
+        run.desk.commit(RunEvent::Rewound { from, to, reason })?;
+        Ok(run.report())
+    }
+
+    /// Ends a run for good; ending it twice is fine.
+    pub fn cancel_run(&self, which: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
+        let mut desk = Desk::open(directory::find(self.settings(), which)?)?;
+        if desk.record.phase() != RunPhase::Cancelled {
+            desk.commit(RunEvent::RunCancelled { reason: reason.map(str::to_owned) })?;
+        }
+        Ok(super::status::report_of(&desk.directory, &desk.record, None))
+    }
+}
+
+/// Where a run has been.
+fn reached(state: &aiwf_package::State, current: &str) -> Vec<String> {
+    let mut reached: Vec<String> = state.steps_completed().into_iter().map(str::to_owned).collect();
+    if !reached.iter().any(|node| node == current) {
+        reached.push(current.to_owned());
+    }
+    reached
+}

@@ -1,0 +1,132 @@
+//! The conversation of a run as a provider gets it.
+//!
+//! In: the entries of the journal's fold. Out: turns. Pure. After completion nothing that names a node is left of what
+//! the engine and the user said; a provider without tools of its own reads calls and results as text.
+
+use aiwf_prompt::{TurnKind, fenced, without_node};
+use aiwf_provider::{ToolCall, Turn};
+
+use super::event::Layer;
+use super::record::Entry;
+
+/// How a conversation is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    /// Whether the workflow is complete.
+    pub(crate) is_complete: bool,
+    /// Whether the provider calls tools by its own means.
+    pub(crate) is_native: bool,
+}
+
+/// An entry as it is told: kept or left out as one.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    /// What it is for whoever fits the conversation.
+    pub(crate) kind: TurnKind,
+    /// The layer, or `history`.
+    pub(crate) layer: &'static str,
+    /// The turns.
+    pub(crate) turns: Vec<Turn>,
+}
+
+/// What the model is told of the conversation so far.
+pub(crate) fn told(entries: &[Entry], view: View) -> Vec<Told> {
+    let mut told: Vec<Told> = Vec::with_capacity(entries.len());
+    let mut n_replies = 0_usize;
+    for entry in entries {
+        match entry {
+            Entry::Block { block, has_node } => {
+                let is_of_engine = matches!(block.layer, Layer::RunDirective | Layer::NodeBrief);
+                // What was said about nodes is over with the workflow, and the other way round.
+                if is_of_engine && *has_node == view.is_complete {
+                    continue;
+                }
+                let text = match block.layer {
+                    Layer::UserInput if view.is_complete => without_node(&block.text).into_owned(),
+                    Layer::UserInput | Layer::RunDirective | Layer::NodeBrief | Layer::DataContext => {
+                        block.text.clone()
+                    }
+                };
+                let kind = match block.layer {
+                    Layer::UserInput => TurnKind::Request,
+                    Layer::RunDirective | Layer::NodeBrief | Layer::DataContext => TurnKind::Context,
+                };
+                told.push(Told { kind, layer: layer_name(block.layer), turns: vec![user(text)] });
+            }
+            Entry::Assistant { text, calls } => {
+                n_replies += 1;
+                let n_calls = calls.len();
+                let turns = if view.is_native {
+                    vec![Turn::Assistant { content: text.clone(), tool_calls: calls.clone() }]
+                } else {
+                    let content = text.clone();
+                    vec![
+                        user(format!("## Your reply {n_replies}")),
+                        Turn::Assistant { content, tool_calls: Vec::new() },
+                    ]
+                };
+                told.push(Told { kind: TurnKind::Assistant { n_calls }, layer: "history", turns });
+            }
+            Entry::Result { id, name, content, is_error } => {
+                let turn = if view.is_native {
+                    let (id, name) = (id.clone(), name.clone());
+                    Turn::Tool { id, name, content: content.clone(), is_error: *is_error }
+                } else {
+                    user(format!("## Result of {name} ({id})\n\n{}", fenced("json", content)))
+                };
+                told.push(Told { kind: TurnKind::ToolResult, layer: "history", turns: vec![turn] });
+            }
+        }
+    }
+    told
+}
+
+fn user(content: String) -> Turn {
+    Turn::User { content }
+}
+
+/// A layer as the recipe names its section.
+pub(crate) fn layer_name(layer: Layer) -> &'static str {
+    match layer {
+        Layer::RunDirective => "run-directive",
+        Layer::NodeBrief => "node-brief",
+        Layer::DataContext => "data-context",
+        Layer::UserInput => "user-input",
+    }
+}
+
+/// The layer of a section, when it is one that is said.
+pub(crate) fn layer_of(section: &str) -> Option<Layer> {
+    [Layer::RunDirective, Layer::NodeBrief, Layer::DataContext, Layer::UserInput]
+        .into_iter()
+        .find(|layer| layer_name(*layer) == section)
+}
+
+/// Whether every call has exactly one result, right behind the message that made it.
+pub(crate) fn is_protocol_complete(turns: &[Turn]) -> bool {
+    let mut open: Vec<&ToolCall> = Vec::new();
+    for turn in turns {
+        match turn {
+            Turn::Tool { id, .. } => {
+                let Some(position) = open.iter().position(|call| call.id == *id) else { return false };
+                open.remove(position);
+            }
+            Turn::Assistant { tool_calls, .. } => {
+                if !open.is_empty() {
+                    return false;
+                }
+                open = tool_calls.iter().collect();
+            }
+            Turn::User { .. } => {
+                if !open.is_empty() {
+                    return false;
+                }
+            }
+        }
+    }
+    open.is_empty()
+}
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;

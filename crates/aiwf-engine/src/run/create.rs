@@ -1,0 +1,182 @@
+//! Begins runs and conversations.
+
+use std::path::Path;
+
+use aiwf_config::Flags;
+use aiwf_package::{Package, RunIdentity, initial_state};
+use aiwf_store::{Durability, Lock, create_dir, write_atomic};
+
+use super::directory::{RunDirectory, runs_root};
+use super::event::{RunEvent, RunKind, RunPackage, RunSetup};
+use super::{Run, refuse_provider};
+use crate::run_error::RunError;
+use crate::session::remove_temporary;
+use crate::{Engine, clock, providers};
+
+/// A run that is to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRun<'a> {
+    /// The package: a directory or an archive.
+    pub package: &'a Path,
+    /// The workflow; not needed when there is one.
+    pub workflow: Option<&'a str>,
+    /// The agent it begins with; the entry node's, else the first, when not said.
+    pub agent: Option<&'a str>,
+    /// Who answers; as the configuration says when not said.
+    pub provider: Option<&'a str>,
+    /// Whether the model goes on by itself.
+    pub is_autopilot: bool,
+}
+
+/// A conversation that is to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct NewConversation<'a> {
+    /// The package; a chat needs none.
+    pub package: Option<&'a Path>,
+    /// The agent to talk to; none is a chat.
+    pub agent: Option<&'a str>,
+    /// Who answers; as the configuration says when not said.
+    pub provider: Option<&'a str>,
+}
+
+impl Engine {
+    /// Begins a run; the model has not been asked yet.
+    pub fn start_run(&self, new: &NewRun<'_>) -> Result<Run<'_>, RunError> {
+        let provider = self.run_provider(new.provider)?;
+        let package = self.package(new.package)?;
+        let workflow = package.workflow(new.workflow)?;
+        let agent = match new.agent {
+            Some(id) => Some(package.agent(id)?),
+            None => package.default_agent(workflow),
+        };
+        let agent = agent.map(|agent| agent.id.clone()).unwrap_or_default();
+        let workflow_id = workflow.id.clone();
+        let document = workflow.text.clone();
+        create_dir(&self.settings().project_root.join("artifacts"))?;
+        self.begin(RunKind::Run, |run_id| {
+            let identity = RunIdentity {
+                run_id: run_id.to_owned(),
+                active_agent_id: agent.clone(),
+                workflow_ref: workflow_id.clone(),
+                now: clock::now(),
+            };
+            let state = initial_state(&document, &identity).map_err(RunError::StateInit)?;
+            let setup = RunSetup {
+                run_id: run_id.to_owned(),
+                kind: RunKind::Run,
+                package: Some(self.run_package(new.package, &package)),
+                workflow: Some(workflow_id),
+                agent: Some(agent),
+                provider,
+                is_autopilot: new.is_autopilot,
+                state_sha256: None,
+                forked_from: None,
+            };
+            Ok(Beginning { setup, state: Some(state), history: Vec::new() })
+        })
+    }
+
+    /// Begins a conversation; the model has not been asked yet.
+    pub fn start_conversation(&self, new: &NewConversation<'_>) -> Result<Run<'_>, RunError> {
+        let provider = self.run_provider(new.provider)?;
+        let package = new.package.map(|path| self.package(path)).transpose()?;
+        let agent = match (&package, new.agent) {
+            (Some(package), Some(id)) => Some(package.agent(id)?.id.clone()),
+            _ => None,
+        };
+        let kind = if agent.is_some() { RunKind::Agent } else { RunKind::Chat };
+        let of = new.package.zip(package.as_ref());
+        let package = of.map(|(path, package)| self.run_package(path, package));
+        self.begin(kind, |run_id| {
+            let setup = RunSetup {
+                run_id: run_id.to_owned(),
+                kind,
+                package,
+                workflow: None,
+                agent,
+                provider,
+                is_autopilot: false,
+                state_sha256: None,
+                forked_from: None,
+            };
+            Ok(Beginning { setup, state: None, history: Vec::new() })
+        })
+    }
+
+    /// Who answers: the one that is named, else the configuration's.
+    pub(super) fn run_provider(&self, named: Option<&str>) -> Result<String, RunError> {
+        let config = providers::load_config(self.settings(), &Flags::default())?;
+        let of_workflow = config.workflow.provider.as_ref().map(|provider| provider.value.clone());
+        let of_roles = Some(config.roles.default.value.clone());
+        let provider = named.map(str::to_owned).or(of_workflow).or_else(|| {
+            // Without a word of anybody's it is a person, who cannot answer a run.
+            of_roles.filter(|provider| providers::can_use_tools(provider, &config))
+        });
+        let provider = provider.ok_or(RunError::NoProvider)?;
+        refuse_provider(&provider, &config)?;
+        Ok(provider)
+    }
+
+    /// A package as a run remembers it: relative to the project where it lies in it.
+    fn run_package(&self, path: &Path, package: &Package) -> RunPackage {
+        let settings = self.settings();
+        let absolute = settings.current_dir.join(path);
+        let real = std::fs::canonicalize(&absolute).unwrap_or(absolute);
+        let root = std::fs::canonicalize(&settings.project_root).unwrap_or(settings.project_root.clone());
+        let shown = real.strip_prefix(&root).unwrap_or(&real);
+        RunPackage {
+            name: package.manifest.name.clone(),
+            version: package.manifest.version.clone(),
+            path: shown.to_string_lossy().into_owned(),
+            sha256: package.hash.clone(),
+        }
+    }
+
+    /// Makes the directory of a run: all of it, or nothing.
+    pub(super) fn begin(
+        &self,
+        kind: RunKind,
+        beginning: impl FnOnce(&str) -> Result<Beginning, RunError>,
+    ) -> Result<Run<'_>, RunError> {
+        let root = runs_root(self.settings());
+        create_dir(&root)?;
+        // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
+        let lock = Lock::wait(&root.join(".lock"))?;
+        remove_temporary(&root);
+        let directory = RunDirectory::fresh(self.settings(), kind);
+        let unfinished = directory.unfinished();
+        let made = beginning(&directory.id).and_then(|beginning| {
+            fill(&unfinished, beginning)?;
+            // From here on there is a run; before, there was nothing.
+            Ok(aiwf_store::move_to(&unfinished.path, &directory.path)?)
+        });
+        if let Err(error) = made {
+            // The error is what matters; what is left is removed by the next one that begins.
+            drop(aiwf_store::remove(&unfinished.path));
+            return Err(error);
+        }
+        drop(lock);
+        Run::open(self, directory, None)
+    }
+}
+
+/// What a run begins with.
+pub(super) struct Beginning {
+    pub(super) setup: RunSetup,
+    pub(super) state: Option<String>,
+    /// What was said before, in the run it goes on from.
+    pub(super) history: Vec<RunEvent>,
+}
+
+fn fill(directory: &RunDirectory, beginning: Beginning) -> Result<(), RunError> {
+    let Beginning { mut setup, state, history } = beginning;
+    create_dir(&directory.logs_dir())?;
+    if let Some(state) = state {
+        setup.state_sha256 = Some(directory.objects().keep(state.as_bytes())?);
+        write_atomic(&directory.state_path(), Durability::PowerLoss, |out| out.write_all(state.as_bytes()))?;
+    }
+    let mut events = vec![RunEvent::RunCreated { setup: Box::new(setup) }];
+    events.extend(history);
+    directory.journal()?.append(&clock::now(), events)?;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! A new run that goes on from where another one stood.
+
+use aiwf_package::{RunIdentity, State, adopt_state};
+use aiwf_session::Call;
+use aiwf_store::Line;
+
+use super::create::Beginning;
+use super::desk::Desk;
+use super::event::{ForkedFrom, RunEvent, RunKind, RunPhase};
+use super::state_desk::StateDesk as _;
+use super::{Run, directory, load_package};
+use crate::run_error::RunError;
+use crate::{Engine, clock};
+
+impl Engine {
+    /// A new run that goes on from where another one stood at a node, with its history until then.
+    ///
+    /// The other one stays as it is. Files of the project are not touched: artifacts that came later are still there.
+    pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
+        let mut desk = Desk::open(directory::find(self.settings(), which)?)?;
+        let setup = desk.setup()?.clone();
+        let (Some(wanted), Some(_)) = (&setup.package, &setup.workflow) else {
+            return Err(RunError::NoWorkflow { run_id: setup.run_id });
+        };
+        desk.package = Some(load_package(self, &setup.run_id, wanted)?.into());
+        let point = find_point(&desk, at)?;
+        let provider = match provider {
+            Some(_) => self.run_provider(provider)?,
+            None => setup.provider.clone(),
+        };
+        let history = history_until(desk.journal().lines(), point.seq);
+        drop(desk);
+        self.begin(RunKind::Run, |run_id| {
+            let identity = RunIdentity {
+                run_id: run_id.to_owned(),
+                active_agent_id: setup.agent.clone().unwrap_or_default(),
+                workflow_ref: setup.workflow.clone().unwrap_or_default(),
+                now: clock::now(),
+            };
+            let state = adopt_state(&point.text, &identity)?;
+            let forked_from =
+                ForkedFrom { run_id: setup.run_id.clone(), node: at.to_owned(), seq: point.seq };
+            let mut setup = setup;
+            setup.run_id = run_id.to_owned();
+            setup.provider = provider;
+            setup.forked_from = Some(forked_from);
+            Ok(Beginning { setup, state: Some(state), history })
+        })
+    }
+}
+
+/// A moment of a run.
+struct Point {
+    /// The line of the journal.
+    seq: u64,
+    /// The state file then.
+    text: String,
+}
+
+/// When the run came to a node for the last time.
+fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
+    let run_id = desk.directory.id.clone();
+    let objects = desk.directory.objects();
+    let Some(graph) = desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
+    let mut reached: Vec<String> = Vec::new();
+    let mut found = None;
+    let mut last_node = String::new();
+    for line in desk.journal().lines() {
+        let sha256 = match &line.event {
+            RunEvent::RunCreated { setup } => setup.state_sha256.as_ref(),
+            RunEvent::StateIntended { after, .. } => Some(after),
+            RunEvent::Said { .. }
+            | RunEvent::RunAsked { .. }
+            | RunEvent::RunReplied { .. }
+            | RunEvent::RunAskFailed { .. }
+            | RunEvent::ToolRan { .. }
+            | RunEvent::RunStopped { .. }
+            | RunEvent::Rewound { .. }
+            | RunEvent::RunCancelled { .. } => None,
+        };
+        let Some(sha256) = sha256 else { continue };
+        let bytes = objects.get(sha256).ok().flatten();
+        let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
+        let Ok(state) = State::parse(&text) else { continue };
+        let node = graph.effective_node_id(state.current_node_id()).to_owned();
+        if node == at && node != last_node {
+            found = Some(Point { seq: line.seq, text });
+        }
+        if !reached.contains(&node) {
+            reached.push(node.clone());
+        }
+        last_node = node;
+    }
+    found.ok_or_else(|| RunError::NeverThere { run_id, node: at.to_owned(), reached })
+}
+
+/// What was said until a moment, to the end of the round it lies in; what it cost stays with the old run.
+fn history_until(lines: &[Line<RunEvent>], seq: u64) -> Vec<RunEvent> {
+    let mut history = Vec::new();
+    for line in lines {
+        let is_next_round = matches!(line.event, RunEvent::Said { .. } | RunEvent::RunAsked { .. });
+        if line.seq > seq && is_next_round {
+            break;
+        }
+        match &line.event {
+            RunEvent::RunReplied { text, tool_calls, .. } => history.push(RunEvent::RunReplied {
+                text: text.clone(),
+                tool_calls: tool_calls.clone(),
+                call: Box::new(Call::default()),
+            }),
+            event @ (RunEvent::Said { .. } | RunEvent::ToolRan { .. }) => history.push(event.clone()),
+            RunEvent::RunCreated { .. }
+            | RunEvent::RunAsked { .. }
+            | RunEvent::RunAskFailed { .. }
+            | RunEvent::StateIntended { .. }
+            | RunEvent::RunStopped { .. }
+            | RunEvent::Rewound { .. }
+            | RunEvent::RunCancelled { .. } => {}
+        }
+    }
+    history.push(RunEvent::RunStopped { phase: RunPhase::WaitingUser, fault: None, question: None });
+    history
+}

@@ -1,0 +1,170 @@
+//! What a run's journal comes to: the conversation, and where the run stands.
+//!
+//! In: events. Out: their fold. Pure: no file is looked at, so where a workflow stands is not known here, only which
+//! state files the journal has seen.
+
+use aiwf_provider::ToolCall;
+use aiwf_session::Total;
+use serde_json::Value;
+
+use super::event::{Block, Fault, RunEvent, RunPhase, RunSetup};
+
+/// An entry of the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Entry {
+    /// The engine or the user said something.
+    Block {
+        /// What.
+        block: Block,
+        /// Whether a node was being worked on.
+        has_node: bool,
+    },
+    /// The model said something, or wants tools used, or both.
+    Assistant {
+        /// What it said.
+        text: String,
+        /// The tools it wants used.
+        calls: Vec<ToolCall>,
+    },
+    /// A tool gave a result.
+    Result {
+        /// The call it answers.
+        id: String,
+        /// The tool, as the model called it.
+        name: String,
+        /// What the model gets.
+        content: String,
+        /// Whether it failed.
+        is_error: bool,
+    },
+}
+
+/// The state files that the journal knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownState {
+    /// The hash before the last write.
+    pub(crate) before: Option<String>,
+    /// The hash after it.
+    pub(crate) after: String,
+}
+
+/// The fold of a journal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) setup: Option<RunSetup>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) phase: Option<RunPhase>,
+    pub(crate) fault: Option<Fault>,
+    pub(crate) question: Option<Value>,
+    /// What the model said last.
+    pub(crate) reply: Option<String>,
+    pub(crate) state: Option<KnownState>,
+    /// Calls of the last reply that have no result yet.
+    pub(crate) open_calls: Vec<ToolCall>,
+    /// The node and the agent that the model was last told of.
+    pub(crate) told: Option<(Option<String>, Option<String>)>,
+    pub(crate) total: Total,
+    /// Whether a provider was asked and has not answered.
+    pub(crate) is_asking: bool,
+    pub(crate) provider: Option<String>,
+    pub(crate) n_tool_calls: u64,
+}
+
+impl Record {
+    pub(crate) fn fold<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
+        let mut record = Self::default();
+        for event in events {
+            record.evolve(event);
+        }
+        record
+    }
+
+    /// How the run stands; one without a word of an end is being worked on.
+    pub(crate) fn phase(&self) -> RunPhase {
+        self.phase.unwrap_or(RunPhase::Running)
+    }
+
+    pub(crate) fn evolve(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::RunCreated { setup } => {
+                self.state = setup.state_sha256.clone().map(|after| KnownState { before: None, after });
+                self.phase = Some(RunPhase::WaitingUser);
+                self.provider = Some(setup.provider.clone());
+                self.setup = Some((**setup).clone());
+            }
+            RunEvent::Said { blocks, node, agent, .. } => {
+                let has_node = node.is_some();
+                self.entries
+                    .extend(blocks.iter().map(|block| Entry::Block { block: block.clone(), has_node }));
+                self.told = Some((node.clone(), agent.clone()));
+                self.begin();
+            }
+            RunEvent::RunAsked { provider, .. } => {
+                // What was asked before and never answered may have cost something.
+                if self.is_asking {
+                    self.total = self.total.with(None);
+                }
+                self.is_asking = true;
+                self.provider = Some(provider.clone());
+                self.begin();
+            }
+            RunEvent::RunReplied { text, tool_calls, call } => {
+                self.settle(call.usage.as_ref());
+                self.entries.push(Entry::Assistant { text: text.clone(), calls: tool_calls.clone() });
+                self.open_calls.clone_from(tool_calls);
+                if !text.trim().is_empty() {
+                    self.reply = Some(text.clone());
+                }
+            }
+            RunEvent::RunAskFailed { fault, text, call } => {
+                self.settle(call.usage.as_ref());
+                // What was cut off stays in the conversation, marked, so that the model can go on from it.
+                if !text.trim().is_empty() {
+                    let text = format!("{text}\n\nLLM_ERROR\n- code: {}", fault.code);
+                    self.entries.push(Entry::Assistant { text, calls: Vec::new() });
+                }
+            }
+            RunEvent::StateIntended { before, after, .. } => {
+                self.state = Some(KnownState { before: Some(before.clone()), after: after.clone() });
+            }
+            RunEvent::ToolRan { exec, content, is_error } => {
+                self.n_tool_calls += 1;
+                let id = &exec.tool_call_id;
+                let position = self.open_calls.iter().position(|call| call.id == *id);
+                let name = position.map(|position| self.open_calls.remove(position).name);
+                self.entries.push(Entry::Result {
+                    id: id.clone(),
+                    name: name.unwrap_or_else(|| exec.tool_name.clone()),
+                    content: content.clone(),
+                    is_error: *is_error,
+                });
+            }
+            RunEvent::RunStopped { phase, fault, question } => {
+                self.phase = Some(*phase);
+                self.fault.clone_from(fault);
+                self.question.clone_from(question);
+            }
+            RunEvent::Rewound { .. } => {
+                self.phase = Some(RunPhase::WaitingUser);
+                self.fault = None;
+                self.question = None;
+                self.told = None;
+            }
+            RunEvent::RunCancelled { .. } => {
+                self.phase = Some(RunPhase::Cancelled);
+                self.question = None;
+            }
+        }
+    }
+
+    fn begin(&mut self) {
+        self.phase = Some(RunPhase::Running);
+        self.fault = None;
+        self.question = None;
+    }
+
+    fn settle(&mut self, usage: Option<&aiwf_session::Usage>) {
+        self.is_asking = false;
+        self.total = self.total.with(usage);
+    }
+}

@@ -1,0 +1,97 @@
+//! `run.json`: what a list shows of a run, so that a list need not fold every journal.
+//!
+//! Derived from the journal and written after it. One that does not fit the journal's length is not believed; then the
+//! journal is read instead.
+
+use aiwf_store::{Durability, Journal, write_atomic};
+use serde::{Deserialize, Serialize};
+
+use super::desk::read_state;
+use super::directory::RunDirectory;
+use super::event::{RunEvent, RunKind, RunPhase};
+use super::record::Record;
+use super::report::RunSummary;
+use crate::run_error::RunError;
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Snapshot {
+    version: u32,
+    /// The length of the journal it was made from.
+    journal_bytes: u64,
+    #[serde(flatten)]
+    summary: RunSummary,
+}
+
+/// Writes the snapshot of a run.
+pub(crate) fn write(
+    directory: &RunDirectory,
+    record: &Record,
+    journal: &Journal<RunEvent>,
+    node: Option<String>,
+) -> Result<(), RunError> {
+    let summary = summarize(directory, record, journal, node);
+    let snapshot = Snapshot { version: VERSION, journal_bytes: journal.n_bytes(), summary };
+    write_atomic(&directory.snapshot_path(), Durability::Process, |out| {
+        serde_json::to_writer_pretty(&mut *out, &snapshot)?;
+        out.write_all(b"\n")
+    })?;
+    Ok(())
+}
+
+fn summarize(
+    directory: &RunDirectory,
+    record: &Record,
+    journal: &Journal<RunEvent>,
+    node: Option<String>,
+) -> RunSummary {
+    let setup = record.setup.as_ref();
+    let lines = journal.lines();
+    RunSummary {
+        run_id: directory.id.clone(),
+        kind: setup.map_or(RunKind::Run, |setup| setup.kind),
+        package: setup.and_then(|setup| setup.package.as_ref()).map(|package| package.name.clone()),
+        workflow: setup.and_then(|setup| setup.workflow.clone()),
+        phase: record.phase(),
+        node,
+        created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
+        updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
+        problem: None,
+    }
+}
+
+/// What a list shows of a run; a journal that cannot be read is said so.
+pub(crate) fn summary(directory: &RunDirectory) -> RunSummary {
+    let journal_bytes = std::fs::metadata(directory.journal_path()).ok().map(|metadata| metadata.len());
+    let stored = std::fs::read(directory.snapshot_path()).ok();
+    let stored = stored.and_then(|bytes| serde_json::from_slice::<Snapshot>(&bytes).ok());
+    if let Some(snapshot) = stored
+        && snapshot.version == VERSION
+        && Some(snapshot.journal_bytes) == journal_bytes
+        && snapshot.summary.run_id == directory.id
+    {
+        return snapshot.summary;
+    }
+    match directory.journal() {
+        Ok(journal) => {
+            let record = Record::fold(journal.lines().iter().map(|line| &line.event));
+            // Without its package the entry node of a run that has not begun is not known.
+            let state = read_state(directory).and_then(|text| aiwf_package::State::parse(&text).ok());
+            let node = state.map(|state| state.current_node_id().to_owned()).filter(|node| !node.is_empty());
+            summarize(directory, &record, &journal, node)
+        }
+        Err(error) => RunSummary {
+            run_id: directory.id.clone(),
+            kind: RunKind::Run,
+            package: None,
+            workflow: None,
+            phase: RunPhase::Failed,
+            node: None,
+            created_at: String::new(),
+            updated_at: String::new(),
+            problem: Some(error.to_string()),
+        },
+    }
+}

@@ -1,0 +1,218 @@
+//! What is told about runs without changing them.
+
+use aiwf_package::{Package, State, progress};
+use aiwf_provider::Stop;
+use aiwf_store::{Line, Lock};
+
+use super::compose::{NoRequest, Saying};
+use super::desk::read_state;
+use super::directory::{self, RunDirectory};
+use super::event::{RunEvent, RunKind, RunPhase};
+use super::record::{Entry, Record};
+use super::report::{NodeProgress, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary};
+use super::{Run, load_package, package_cache, snapshot};
+use crate::Engine;
+use crate::run_error::RunError;
+
+impl Engine {
+    /// All runs and conversations, oldest first.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, RunError> {
+        let ids = directory::all_ids(self.settings())?;
+        Ok(ids.iter().map(|id| snapshot::summary(&RunDirectory::new(self.settings(), id))).collect())
+    }
+
+    /// Where a run stands; changes nothing.
+    pub fn run_status(&self, which: &str) -> Result<RunStatus, RunError> {
+        Ok(self.look(which)?.0)
+    }
+
+    /// A run and everything that happened in it; changes nothing.
+    pub fn run_history(&self, which: &str) -> Result<RunShown, RunError> {
+        let (status, lines) = self.look(which)?;
+        Ok(RunShown { status, entries: lines.iter().flat_map(entries).collect() })
+    }
+
+    fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
+        let directory = directory::find(self.settings(), which)?;
+        let journal = directory.journal()?;
+        let lines = journal.lines().to_vec();
+        let record = Record::fold(lines.iter().map(|line| &line.event));
+        let Some(setup) = &record.setup else { return Err(RunError::Empty { run_id: directory.id }) };
+        let mut warnings = Vec::new();
+        let package = setup.package.as_ref().and_then(|wanted| {
+            // What the run began with may still be in the cache when its source is gone.
+            let cached = package_cache(self.settings()).join(&wanted.sha256);
+            let source = load_package(self, &setup.run_id, wanted);
+            if let Err(error) = &source {
+                warnings.push(error.to_string());
+            }
+            source.ok().or_else(|| Package::load(&cached).ok().filter(|found| found.hash == wanted.sha256))
+        });
+        let workflow = package.as_ref().and_then(|package| {
+            let id = setup.workflow.as_deref()?;
+            package.workflows.iter().find(|workflow| workflow.id == id)
+        });
+        let text = read_state(&directory);
+        let state = text.as_deref().and_then(|text| State::parse(text).ok());
+        if let Some(known) = &record.state {
+            let found = text.as_deref().map(|text| aiwf_store::sha256_hex(text.as_bytes()));
+            let is_known = found
+                .as_ref()
+                .is_some_and(|found| *found == known.after || Some(found) == known.before.as_ref());
+            if !is_known {
+                warnings.push("the state file is not what the journal says".to_owned());
+            }
+        }
+        let node = workflow
+            .zip(state.as_ref())
+            .map(|(workflow, state)| workflow.graph.effective_node_id(state.current_node_id()).to_owned());
+        let is_busy = Lock::is_taken(&directory.lock_path());
+        let mut report = report_of(&directory, &record, node);
+        report.warnings = warnings;
+        let nodes = workflow.zip(state.as_ref()).map(|(workflow, state)| {
+            let graph = &workflow.graph;
+            let node = |(id, status): (&str, aiwf_package::NodeStatus)| {
+                let node = graph.node(id);
+                NodeProgress {
+                    id: id.to_owned(),
+                    title: node.map_or(id, |node| node.name()).to_owned(),
+                    node_type: node.map(|node| node.node_type.as_str().to_owned()).unwrap_or_default(),
+                    status: status.as_str(),
+                }
+            };
+            progress(graph, state).into_iter().map(node).collect()
+        });
+        let status = RunStatus {
+            interrupted: record.phase() == RunPhase::Running && !is_busy,
+            is_busy,
+            created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
+            updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
+            provider: record.provider.clone().unwrap_or_default(),
+            nodes: nodes.unwrap_or_default(),
+            variables: state.as_ref().map(State::variables).unwrap_or_default(),
+            decisions: state.as_ref().map(|state| state.decision_log().to_vec()).unwrap_or_default(),
+            artifacts: state.iter().flat_map(State::artifacts).map(str::to_owned).collect(),
+            n_calls: record.total.calls,
+            n_tool_calls: record.n_tool_calls,
+            forked_from: setup.forked_from.as_ref().map(|from| from.run_id.clone()),
+            directory: directory.shown(""),
+            report,
+        };
+        Ok((status, lines))
+    }
+
+    /// The next request of a run as `resume`, or as `say` when there is input; nothing is changed or sent.
+    pub fn preview_run(&self, which: &str, input: Option<&str>) -> Result<RunPreview, RunError> {
+        let mut run = self.open_run(which, None)?;
+        run.refuse_ended()?;
+        let more = run.upcoming(input)?;
+        match run.next_request(&more) {
+            Ok(next) => Ok(run.preview_of(&next)),
+            Err(NoRequest::Error(error)) => Err(error),
+            Err(NoRequest::Refused(fault)) => Err(RunError::Unsendable { fault }),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// What `resume`, or `say` with an input, would add to the conversation.
+    fn upcoming(&mut self, input: Option<&str>) -> Result<Vec<Entry>, RunError> {
+        let mut more: Vec<Entry> = self
+            .interrupted_results()
+            .into_iter()
+            .map(|(call, ran)| Entry::Result {
+                id: call.id,
+                name: call.name,
+                content: ran.content,
+                is_error: ran.is_error,
+            })
+            .collect();
+        let intent = self.intent(input.is_some());
+        let layers = self.layers(&Saying { intent: Some(intent), input, data: None })?;
+        let has_node = layers.node.is_some();
+        more.extend(layers.blocks.into_iter().map(|block| Entry::Block { block, has_node }));
+        Ok(more)
+    }
+
+    /// Where it stands.
+    pub fn report(&self) -> RunReport {
+        let mut report = report_of(&self.desk.directory, &self.desk.record, self.desk.node());
+        report.agent = self.agent().map(|agent| agent.id.clone());
+        report.warnings.clone_from(&self.warnings);
+        report
+    }
+
+    /// Whether the user wants it to stop.
+    pub(super) fn stop(&self) -> &Stop {
+        &self.engine.surroundings().stop
+    }
+}
+
+/// Where a run stands, by its journal.
+pub(super) fn report_of(directory: &RunDirectory, record: &Record, node: Option<String>) -> RunReport {
+    let setup = record.setup.as_ref();
+    RunReport {
+        run_id: directory.id.clone(),
+        kind: setup.map_or(RunKind::Run, |setup| setup.kind),
+        package: setup.and_then(|setup| setup.package.as_ref()).map(|package| package.name.clone()),
+        workflow: setup.and_then(|setup| setup.workflow.clone()),
+        phase: record.phase(),
+        node,
+        agent: record.told.clone().and_then(|(_, agent)| agent).or_else(|| setup?.agent.clone()),
+        reply: record.reply.clone(),
+        question: record.question.clone(),
+        error: record.fault.clone(),
+        warnings: Vec::new(),
+        usage: record.total.usage(),
+    }
+}
+
+/// What a person reads of an event.
+fn entries(line: &Line<RunEvent>) -> Vec<RunEntry> {
+    let entry = |what, who: Option<&str>, text: String| RunEntry {
+        seq: line.seq,
+        at: line.at.clone(),
+        what,
+        who: who.map(str::to_owned),
+        text,
+    };
+    match &line.event {
+        RunEvent::RunCreated { setup } => {
+            let what = setup.workflow.as_deref().or(setup.agent.as_deref()).unwrap_or("chat");
+            vec![entry("created", Some(&setup.provider), format!("{} {what}", setup.kind.as_str()))]
+        }
+        RunEvent::Said { input: Some(input), .. } => vec![entry("user", None, input.clone())],
+        RunEvent::Said { node, agent, .. } => {
+            let text = node.as_ref().map_or_else(|| "no active node".to_owned(), |node| format!("at {node}"));
+            vec![entry("engine", agent.as_deref(), text)]
+        }
+        RunEvent::RunAsked { .. } => Vec::new(),
+        RunEvent::RunReplied { text, tool_calls, .. } => {
+            let calls = tool_calls.iter().map(|call| format!("→ {}", call.name));
+            let said = (!text.trim().is_empty()).then(|| text.clone());
+            vec![entry("assistant", None, said.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))]
+        }
+        RunEvent::RunAskFailed { fault, .. } => {
+            vec![entry("failed", None, format!("{}: {}", fault.code, fault.message))]
+        }
+        RunEvent::StateIntended { before, after, .. } => {
+            let text = format!("{} → {}", super::desk::short(before), super::desk::short(after));
+            vec![entry("state", None, text)]
+        }
+        RunEvent::ToolRan { exec, .. } => {
+            let text = format!("{} → {}", exec.input, exec.output);
+            vec![entry("tool", Some(&exec.tool_name), text)]
+        }
+        RunEvent::RunStopped { phase, fault, .. } => {
+            let why = fault.as_ref().map(|fault| format!(": {}: {}", fault.code, fault.message));
+            vec![entry("stopped", None, format!("{}{}", phase.as_str(), why.unwrap_or_default()))]
+        }
+        RunEvent::Rewound { from, to, reason } => {
+            let why = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            vec![entry("rewound", None, format!("{from} → {to}{why}"))]
+        }
+        RunEvent::RunCancelled { reason } => {
+            vec![entry("cancelled", None, reason.clone().unwrap_or_default())]
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! The loop of a run: say, ask, run the tools, say what changed, until the model waits, is done, or cannot go on.
+//!
+//! Everything that happens is in the journal before the next thing begins, so a process that dies is gone on from:
+//! no call of a tool is run twice, and what was not run is said to the model.
+
+use std::time::Instant;
+
+use aiwf_prompt::{DataContext, Intent};
+use aiwf_provider::{AskError, ToolCall};
+use aiwf_session::Call;
+use serde_json::{Value, json};
+
+use super::Run;
+use super::compose::{NextRequest, NoRequest, Saying};
+use super::event::{Fault, RunEvent, RunPhase, ToolExec};
+use super::report::RunReport;
+use super::state_desk::StateDesk as _;
+use super::tools::{Ran, Repeats, parse_widget_submit};
+use crate::call::{CallFailure, Made, Order, free_path};
+use crate::run_error::RunError;
+use crate::tool_loop::CliMcpResponseHandler;
+use crate::watch::CallEvent;
+use crate::{budget, providers};
+
+/// The largest reply that a turn takes, calls included.
+const MAX_REPLY_BYTES: usize = 6 * 1024 * 1024;
+
+/// A reply that is on record.
+struct Replied {
+    calls: Vec<ToolCall>,
+}
+
+/// How a stretch of work ends.
+struct End {
+    phase: RunPhase,
+    fault: Option<Fault>,
+    question: Option<Value>,
+}
+
+impl End {
+    fn failed(fault: Fault) -> Self {
+        Self { phase: RunPhase::Failed, fault: Some(fault), question: None }
+    }
+
+    fn aborted() -> Self {
+        Self::failed(Fault::new("ENGINE_ABORTED", "the turn was stopped", "`aiwf workflow resume` goes on"))
+    }
+}
+
+impl Run<'_> {
+    /// Sends the start directive, with what the user has to say to it.
+    pub fn start(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
+        self.play(Saying { intent: Some(Intent::Start), input, data: None })
+    }
+
+    /// The same; a menu item brought data along.
+    pub fn start_with_data(&mut self, input: Option<&str>, data: DataContext) -> Result<RunReport, RunError> {
+        self.play(Saying { intent: Some(Intent::Start), input, data: Some(data) })
+    }
+
+    /// Says something, and goes on until the model waits or is done.
+    pub fn say(&mut self, input: &str) -> Result<RunReport, RunError> {
+        self.speak(input, None)
+    }
+
+    /// The same; a menu item brought data along.
+    pub fn say_with_data(&mut self, input: &str, data: DataContext) -> Result<RunReport, RunError> {
+        self.speak(input, Some(data))
+    }
+
+    fn speak(&mut self, input: &str, data: Option<DataContext>) -> Result<RunReport, RunError> {
+        if input.trim().is_empty() {
+            return Err(RunError::NothingSaid);
+        }
+        self.play(Saying { intent: Some(self.intent(true)), input: Some(input), data })
+    }
+
+    /// Goes on after an interruption.
+    pub fn resume(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
+        let input = input.filter(|input| !input.trim().is_empty());
+        if input.is_none() && self.desk.is_complete() {
+            return Err(RunError::Complete { run_id: self.id().to_owned() });
+        }
+        self.play(Saying { intent: Some(Intent::Resume), input, data: None })
+    }
+
+    /// Why the model is asked next.
+    pub(super) fn intent(&self, is_said: bool) -> Intent {
+        if self.desk.record.entries.is_empty() {
+            Intent::Start
+        } else if is_said {
+            Intent::Continue
+        } else {
+            Intent::Resume
+        }
+    }
+
+    /// A run that was ended is not gone on with.
+    pub(super) fn refuse_ended(&self) -> Result<(), RunError> {
+        if self.desk.record.phase() == RunPhase::Cancelled {
+            return Err(RunError::Cancelled { run_id: self.id().to_owned() });
+        }
+        Ok(())
+    }
+
+    fn play(&mut self, saying: Saying<'_>) -> Result<RunReport, RunError> {
+        self.refuse_ended()?;
+        self.warnings.clear();
+        // Only what the user says now counts, not what they said before.
+        let submitted = saying.input.and_then(parse_widget_submit);
+        self.desk.is_confirmed = match &submitted {
+            Some(Ok(submitted)) => submitted.is_state_confirmation(),
+            Some(Err(_)) | None => false,
+        };
+        if let Some(Err(problem)) = submitted {
+            self.warnings.push(format!("the answer to the question cannot be read: {problem}"));
+        }
+        self.settle_open_calls()?;
+        self.tell(&saying)?;
+        let end = self.go_on()?;
+        let End { phase, fault, question } = end;
+        self.desk.commit(RunEvent::RunStopped { phase, fault, question })?;
+        Ok(self.report())
+    }
+
+    /// Puts on record what the model is told now.
+    fn tell(&mut self, saying: &Saying<'_>) -> Result<(), RunError> {
+        let layers = self.layers(saying)?;
+        self.desk.commit(RunEvent::Said {
+            blocks: layers.blocks,
+            input: saying.input.map(str::to_owned),
+            node: layers.node,
+            agent: layers.agent,
+        })
+    }
+
+    fn go_on(&mut self) -> Result<End, RunError> {
+        let max_turns = self.config.workflow.max_turns.value.get();
+        let mut repeats = Repeats::default();
+        let mut was_complete = self.desk.is_complete();
+        let mut is_closing = false;
+        for _ in 0..max_turns {
+            if self.stop().is_raised() {
+                return Ok(End::aborted());
+            }
+            let next = match self.next_request(&[]) {
+                Ok(next) => next,
+                Err(NoRequest::Refused(fault)) => return Ok(End::failed(fault)),
+                Err(NoRequest::Error(error)) => return Err(error),
+            };
+            if next.n_left_out > 0 {
+                let text = format!("{} earlier messages were left out to fit the window", next.n_left_out);
+                self.warnings.retain(|warning| !warning.ends_with("left out to fit the window"));
+                self.warnings.push(text);
+            }
+            let replied = match self.ask(&next)? {
+                Ok(replied) => replied,
+                Err(end) => return Ok(end),
+            };
+            if replied.calls.is_empty() {
+                return Ok(self.rest(None));
+            }
+            let (question, is_looping) = match self.run_calls(&replied.calls, &next, &mut repeats)? {
+                Ok(done) => done,
+                Err(end) => return Ok(end),
+            };
+            if is_looping {
+                let message = "the same call failed three times in a row, so the model was not asked again";
+                let hint = "tell the model what to do instead with `aiwf workflow say`";
+                let fault = Fault::new("ENGINE_LOOP_DETECTED", message, hint);
+                return Ok(End { phase: RunPhase::WaitingUser, fault: Some(fault), question });
+            }
+            if question.is_some() || is_closing {
+                return Ok(self.rest(question));
+            }
+            let is_complete = self.desk.is_complete();
+            // The model may say its last words, once.
+            is_closing = is_complete && !was_complete;
+            was_complete = is_complete;
+            self.tell_what_changed()?;
+        }
+        let message = format!("the model was asked {max_turns} times and was not done");
+        let hint = "`aiwf workflow resume` goes on; `max_turns` under `[workflow]` sets the limit";
+        Ok(End::failed(Fault::new("ENGINE_MAX_TURNS_EXCEEDED", message, hint)))
+    }
+
+    /// The model has nothing more to do for now.
+    fn rest(&self, question: Option<Value>) -> End {
+        let is_done = question.is_none() && self.desk.is_complete();
+        let phase = if is_done { RunPhase::Completed } else { RunPhase::WaitingUser };
+        End { phase, fault: None, question }
+    }
+
+    /// Tells the model where it stands, when that is not what it was told last.
+    fn tell_what_changed(&mut self) -> Result<(), RunError> {
+        let saying = Saying { intent: Some(Intent::Continue), input: None, data: None };
+        if self.desk.workflow().is_none() {
+            return Ok(());
+        }
+        let layers = self.layers(&saying)?;
+        let now = (layers.node.clone(), layers.agent.clone());
+        if self.desk.record.told.as_ref() == Some(&now) {
+            return Ok(());
+        }
+        let (node, agent) = now;
+        self.desk.commit(RunEvent::Said { blocks: layers.blocks, input: None, node, agent })
+    }
+
+    /// Asks the provider; what it said is on record when this returns.
+    fn ask(&mut self, next: &NextRequest) -> Result<Result<Replied, End>, RunError> {
+        let opened = match providers::open(&self.provider, &self.config) {
+            Ok(opened) => opened,
+            Err(error) => return self.refused(error.into()),
+        };
+        let name = format!("{}-{}", self.desk.setup()?.kind.as_str(), self.desk.record.total.calls + 1);
+        let seq = self.desk.journal().lines().len() + 1;
+        let numbered =
+            |what: &str, number: u32| self.desk.directory.path.join(format!("turn-{seq}.{what}-{number}"));
+        let text_path = free_path(|number| numbered("partial", number));
+        let output_path = free_path(|number| numbered("output", number));
+        let order = Order {
+            provider: &self.provider,
+            name,
+            payload: &next.payload,
+            ability: next.ability,
+            permission: aiwf_provider::Permission::ReadOnly,
+            response_path: None,
+            text_path: &text_path,
+            output_path: &output_path,
+        };
+        if let Err(error) = order.refuse(opened.as_ref(), self.engine) {
+            return self.refused(error.into());
+        }
+        if !opened.is_free() {
+            let settings = self.engine.settings();
+            let total = &self.desk.record.total;
+            if let Some(message) =
+                budget::refuse(&self.provider, &next.payload, total, &self.config, settings)?
+            {
+                let hint = "raise the limit under `[budget]`, then `aiwf workflow resume` goes on";
+                return Ok(Err(End::failed(Fault::new("BUDGET_REACHED", message, hint))));
+            }
+        }
+        self.desk.commit(RunEvent::RunAsked {
+            provider: self.provider.clone(),
+            payload_sha256: next.payload.sha256(),
+            n_left_out: next.n_left_out,
+        })?;
+        let made = order.make(opened.as_ref(), self.engine, &self.config);
+        let text =
+            || String::from_utf8_lossy(&crate::read::read_bytes(&text_path).unwrap_or_default()).into_owned();
+        let outcome = match made {
+            Ok(Made::AwaitsPerson) => {
+                return Err(RunError::PersonCannotAnswer { provider: self.provider.clone() });
+            }
+            Ok(Made::Replied { call, tool_calls, .. }) => self.take(text(), tool_calls, *call, next)?,
+            Err(CallFailure { error, call, .. }) => {
+                let fault = fault_of(&error);
+                let event = RunEvent::RunAskFailed { fault: fault.clone(), text: bounded(text()), call };
+                self.desk.commit(event)?;
+                Err(End::failed(fault))
+            }
+        };
+        // The journal has it all now.
+        aiwf_store::remove(&text_path)?;
+        Ok(outcome)
+    }
+
+    /// The provider cannot be asked like this; nothing was sent.
+    fn refused(&self, error: RunError) -> Result<Result<Replied, End>, RunError> {
+        let RunError::Session(crate::SessionError::Ask(error)) = &error else { return Err(error) };
+        Ok(Err(End::failed(fault_of(error))))
+    }
+
+    /// Puts a reply on record.
+    fn take(
+        &mut self,
+        text: String,
+        tool_calls: Vec<ToolCall>,
+        call: Call,
+        next: &NextRequest,
+    ) -> Result<Result<Replied, End>, RunError> {
+        self.warnings.extend(call.notes.iter().cloned());
+        let touched: Vec<&str> = call.touched.iter().map(|file| file.path.as_str()).collect();
+        if !touched.is_empty() {
+            self.warnings.push(format!("the agent changed files by itself: {}", touched.join(", ")));
+        }
+        let n_bytes = text.len() + serde_json::json!(tool_calls).to_string().len();
+        if n_bytes > MAX_REPLY_BYTES {
+            let message = format!("the reply has {n_bytes} bytes, and a turn takes {MAX_REPLY_BYTES}");
+            let fault = Fault::new("LLM_BAD_RESPONSE", message, "`aiwf workflow resume` asks again");
+            let (call, text) = (Box::new(call), String::new());
+            self.desk.commit(RunEvent::RunAskFailed { fault: fault.clone(), text, call })?;
+            return Ok(Err(End::failed(fault)));
+        }
+        let calls = if next.ability.has_native_tools {
+            unique_ids(tool_calls, self.desk.record.n_tool_calls)
+        } else {
+            self.calls_in_text(&text, next)
+        };
+        let event = RunEvent::RunReplied { text, tool_calls: calls.clone(), call: Box::new(call) };
+        self.desk.commit(event)?;
+        Ok(Ok(Replied { calls }))
+    }
+
+    /// The calls that a model without tools of its own wrote into its text.
+    fn calls_in_text(&self, text: &str, next: &NextRequest) -> Vec<ToolCall> {
+        let round = u32::try_from(self.desk.record.total.calls).unwrap_or(u32::MAX);
+        let (calls, problems) = CliMcpResponseHandler { round }.parse_tool_calls(text, &next.payload);
+        let mut calls: Vec<ToolCall> = calls
+            .into_iter()
+            .map(|call| ToolCall {
+                id: call.id,
+                name: call.name,
+                arguments: Value::Object(call.arguments),
+                signature: None,
+            })
+            .collect();
+        // What was meant as a call is answered like one.
+        calls.extend(problems.into_iter().enumerate().map(|(index, problem)| ToolCall {
+            id: format!("unreadable-{round}-{}", index + 1),
+            name: UNREADABLE.to_owned(),
+            arguments: Value::String(problem),
+            signature: None,
+        }));
+        unique_ids(calls, self.desk.record.n_tool_calls)
+    }
+
+    /// Runs the calls of a reply in their order: what the user is asked, and whether the model goes in circles.
+    #[expect(clippy::type_complexity, reason = "an end of the work, or what the calls came to")]
+    fn run_calls(
+        &mut self,
+        calls: &[ToolCall],
+        next: &NextRequest,
+        repeats: &mut Repeats,
+    ) -> Result<Result<(Option<Value>, bool), End>, RunError> {
+        let mut question = None;
+        let mut is_looping = false;
+        for call in calls {
+            if self.stop().is_raised() {
+                self.settle_open_calls()?;
+                return Ok(Err(End::aborted()));
+            }
+            let name = next.tools.canonical_name(&call.name);
+            let about = about(call);
+            let surroundings = self.engine.surroundings();
+            surroundings.tell(CallEvent::ToolStarted { name: &name, about: &about });
+            let started_at = Instant::now();
+            let ran = if call.name == UNREADABLE {
+                unreadable(call, self.agent().map(|agent| agent.id.as_str()))
+            } else {
+                let stop = self.stop().clone();
+                next.tools.run(call, &mut self.desk, &stop)
+            };
+            let error = if ran.is_error { Some(error_code(&ran)) } else { None };
+            surroundings.tell(CallEvent::ToolEnded {
+                name: &name,
+                error: error.as_deref(),
+                elapsed: started_at.elapsed(),
+            });
+            is_looping |= repeats.take(&name, &call.arguments, ran.is_error);
+            self.warnings.extend(ran.warnings);
+            question = ran.question.or(question);
+            self.desk.commit(RunEvent::ToolRan {
+                exec: Box::new(ran.exec),
+                content: ran.content,
+                is_error: ran.is_error,
+            })?;
+        }
+        Ok(Ok((question, is_looping)))
+    }
+
+    /// Calls that a process left without a result are not run again: the model is told and can look for itself.
+    pub(super) fn settle_open_calls(&mut self) -> Result<(), RunError> {
+        for (_, ran) in self.interrupted_results() {
+            let Ran { exec, content, is_error, .. } = ran;
+            self.desk.commit(RunEvent::ToolRan { exec: Box::new(exec), content, is_error })?;
+        }
+        Ok(())
+    }
+
+    /// What the model is told of calls that were interrupted.
+    pub(super) fn interrupted_results(&self) -> Vec<(ToolCall, Ran)> {
+        let agent = self.agent().map(|agent| agent.id.clone());
+        let open = self.desk.record.open_calls.iter();
+        open.map(|call| {
+            let message = "the run was interrupted before the result of this call was on record; it may or may not \
+                           have been done: read the state before you call it again";
+            (call.clone(), refusal(call, agent.as_deref(), "ENGINE_ABORTED", message))
+        })
+        .collect()
+    }
+}
+
+/// Stands for a call that could not be read in a text.
+const UNREADABLE: &str = "unreadable-call";
+
+fn unreadable(call: &ToolCall, agent_id: Option<&str>) -> Ran {
+    let problem = call.arguments.as_str().unwrap_or("it cannot be read");
+    let message = format!("this was meant as a call and could not be read: {problem}");
+    refusal(call, agent_id, "TOOL_ARGS_INVALID_JSON", &message)
+}
+
+/// The result of a call that was not run.
+fn refusal(call: &ToolCall, agent_id: Option<&str>, code: &str, message: &str) -> Ran {
+    let output = json!({ "ok": false, "error": { "code": code, "message": message } });
+    Ran {
+        exec: ToolExec {
+            tool_call_id: call.id.clone(),
+            tool_name: call.name.chars().take(100).collect(),
+            agent_id: agent_id.map(str::to_owned),
+            input: json!({}),
+            output: output.clone(),
+            duration_ms: 0,
+        },
+        content: output.to_string(),
+        is_error: true,
+        question: None,
+        warnings: Vec::new(),
+    }
+}
+
+/// Ids by which results can be told apart; a model may use one twice, or none.
+fn unique_ids(calls: Vec<ToolCall>, n_earlier: u64) -> Vec<ToolCall> {
+    let mut seen: Vec<String> = Vec::new();
+    let mut unique = Vec::with_capacity(calls.len());
+    for (index, mut call) in calls.into_iter().enumerate() {
+        if call.id.is_empty() || seen.contains(&call.id) {
+            call.id = format!("{}call-{}-{}", call.id, n_earlier + 1, index + 1);
+        }
+        seen.push(call.id.clone());
+        unique.push(call);
+    }
+    unique
+}
+
+/// What a call is about, for whoever watches.
+fn about(call: &ToolCall) -> String {
+    let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
+    let found = ["path", "nodeId", "message"].into_iter().find_map(text).unwrap_or_default();
+    found.chars().filter(|c| !c.is_control()).take(80).collect()
+}
+
+fn error_code(ran: &Ran) -> String {
+    let code = ran.exec.output.pointer("/error/code").or_else(|| ran.exec.output.get("code"));
+    code.and_then(Value::as_str).unwrap_or("failed").to_owned()
+}
+
+/// What arrived of a reply that failed, as far as it is worth keeping.
+fn bounded(mut text: String) -> String {
+    const MAX_KEPT: usize = 64 * 1024;
+    if text.len() > MAX_KEPT {
+        let end = (0..=MAX_KEPT).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+    }
+    text
+}
+
+/// Why a provider did not answer, by the names that programs know.
+fn fault_of(error: &AskError) -> Fault {
+    let code = match error {
+        AskError::Stopped { .. } => "ENGINE_ABORTED",
+        AskError::NoKey { .. } => "LLM_AUTH_FAILED",
+        AskError::Status { status: 401 | 403, .. } => "LLM_AUTH_FAILED",
+        AskError::Status { status: 429, .. } => "LLM_RATE_LIMITED",
+        AskError::Status { .. } => "LLM_HTTP_ERROR",
+        AskError::TimedOut { .. } => "LLM_TIMEOUT",
+        AskError::Cut { .. }
+        | AskError::Empty { .. }
+        | AskError::Malformed { .. }
+        | AskError::TooLarge { .. } => "LLM_BAD_RESPONSE",
+        AskError::Setting { .. }
+        | AskError::KeyWithheld { .. }
+        | AskError::Unsendable { .. }
+        | AskError::PromptTooLong { .. } => "ENGINE_PRECONDITION_FAILED",
+        AskError::NotRecorded { .. }
+        | AskError::Unreadable { .. }
+        | AskError::NoProgram { .. }
+        | AskError::Failed { .. }
+        | AskError::Sink(_) => "LLM_ERROR",
+    };
+    Fault::new(code, error.to_string(), error.hint())
+}
