@@ -228,7 +228,7 @@ impl RunError {
 }
 
 fn lines(names: &[String]) -> String {
-    names.iter().map(|name| format!("\n  {name}")).collect()
+    names.iter().fold(String::new(), |lines, name| lines + "\n  " + name)
 }
 
 fn listed(names: &[String]) -> String {

@@ -1,4 +1,3 @@
-use aiwf_provider::ToolCall;
 use aiwf_session::Call;
 use proptest::prelude::*;
 use serde_json::json;
@@ -15,25 +14,17 @@ fn call(id: &str) -> ToolCall {
 
 fn said(node: Option<&str>, input: Option<&str>) -> RunEvent {
     let mut blocks = Vec::new();
-    match node {
-        Some(node) => {
-            blocks.push(Block {
-                layer: Layer::RunDirective,
-                text: format!("RUN_DIRECTIVE\n- currentNodeId: {node}"),
-            });
-            blocks.push(Block {
-                layer: Layer::NodeBrief,
-                text: format!("NODE_BRIEF\n- currentNodeId: {node} (type=step)"),
-            });
-        }
-        None => {
-            blocks.push(Block { layer: Layer::RunDirective, text: "RUN_DIRECTIVE\n- intent: x".to_owned() })
-        }
+    let mut push = |layer, text: String| blocks.push(Block { layer, text });
+    if let Some(node) = node {
+        push(Layer::RunDirective, format!("RUN_DIRECTIVE\n- currentNodeId: {node}"));
+        push(Layer::NodeBrief, format!("NODE_BRIEF\n- currentNodeId: {node} (type=step)"));
+    } else {
+        push(Layer::RunDirective, "RUN_DIRECTIVE\n- intent: x".to_owned());
     }
     if let Some(input) = input {
         let for_node = node.map(|node| format!("\n- forNodeId: {node}")).unwrap_or_default();
         let text = format!("USER_INPUT{for_node}\n\n```\n{input}\n```");
-        blocks.push(Block { layer: Layer::UserInput, text });
+        push(Layer::UserInput, text);
     }
     RunEvent::Said { blocks, input: input.map(str::to_owned), node: node.map(str::to_owned), agent: None }
 }

@@ -41,7 +41,7 @@ impl Engine {
             let forked_from =
                 ForkedFrom { run_id: setup.run_id.clone(), node: at.to_owned(), seq: point.seq };
             let mut setup = setup;
-            setup.run_id = run_id.to_owned();
+            run_id.clone_into(&mut setup.run_id);
             setup.provider = provider;
             setup.forked_from = Some(forked_from);
             Ok(Beginning { setup, state: Some(state), history })

@@ -50,12 +50,12 @@ impl End {
 impl Run<'_> {
     /// Sends the start directive, with what the user has to say to it.
     pub fn start(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
-        self.play(Saying { intent: Some(Intent::Start), input, data: None })
+        self.play(&Saying { intent: Some(Intent::Start), input, data: None })
     }
 
     /// The same; a menu item brought data along.
     pub fn start_with_data(&mut self, input: Option<&str>, data: DataContext) -> Result<RunReport, RunError> {
-        self.play(Saying { intent: Some(Intent::Start), input, data: Some(data) })
+        self.play(&Saying { intent: Some(Intent::Start), input, data: Some(data) })
     }
 
     /// Says something, and goes on until the model waits or is done.
@@ -72,7 +72,7 @@ impl Run<'_> {
         if input.trim().is_empty() {
             return Err(RunError::NothingSaid);
         }
-        self.play(Saying { intent: Some(self.intent(true)), input: Some(input), data })
+        self.play(&Saying { intent: Some(self.intent(true)), input: Some(input), data })
     }
 
     /// Goes on after an interruption.
@@ -81,7 +81,7 @@ impl Run<'_> {
         if input.is_none() && self.desk.is_complete() {
             return Err(RunError::Complete { run_id: self.id().to_owned() });
         }
-        self.play(Saying { intent: Some(Intent::Resume), input, data: None })
+        self.play(&Saying { intent: Some(Intent::Resume), input, data: None })
     }
 
     /// Why the model is asked next.
@@ -103,7 +103,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn play(&mut self, saying: Saying<'_>) -> Result<RunReport, RunError> {
+    fn play(&mut self, saying: &Saying<'_>) -> Result<RunReport, RunError> {
         self.refuse_ended()?;
         self.warnings.clear();
         // Only what the user says now counts, not what they said before.
@@ -116,7 +116,7 @@ impl Run<'_> {
             self.warnings.push(format!("the answer to the question cannot be read: {problem}"));
         }
         self.settle_open_calls()?;
-        self.tell(&saying)?;
+        self.tell(saying)?;
         let end = self.go_on()?;
         let End { phase, fault, question } = end;
         self.desk.commit(RunEvent::RunStopped { phase, fault, question })?;
@@ -210,7 +210,7 @@ impl Run<'_> {
     fn ask(&mut self, next: &NextRequest) -> Result<Result<Replied, End>, RunError> {
         let opened = match providers::open(&self.provider, &self.config) {
             Ok(opened) => opened,
-            Err(error) => return self.refused(error.into()),
+            Err(error) => return refused(error.into()),
         };
         let name = format!("{}-{}", self.desk.setup()?.kind.as_str(), self.desk.record.total.calls + 1);
         let seq = self.desk.journal().lines().len() + 1;
@@ -229,7 +229,7 @@ impl Run<'_> {
             output_path: &output_path,
         };
         if let Err(error) = order.refuse(opened.as_ref(), self.engine) {
-            return self.refused(error.into());
+            return refused(error.into());
         }
         if !opened.is_free() {
             let settings = self.engine.settings();
@@ -264,12 +264,6 @@ impl Run<'_> {
         // The journal has it all now.
         aiwf_store::remove(&text_path)?;
         Ok(outcome)
-    }
-
-    /// The provider cannot be asked like this; nothing was sent.
-    fn refused(&self, error: RunError) -> Result<Result<Replied, End>, RunError> {
-        let RunError::Session(crate::SessionError::Ask(error)) = &error else { return Err(error) };
-        Ok(Err(End::failed(fault_of(error))))
     }
 
     /// Puts a reply on record.
@@ -327,7 +321,6 @@ impl Run<'_> {
     }
 
     /// Runs the calls of a reply in their order: what the user is asked, and whether the model goes in circles.
-    #[expect(clippy::type_complexity, reason = "an end of the work, or what the calls came to")]
     fn run_calls(
         &mut self,
         calls: &[ToolCall],
@@ -390,6 +383,12 @@ impl Run<'_> {
         })
         .collect()
     }
+}
+
+/// The provider cannot be asked like this; nothing was sent.
+fn refused(error: RunError) -> Result<Result<Replied, End>, RunError> {
+    let RunError::Session(crate::SessionError::Ask(error)) = &error else { return Err(error) };
+    Ok(Err(End::failed(fault_of(error))))
 }
 
 /// Stands for a call that could not be read in a text.
@@ -460,8 +459,7 @@ fn bounded(mut text: String) -> String {
 fn fault_of(error: &AskError) -> Fault {
     let code = match error {
         AskError::Stopped { .. } => "ENGINE_ABORTED",
-        AskError::NoKey { .. } => "LLM_AUTH_FAILED",
-        AskError::Status { status: 401 | 403, .. } => "LLM_AUTH_FAILED",
+        AskError::NoKey { .. } | AskError::Status { status: 401 | 403, .. } => "LLM_AUTH_FAILED",
         AskError::Status { status: 429, .. } => "LLM_RATE_LIMITED",
         AskError::Status { .. } => "LLM_HTTP_ERROR",
         AskError::TimedOut { .. } => "LLM_TIMEOUT",
