@@ -103,7 +103,8 @@ pub(crate) fn outcome(report: &RunReport) {
 
 fn failed(fault: &Fault, run_id: &str) -> Failure {
     let message = format!("{} ({})", harmless(&fault.message), printable(&fault.code));
-    Failure::refused(message, format!("`aiwf workflow resume {run_id}` goes on from there"))
+    let go_on = || format!("`aiwf workflow resume {run_id}` goes on from there");
+    Failure::refused(message, fault.hint.as_deref().map_or_else(go_on, harmless))
 }
 
 /// A text as one word of a shell.

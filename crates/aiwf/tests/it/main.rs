@@ -52,7 +52,9 @@ mod session_limits;
 mod template;
 mod tool_loop;
 mod tools;
+mod terminal;
 mod workflow_cli;
+mod workflow_runs;
 mod workflow_walk;
 
 use aiwf_testkit::{Outcome, TestProject};
