@@ -103,7 +103,9 @@ pub(crate) fn outcome(report: &RunReport) {
 
 fn failed(fault: &Fault, run_id: &str) -> Failure {
     let message = format!("{} ({})", harmless(&fault.message), printable(&fault.code));
-    Failure::refused(message, format!("`aiwf workflow resume {run_id}` goes on from there"))
+    let go_on = format!("`aiwf workflow resume {run_id}` goes on from there");
+    let hint = fault.hint.as_deref().map_or(go_on.clone(), |hint| format!("{}; {go_on}", harmless(hint)));
+    Failure::refused(message, hint)
 }
 
 /// A text as one word of a shell.

@@ -13,7 +13,7 @@ fn report(kind: RunKind, phase: RunPhase, code: Option<&str>) -> RunReport {
         agent: None,
         reply: None,
         question: None,
-        error: code.map(|code| Fault { code: code.to_owned(), message: "it broke".to_owned() }),
+        error: code.map(|code| Fault { code: code.to_owned(), message: "it broke".to_owned(), hint: None }),
         warnings: Vec::new(),
         usage: Usage::default(),
     }

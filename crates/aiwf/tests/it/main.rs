@@ -50,9 +50,11 @@ mod session;
 mod session_apply;
 mod session_limits;
 mod template;
+mod terminal;
 mod tool_loop;
 mod tools;
 mod workflow_cli;
+mod workflow_runs;
 mod workflow_walk;
 
 use aiwf_testkit::{Outcome, TestProject};

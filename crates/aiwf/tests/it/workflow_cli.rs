@@ -245,7 +245,10 @@ fn the_menu_of_an_agent_is_shown_without_asking_anybody() {
     assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input /menu")), @"
     --- stdout
     🎧 Sam, Support
-      1. Triage a report (triage)
+      1. [TR] Triage a report (triage, report)
+      2. [KI] Explain what a bug is, and what a wish (kinds)
+      3. Go on where the last run stopped (continue)
+      4. Leave (bye)
     --- exit code 0
     ");
     assert_snapshot!(pretty(&project.run(&format!("agent {BUG_TRIAGE} support --input '*menu' --json"))), @r#"
@@ -258,9 +261,31 @@ fn the_menu_of_an_agent_is_shown_without_asking_anybody() {
         {
           "number": 1,
           "triggers": [
-            "triage"
+            "triage",
+            "report"
           ],
-          "description": "Triage a report"
+          "description": "[TR] Triage a report"
+        },
+        {
+          "number": 2,
+          "triggers": [
+            "kinds"
+          ],
+          "description": "[KI] Explain what a bug is, and what a wish"
+        },
+        {
+          "number": 3,
+          "triggers": [
+            "continue"
+          ],
+          "description": "Go on where the last run stopped"
+        },
+        {
+          "number": 4,
+          "triggers": [
+            "bye"
+          ],
+          "description": "Leave"
         }
       ]
     }
@@ -273,7 +298,10 @@ fn a_number_that_is_not_on_the_menu_asks_which_one() {
     let project = project();
     assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input 7")), @"
     --- stdout
-      1. Triage a report (triage)
+      1. [TR] Triage a report (triage, report)
+      2. [KI] Explain what a bug is, and what a wish (kinds)
+      3. Go on where the last run stopped (continue)
+      4. Leave (bye)
     --- stderr
     which one? give its number with `--input`
     --- exit code 3

@@ -296,7 +296,7 @@ fn an_agent_starts_a_workflow_and_is_there_again_afterwards() {
     let scene = scene(&server);
     let mut terminal = Terminal::open(&scene, &["agent", BUG_TRIAGE, "support", "--provider", "model"]);
     terminal.expect("Sam, Support");
-    terminal.expect("1. Triage a report (triage)");
+    terminal.expect("1. [TR] Triage a report (triage, report)");
     terminal.expect("support> ");
     terminal.send("1\r");
     terminal.expect("What happened?");
