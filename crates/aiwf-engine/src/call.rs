@@ -294,6 +294,6 @@ impl Sink for DiskSink<'_> {
 /// The first of `….partial-1.md`, `….partial-2.md`, … that is free.
 pub(crate) fn free_path(numbered: impl Fn(u32) -> PathBuf) -> PathBuf {
     const MAX_CALLS: u32 = 100_000;
-    let is_free = |number: &u32| !numbered(*number).exists();
+    let is_free = |number: &u32| numbered(*number).symlink_metadata().is_err();
     numbered((1..MAX_CALLS).find(is_free).unwrap_or(MAX_CALLS))
 }

@@ -79,9 +79,15 @@ impl<'e> Run<'e> {
     /// Takes the lock, and makes sure that package and state are what the journal says.
     fn open(engine: &'e Engine, directory: RunDirectory, provider: Option<&str>) -> Result<Self, RunError> {
         let desk = Desk::open(directory)?;
-        let run = Self::on(engine, desk, provider)?;
-        run.desk.refuse_changed_state()?;
-        Ok(run)
+        desk.refuse_changed_state()?;
+        Self::on(engine, desk, provider)
+    }
+
+    /// The same without the lock, to look at what would be said next.
+    fn look(engine: &'e Engine, directory: RunDirectory) -> Result<Self, RunError> {
+        let desk = Desk::look(directory)?;
+        desk.refuse_changed_state()?;
+        Self::on(engine, desk, None)
     }
 
     /// A run whose state file may be anything.
@@ -104,7 +110,9 @@ impl<'e> Run<'e> {
         let project = &settings.project_root;
         mounts.mount(Mount::Project, project).map_err(unusable(project))?;
         let state = desk.directory.state_dir();
-        aiwf_store::create_dir(&state)?;
+        if desk.is_locked() {
+            aiwf_store::create_dir(&state)?;
+        }
         mounts.mount(Mount::State, &state).map_err(unusable(&state))?;
         let mut package_dir = None;
         if let Some(wanted) = &setup.package {

@@ -31,6 +31,12 @@ pub enum RunError {
         /// The conversation.
         run_id: String,
     },
+    /// Another process works on it.
+    #[error("another aiwf is working on run `{run_id}`")]
+    Busy {
+        /// The run.
+        run_id: String,
+    },
     /// It was ended for good.
     #[error("run `{run_id}` is cancelled")]
     Cancelled {
@@ -165,6 +171,7 @@ impl RunError {
         match self {
             Self::NoRun { .. } | Self::AmbiguousRun { .. } | Self::Empty { .. } => "RUN_ID_INVALID",
             Self::NoWorkflow { .. } => "NOT_A_WORKFLOW",
+            Self::Busy { .. } => "RUN_BUSY",
             Self::Cancelled { .. } => "RUN_CANCELLED",
             Self::Complete { .. } => "RUN_COMPLETE",
             Self::NothingSaid => "NO_INPUT",
@@ -189,6 +196,7 @@ impl RunError {
             Self::NoRun { .. } => "`aiwf workflow list --all` shows the runs and conversations there are".to_owned(),
             Self::AmbiguousRun { .. } => "give more of the id".to_owned(),
             Self::NoWorkflow { run_id } => format!("`aiwf workflow show {run_id}` shows what was said"),
+            Self::Busy { .. } => "wait until it is done, then run this again; nothing was changed".to_owned(),
             Self::Cancelled { run_id } => {
                 format!("`aiwf workflow fork {run_id} --at NODE` goes on from a point of it in a new run")
             }

@@ -3,6 +3,11 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often the lock is tried for before it counts as taken, and how long between.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(4);
 
 /// Held while a session is being changed; let go when dropped, or when the process dies.
 #[derive(Debug)]
@@ -50,10 +55,18 @@ impl Lock {
     pub fn take(path: &Path) -> Result<Self, LockError> {
         let unusable = |source| LockError::Unusable { path: path.to_owned(), source };
         let file = File::options().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(LockError::Taken),
-            Err(TryLockError::Error(source)) => Err(unusable(source)),
+        let mut n_tries = 1;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { _file: file }),
+                // Who only asks whether it is taken has it for a moment, see `is_taken`.
+                Err(TryLockError::WouldBlock) if n_tries < TRIES => {
+                    n_tries += 1;
+                    std::thread::sleep(PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => return Err(LockError::Taken),
+                Err(TryLockError::Error(source)) => return Err(unusable(source)),
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use aiwf_package::{Rejected, rewind};
 
 use super::desk::Desk;
-use super::event::{RunEvent, RunPhase, StateWriter};
+use super::event::{RunEvent, RunPhase};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
 use super::{Run, directory};
@@ -20,6 +20,7 @@ impl Engine {
         if desk.record.phase() == RunPhase::Cancelled {
             return Err(RunError::Cancelled { run_id });
         }
+        desk.clear_state_place()?;
         let mut run = Run::on(self, desk, None)?;
         run.settle_open_calls()?;
         let before = run.desk.known_state_text()?;
@@ -34,9 +35,8 @@ impl Engine {
                 RunError::NeverThere { run_id, node: to.to_owned(), reached }
             }
         })?;
-        run.desk.replace_state(StateWriter::Rewind, &before, &after)?;
         let (to, reason) = (to.to_owned(), reason.map(str::to_owned));
-        run.desk.commit(RunEvent::Rewound { from, to, reason })?;
+        run.desk.rewind(RunEvent::Rewound { from, to, reason }, &before, &after)?;
         Ok(run.report())
     }
 

@@ -1,12 +1,14 @@
-//! A run that is locked: its journal, its state file and its package.
+//! A run that is worked on, or looked at: its journal, its state file and its package.
 //!
 //! The state file is the truth of where the run stands and the journal its witness: every change of the file is
 //! announced first, with the hashes before and after and the new bytes kept, so whatever a crash leaves is one of the two.
 
+use std::fs::Metadata;
+use std::path::Path;
 use std::rc::Rc;
 
 use aiwf_package::{Conditions, Graph, Package, State, Workflow, is_complete};
-use aiwf_store::{Durability, Journal, Lock, Objects, sha256_hex, write_atomic};
+use aiwf_store::{Durability, Journal, Lock, LockError, Objects, move_to, sha256_hex, write_atomic};
 use aiwf_tools::sandbox::{ErrorCode, ToolError};
 
 use super::directory::{RunDirectory, remove_leftovers};
@@ -15,10 +17,14 @@ use super::exec_log;
 use super::record::Record;
 use super::snapshot;
 use super::state_desk::StateDesk;
+use crate::call::free_path;
 use crate::clock;
 use crate::run_error::RunError;
 
-/// A locked run.
+/// How often a run is read that is being worked on, until journal and state file fit.
+const MAX_LOOKS: usize = 5;
+
+/// A run; nothing is put on record without its lock.
 #[derive(Debug)]
 pub(crate) struct Desk {
     pub(crate) directory: RunDirectory,
@@ -29,31 +35,65 @@ pub(crate) struct Desk {
     pub(crate) conditions: Conditions,
     /// Whether the user's last message agrees to a change of a finished workflow, and was not used up.
     pub(crate) is_confirmed: bool,
-    _lock: Lock,
+    lock: Option<Lock>,
 }
 
 impl Desk {
     /// Takes the lock, reads the journal, and removes what a crash left half done.
     pub(crate) fn open(directory: RunDirectory) -> Result<Self, RunError> {
-        let lock = Lock::take(&directory.lock_path())?;
+        let lock = Lock::take(&directory.lock_path()).map_err(|error| match error {
+            LockError::Taken => RunError::Busy { run_id: directory.id.clone() },
+            LockError::Unusable { .. } => error.into(),
+        })?;
+        let mut desk = Self::read(directory)?;
+        desk.lock = Some(lock);
+        remove_leftovers(&desk.directory.path);
+        if crate::read::is_link(&desk.directory.state_dir()) {
+            // Nothing is written through a link; who goes on is refused, who goes back has it moved away.
+            return Ok(desk);
+        }
+        exec_log::repair(&desk.directory, desk.journal.lines())?;
+        // Going back is done once it is on record.
+        if desk.record.state.as_ref().is_some_and(|state| state.by == Some(StateWriter::Rewind)) {
+            desk.finish_state()?;
+        }
+        Ok(desk)
+    }
+
+    /// The run as it is, without its lock: whoever works on it goes on working.
+    pub(crate) fn look(directory: RunDirectory) -> Result<Self, RunError> {
+        let mut desk = Self::read(directory.clone())?;
+        for _ in 0..MAX_LOOKS {
+            // Journal and state file are not read at the same moment.
+            if desk.refuse_changed_state().is_ok() || !Lock::is_taken(&directory.lock_path()) {
+                break;
+            }
+            desk = Self::read(directory.clone())?;
+        }
+        Ok(desk)
+    }
+
+    fn read(directory: RunDirectory) -> Result<Self, RunError> {
         let journal = directory.journal()?;
         let record = Record::fold(journal.lines().iter().map(|line| &line.event));
         if record.setup.is_none() {
             return Err(RunError::Empty { run_id: directory.id });
         }
-        remove_leftovers(&directory.path);
-        let objects = directory.objects();
-        exec_log::repair(&directory, journal.lines())?;
         Ok(Self {
+            objects: directory.objects(),
             directory,
             record,
             journal,
-            objects,
             package: None,
             conditions: Conditions::Warn,
             is_confirmed: false,
-            _lock: lock,
+            lock: None,
         })
+    }
+
+    /// Whether it may be changed.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// What the run began with.
@@ -63,20 +103,24 @@ impl Desk {
 
     /// Puts something on record: when this returns, it has happened.
     pub(crate) fn commit(&mut self, event: RunEvent) -> Result<(), RunError> {
-        let at = clock::now();
-        self.journal.append(&at, vec![event])?;
-        let lines = self.journal.lines();
-        if let Some(line) = lines.last() {
+        let is_stop = matches!(event, RunEvent::RunStopped { .. } | RunEvent::RunCancelled { .. });
+        self.append(vec![event])?;
+        if is_stop { self.write_snapshot() } else { Ok(()) }
+    }
+
+    fn append(&mut self, events: Vec<RunEvent>) -> Result<(), RunError> {
+        debug_assert!(self.is_locked(), "only who holds the lock puts something on record");
+        let n_before = self.journal.lines().len();
+        self.journal.append(&clock::now(), events)?;
+        for line in self.journal.lines().iter().skip(n_before) {
             self.record.evolve(&line.event);
             exec_log::append_line(&self.directory, line)?;
-            if matches!(
-                line.event,
-                RunEvent::RunStopped { .. } | RunEvent::Rewound { .. } | RunEvent::RunCancelled { .. }
-            ) {
-                snapshot::write(&self.directory, &self.record, &self.journal, self.node())?;
-            }
         }
         Ok(())
+    }
+
+    fn write_snapshot(&self) -> Result<(), RunError> {
+        snapshot::write(&self.directory, &self.record, &self.journal, self.node())
     }
 
     /// The workflow of the run.
@@ -119,6 +163,9 @@ impl Desk {
 
     /// Refuses a state file that the journal has not seen.
     pub(crate) fn refuse_changed_state(&self) -> Result<(), RunError> {
+        if crate::read::is_link(&self.directory.state_dir()) {
+            return Err(self.state_changed("behind a link"));
+        }
         if self.record.state.is_none() {
             return Ok(());
         }
@@ -148,22 +195,58 @@ impl Desk {
         }
     }
 
-    /// Announces a new state file, then puts it in place.
-    pub(crate) fn replace_state(
-        &mut self,
-        by: StateWriter,
-        before: &str,
-        after: &str,
-    ) -> Result<(), RunError> {
-        self.announce(by, before, after)?;
-        Ok(write_atomic(&self.directory.state_path(), Durability::PowerLoss, |out| {
-            out.write_all(after.as_bytes())
-        })?)
+    /// Goes back: on record first, with the state file before and after, then in the file.
+    pub(crate) fn rewind(&mut self, rewound: RunEvent, before: &str, after: &str) -> Result<(), RunError> {
+        let intent = self.intent(StateWriter::Rewind, before, after)?;
+        self.append(vec![intent, rewound])?;
+        self.put_state(after.as_bytes())?;
+        self.write_snapshot()
+    }
+
+    /// Finishes a change of the state file that was announced and cut off before the file was replaced.
+    pub(crate) fn finish_state(&self) -> Result<(), RunError> {
+        let Some(known) = &self.record.state else { return Ok(()) };
+        let found = read_state(&self.directory).map(|text| sha256_hex(text.as_bytes()));
+        if found.is_none() || found != known.before {
+            return Ok(());
+        }
+        match self.objects.get(&known.after) {
+            Ok(Some(bytes)) => self.put_state(&bytes),
+            // Without the new bytes the old ones stand; the journal knows both.
+            Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
+    fn put_state(&self, bytes: &[u8]) -> Result<(), RunError> {
+        Ok(write_atomic(&self.directory.state_path(), Durability::PowerLoss, |out| out.write_all(bytes))?)
+    }
+
+    /// Moves away what stands in the place of the state directory or the state file and is none; a link is never
+    /// written through.
+    pub(crate) fn clear_state_place(&self) -> Result<(), RunError> {
+        let (directory, file) = (self.directory.state_dir(), self.directory.state_path());
+        let is_other = |path: &Path, is_ours: fn(&Metadata) -> bool| {
+            path.symlink_metadata().is_ok_and(|metadata| !is_ours(&metadata))
+        };
+        let refused = |number: u32| self.directory.path.join(format!("state-refused-{number}"));
+        if is_other(&directory, Metadata::is_dir) {
+            move_to(&directory, &free_path(refused))?;
+        }
+        if is_other(&file, Metadata::is_file) {
+            move_to(&file, &free_path(refused))?;
+        }
+        exec_log::repair(&self.directory, self.journal.lines())
     }
 
     fn announce(&mut self, by: StateWriter, before: &str, after: &str) -> Result<(), RunError> {
+        let intent = self.intent(by, before, after)?;
+        self.commit(intent)
+    }
+
+    /// What is said before the state file is replaced; the new bytes are kept.
+    fn intent(&self, by: StateWriter, before: &str, after: &str) -> Result<RunEvent, RunError> {
         let after = self.objects.keep(after.as_bytes())?;
-        self.commit(RunEvent::StateIntended { by, before: sha256_hex(before.as_bytes()), after })
+        Ok(RunEvent::StateIntended { by, before: sha256_hex(before.as_bytes()), after })
     }
 
     /// The lines of the journal.

@@ -37,6 +37,9 @@ pub(crate) fn append_line(directory: &RunDirectory, line: &Line<RunEvent>) -> Re
 /// Makes the log anew when it does not have every call of the journal.
 pub(crate) fn repair(directory: &RunDirectory, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
     let path = directory.exec_log_path();
+    if crate::read::is_link(&directory.logs_dir()) {
+        aiwf_store::remove(&directory.logs_dir())?;
+    }
     let wanted = lines.iter().filter(|line| matches!(line.event, RunEvent::ToolRan { .. })).count();
     let found = if crate::read::is_link(&path) { None } else { std::fs::read(&path).ok() };
     let is_whole = found.is_some_and(|bytes| {

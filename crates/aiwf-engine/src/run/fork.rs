@@ -2,7 +2,7 @@
 
 use aiwf_package::{RunIdentity, State, adopt_state};
 use aiwf_session::Call;
-use aiwf_store::Line;
+use aiwf_store::{Line, sha256_hex};
 
 use super::create::Beginning;
 use super::desk::Desk;
@@ -17,7 +17,7 @@ impl Engine {
     ///
     /// The other one stays as it is. Files of the project are not touched: artifacts that came later are still there.
     pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        let mut desk = Desk::open(directory::find(self.settings(), which)?)?;
+        let mut desk = Desk::look(directory::find(self.settings(), which)?)?;
         let setup = desk.setup()?.clone();
         let (Some(wanted), Some(_)) = (&setup.package, &setup.workflow) else {
             return Err(RunError::NoWorkflow { run_id: setup.run_id });
@@ -64,6 +64,9 @@ fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
     let Some(graph) = desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
     let mut reached: Vec<String> = Vec::new();
     let mut found = None;
+    // The newest state is in its file too, when nobody removed that.
+    let current = desk.state_text().ok();
+    let mut is_lost = false;
     let mut last_node = String::new();
     for line in desk.journal().lines() {
         let sha256 = match &line.event {
@@ -80,7 +83,12 @@ fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
         };
         let Some(sha256) = sha256 else { continue };
         let bytes = objects.get(sha256).ok().flatten();
-        let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else { continue };
+        let kept = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+        let in_file = || current.clone().filter(|text| sha256_hex(text.as_bytes()) == *sha256);
+        let Some(text) = kept.or_else(in_file) else {
+            is_lost = true;
+            continue;
+        };
         let Ok(state) = State::parse(&text) else { continue };
         let node = graph.effective_node_id(state.current_node_id()).to_owned();
         if node == at && node != last_node {
@@ -91,7 +99,13 @@ fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
         }
         last_node = node;
     }
-    found.ok_or_else(|| RunError::NeverThere { run_id, node: at.to_owned(), reached })
+    found.ok_or_else(|| {
+        if is_lost {
+            RunError::StateLost { run_id }
+        } else {
+            RunError::NeverThere { run_id, node: at.to_owned(), reached }
+        }
+    })
 }
 
 /// What was said until a moment, to the end of the round it lies in; what it cost stays with the old run.

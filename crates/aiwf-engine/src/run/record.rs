@@ -7,7 +7,7 @@ use aiwf_provider::ToolCall;
 use aiwf_session::Total;
 use serde_json::Value;
 
-use super::event::{Block, Fault, RunEvent, RunPhase, RunSetup};
+use super::event::{Block, Fault, RunEvent, RunPhase, RunSetup, StateWriter};
 
 /// An entry of the conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,8 @@ pub(crate) enum Entry {
 /// The state files that the journal knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KnownState {
+    /// What the last write was for; none before the first.
+    pub(crate) by: Option<StateWriter>,
     /// The hash before the last write.
     pub(crate) before: Option<String>,
     /// The hash after it.
@@ -87,7 +89,8 @@ impl Record {
     pub(crate) fn evolve(&mut self, event: &RunEvent) {
         match event {
             RunEvent::RunCreated { setup } => {
-                self.state = setup.state_sha256.clone().map(|after| KnownState { before: None, after });
+                let sha256 = setup.state_sha256.clone();
+                self.state = sha256.map(|after| KnownState { by: None, before: None, after });
                 self.phase = Some(RunPhase::WaitingUser);
                 self.provider = Some(setup.provider.clone());
                 self.setup = Some((**setup).clone());
@@ -124,8 +127,9 @@ impl Record {
                     self.entries.push(Entry::Assistant { text, calls: Vec::new() });
                 }
             }
-            RunEvent::StateIntended { before, after, .. } => {
-                self.state = Some(KnownState { before: Some(before.clone()), after: after.clone() });
+            RunEvent::StateIntended { by, before, after } => {
+                let (by, before) = (Some(by.clone()), Some(before.clone()));
+                self.state = Some(KnownState { by, before, after: after.clone() });
             }
             RunEvent::ToolRan { exec, content, is_error } => {
                 self.n_tool_calls += 1;

@@ -58,7 +58,7 @@ fn summarize(
         node,
         created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
         updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
-        problem: None,
+        problem: setup.is_none().then(|| "it has no events".to_owned()),
     }
 }
 

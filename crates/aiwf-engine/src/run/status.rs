@@ -5,7 +5,7 @@ use aiwf_provider::Stop;
 use aiwf_store::{Line, Lock};
 
 use super::compose::{NoRequest, Saying};
-use super::desk::read_state;
+use super::desk::{Desk, read_state};
 use super::directory::{self, RunDirectory};
 use super::event::{RunEvent, RunKind, RunPhase};
 use super::record::{Entry, Record};
@@ -34,10 +34,11 @@ impl Engine {
 
     fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
         let directory = directory::find(self.settings(), which)?;
-        let journal = directory.journal()?;
-        let lines = journal.lines().to_vec();
-        let record = Record::fold(lines.iter().map(|line| &line.event));
-        let Some(setup) = &record.setup else { return Err(RunError::Empty { run_id: directory.id }) };
+        let was_busy = Lock::is_taken(&directory.lock_path());
+        let desk = Desk::look(directory)?;
+        let (directory, record) = (&desk.directory, &desk.record);
+        let lines = desk.journal().lines().to_vec();
+        let setup = desk.setup()?;
         let mut warnings = Vec::new();
         let package = setup.package.as_ref().and_then(|wanted| {
             // What the run began with may still be in the cache when its source is gone.
@@ -52,22 +53,17 @@ impl Engine {
             let id = setup.workflow.as_deref()?;
             package.workflows.iter().find(|workflow| workflow.id == id)
         });
-        let text = read_state(&directory);
+        let text = read_state(directory);
         let state = text.as_deref().and_then(|text| State::parse(text).ok());
-        if let Some(known) = &record.state {
-            let found = text.as_deref().map(|text| aiwf_store::sha256_hex(text.as_bytes()));
-            let is_known = found
-                .as_ref()
-                .is_some_and(|found| *found == known.after || Some(found) == known.before.as_ref());
-            if !is_known {
-                warnings.push("the state file is not what the journal says".to_owned());
-            }
+        if desk.refuse_changed_state().is_err() {
+            warnings.push("the state file is not what the journal says".to_owned());
         }
         let node = workflow
             .zip(state.as_ref())
             .map(|(workflow, state)| workflow.graph.effective_node_id(state.current_node_id()).to_owned());
-        let is_busy = Lock::is_taken(&directory.lock_path());
-        let mut report = report_of(&directory, &record, node);
+        // Before or after: who stopped in between has said so in the journal, or not yet when it was read.
+        let is_busy = was_busy || Lock::is_taken(&directory.lock_path());
+        let mut report = report_of(directory, record, node);
         report.warnings = warnings;
         let nodes = workflow.zip(state.as_ref()).map(|(workflow, state)| {
             let graph = &workflow.graph;
@@ -103,7 +99,7 @@ impl Engine {
 
     /// The next request of a run as `resume`, or as `say` when there is input; nothing is changed or sent.
     pub fn preview_run(&self, which: &str, input: Option<&str>) -> Result<RunPreview, RunError> {
-        let mut run = self.open_run(which, None)?;
+        let mut run = Run::look(self, directory::find(self.settings(), which)?)?;
         run.refuse_ended()?;
         let more = run.upcoming(input)?;
         match run.next_request(&more) {

@@ -286,16 +286,13 @@ impl RunTools {
         if args.content.len() as u64 <= self.limits.max_write_bytes {
             state_gate::confirm(&self.mounts, &path, Some(args.content.as_bytes()), desk)?;
         }
-        let mut gate = StateGate::new(desk, StateWriter::Call(id.to_owned()), self.kind);
+        let mut gate = StateGate::new(&self.mounts, desk, id, self.kind);
         let mut written = write(&self.mounts, self.limits, args, &mut gate)?;
-        let mut warnings = gate.into_warnings();
-        if self.kind == RunKind::Run && written.is_new && state_gate::is_artifact(&written.path) {
-            warnings.extend(state_gate::record_artifact(&self.mounts, &written.path, id, desk)?);
-            if let Some(result) = written.result.as_object_mut() {
-                result.insert("recordedArtifact".to_owned(), written.path.relative().into());
-            }
+        let is_recorded = gate.record_artifact(&written.path)?;
+        if let (true, Some(result)) = (is_recorded, written.result.as_object_mut()) {
+            result.insert("recordedArtifact".to_owned(), written.path.relative().into());
         }
-        Ok(Done { result: written.result, question: None, warnings })
+        Ok(Done { result: written.result, question: None, warnings: gate.into_warnings() })
     }
 
     fn apply_patch(
@@ -307,7 +304,7 @@ impl RunTools {
         let path = AliasPath::parse(&args.path)?;
         let after = state_gate::patched(&self.mounts, &path, &args.patch.update);
         state_gate::confirm(&self.mounts, &path, after.as_deref().map(str::as_bytes), desk)?;
-        let mut gate = StateGate::new(desk, StateWriter::Call(id.to_owned()), self.kind);
+        let mut gate = StateGate::new(&self.mounts, desk, id, self.kind);
         let written = apply_patch(&self.mounts, self.limits, args, &mut gate)?;
         Ok(Done { result: written.result, question: None, warnings: gate.into_warnings() })
     }
@@ -327,6 +324,26 @@ impl RunTools {
             .map(|directory| large::results_dir(directory).join(large::file_stem(&call.id)));
         Ok(mcp.call(tool, &call.id, arguments(call)?, path, stop)?.into())
     }
+}
+
+/// The name of a tool and what it was given, as the log has them, for a call that is not run here.
+pub(crate) fn logged(call: &ToolCall, roots: &Roots) -> (String, Value) {
+    let tool = Builtin::of(&call.name);
+    let name = match tool {
+        Some(tool) => tool.name().to_owned(),
+        None => hide::text(&summary::short(&call.name, 100), roots),
+    };
+    let mut input = summary::input(tool, &call.arguments);
+    hide::value(&mut input, roots);
+    (name, input)
+}
+
+/// The path of a call that writes a file.
+pub(crate) fn written_path(call: &ToolCall) -> Option<AliasPath> {
+    if Builtin::of(&call.name) != Some(Builtin::Write) {
+        return None;
+    }
+    AliasPath::parse(call.arguments.get("path")?.as_str()?).ok()
 }
 
 fn not_available(name: &str, reason: &str) -> ToolError {

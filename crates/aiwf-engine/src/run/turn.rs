@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::compose::{NextRequest, NoRequest, Saying};
-use super::event::{Fault, RunEvent, RunPhase, ToolExec};
+use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
-use super::tools::{Ran, Repeats, parse_widget_submit};
+use super::tools::{Ran, Repeats, logged, parse_widget_submit, written_path};
 use crate::call::{CallFailure, Made, Order, free_path};
 use crate::run_error::RunError;
 use crate::tool_loop::CliMcpResponseHandler;
@@ -365,11 +365,24 @@ impl Run<'_> {
 
     /// Calls that a process left without a result are not run again: the model is told and can look for itself.
     pub(super) fn settle_open_calls(&mut self) -> Result<(), RunError> {
+        if self.has_unrecorded_artifact() {
+            self.desk.finish_state()?;
+        }
         for (_, ran) in self.interrupted_results() {
             let Ran { exec, content, is_error, .. } = ran;
             self.desk.commit(RunEvent::ToolRan { exec: Box::new(exec), content, is_error })?;
         }
         Ok(())
+    }
+
+    /// Whether a call made its artifact and was cut off before the state file had it.
+    fn has_unrecorded_artifact(&self) -> bool {
+        let record = &self.desk.record;
+        let Some(StateWriter::Artifact(id)) = record.state.as_ref().and_then(|state| state.by.as_ref()) else {
+            return false;
+        };
+        let call = record.open_calls.iter().find(|call| call.id == *id);
+        call.and_then(written_path).is_some_and(|path| self.mounts.has_file(&path))
     }
 
     /// What the model is told of calls that were interrupted.
@@ -379,7 +392,9 @@ impl Run<'_> {
         open.map(|call| {
             let message = "the run was interrupted before the result of this call was on record; it may or may not \
                            have been done: read the state before you call it again";
-            (call.clone(), refusal(call, agent.as_deref(), "ENGINE_ABORTED", message))
+            let mut ran = refusal(call, agent.as_deref(), "ENGINE_ABORTED", message);
+            (ran.exec.tool_name, ran.exec.input) = logged(call, &self.roots);
+            (call.clone(), ran)
         })
         .collect()
     }

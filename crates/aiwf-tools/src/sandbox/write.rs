@@ -34,6 +34,11 @@ pub struct WriteArgs {
 pub trait WriteGate {
     /// Looks at the bytes before and after; nothing has been touched yet, and after a refusal nothing will be.
     fn check(&mut self, path: &AliasPath, before: Option<&[u8]>, after: &[u8]) -> Result<(), ToolError>;
+
+    /// Hears of a file outside `@state` that is about to be made; after a refusal it is not.
+    fn check_new(&mut self, _path: &AliasPath) -> Result<(), ToolError> {
+        Ok(())
+    }
 }
 
 /// Agrees with everything: for conversations without a run.
@@ -143,6 +148,8 @@ pub(super) fn replace(
     }
     if path.mount() == Mount::State {
         gate.check(path, before.and_then(|before| before.bytes.as_deref()), content)?;
+    } else if before.is_none() {
+        gate.check_new(path)?;
     }
     mounts.write(path, content, Durability::PowerLoss)
 }

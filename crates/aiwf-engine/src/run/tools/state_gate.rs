@@ -25,23 +25,70 @@ const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 /// Where new files are put on record.
 const ARTIFACTS: &str = "artifacts";
 
-/// The gate of `@state`: everything there is free but the state file.
+/// The gate of `@state`, where everything is free but the state file, and of new artifacts.
+///
+/// An artifact is announced as a change of the state file before it is made: whatever a crash leaves, the journal knows
+/// that the file is the call's.
 pub(super) struct StateGate<'d> {
+    mounts: &'d Mounts,
     desk: &'d mut dyn StateDesk,
-    by: StateWriter,
+    call_id: &'d str,
     kind: RunKind,
     warnings: Vec<StateWarning>,
+    /// The state file with a new artifact in it, once that is announced.
+    with_artifact: Option<String>,
 }
 
 impl<'d> StateGate<'d> {
-    pub(super) fn new(desk: &'d mut dyn StateDesk, by: StateWriter, kind: RunKind) -> Self {
-        Self { desk, by, kind, warnings: Vec::new() }
+    pub(super) fn new(
+        mounts: &'d Mounts,
+        desk: &'d mut dyn StateDesk,
+        call_id: &'d str,
+        kind: RunKind,
+    ) -> Self {
+        Self { mounts, desk, call_id, kind, warnings: Vec::new(), with_artifact: None }
     }
 
     /// What the guard said about the write that was taken.
     pub(super) fn into_warnings(self) -> Vec<StateWarning> {
         self.warnings
     }
+
+    /// Puts the artifact that was made on record; when that fails it is gone again. Whether there was one.
+    pub(super) fn record_artifact(&mut self, artifact: &AliasPath) -> Result<bool, ToolError> {
+        let Some(after) = self.with_artifact.take() else { return Ok(false) };
+        let written = state_path()
+            .and_then(|path| self.mounts.write(&path, after.as_bytes(), Durability::PowerLoss));
+        written.map(|()| true).map_err(|error| {
+            let is_gone = self.mounts.remove_file(artifact).is_ok();
+            unrecorded(artifact, error, if is_gone { "was not kept" } else { "could not be removed again" })
+        })
+    }
+
+    fn announce_artifact(&mut self, artifact: &AliasPath) -> Result<(), ToolError> {
+        let path = state_path()?;
+        let bytes = self.mounts.current(&path, MAX_STATE_BYTES)?.ok_or_else(lost)?;
+        let before = text_of(&bytes)?;
+        let update: FrontMatterUpdate =
+            serde_json::from_value(json!({ "artifacts": { "append": [artifact.relative()] } }))
+                .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
+        let after = update
+            .apply(before)
+            .map_err(|error| ToolError::new(ErrorCode::InvalidFrontMatter, format!("`{path}`: {error}")))?;
+        if after != before {
+            let conditions = self.desk.conditions();
+            let accepted = guarded(self.desk.graph().ok_or_else(no_graph)?, before, &after, conditions)?;
+            self.desk.intend(StateWriter::Artifact(self.call_id.to_owned()), before, &after)?;
+            self.warnings.extend(accepted.warnings);
+        }
+        self.with_artifact = Some(after);
+        Ok(())
+    }
+}
+
+fn unrecorded(artifact: &AliasPath, mut error: ToolError, outcome: &str) -> ToolError {
+    error.message = format!("`{artifact}` {outcome}: it could not be put on record: {}", error.message);
+    error
 }
 
 impl WriteGate for StateGate<'_> {
@@ -58,9 +105,16 @@ impl WriteGate for StateGate<'_> {
         };
         let (before, after) = (text_of(before.ok_or_else(lost)?)?, text_of(after)?);
         let accepted = guarded(graph, before, after, conditions)?;
-        self.desk.intend(self.by.clone(), before, after)?;
+        self.desk.intend(StateWriter::Call(self.call_id.to_owned()), before, after)?;
         self.warnings.extend(accepted.warnings);
         Ok(())
+    }
+
+    fn check_new(&mut self, path: &AliasPath) -> Result<(), ToolError> {
+        if self.kind != RunKind::Run || !is_artifact(path) {
+            return Ok(());
+        }
+        self.announce_artifact(path).map_err(|error| unrecorded(path, error, "was not kept"))
     }
 }
 
@@ -201,52 +255,10 @@ fn is_there(mounts: &Mounts, output: &str) -> bool {
 }
 
 /// Whether a new file there is put on record.
-pub(super) fn is_artifact(path: &AliasPath) -> bool {
+fn is_artifact(path: &AliasPath) -> bool {
     path.mount() == Mount::Project
         && path.parts().len() > 1
         && path.parts().first().is_some_and(|first| first == ARTIFACTS)
-}
-
-/// Puts a new file on record in the state file, without a confirmation; when that fails the file is gone again.
-pub(super) fn record_artifact(
-    mounts: &Mounts,
-    artifact: &AliasPath,
-    call_id: &str,
-    desk: &mut dyn StateDesk,
-) -> Result<Vec<StateWarning>, ToolError> {
-    append_artifact(mounts, artifact, call_id, desk).map_err(|mut error| {
-        let outcome = match mounts.remove_file(artifact) {
-            Ok(()) => format!("`{artifact}` was not kept"),
-            Err(_) => format!("`{artifact}` could not be removed again"),
-        };
-        error.message = format!("{outcome}: it could not be put on record: {}", error.message);
-        error
-    })
-}
-
-fn append_artifact(
-    mounts: &Mounts,
-    artifact: &AliasPath,
-    call_id: &str,
-    desk: &mut dyn StateDesk,
-) -> Result<Vec<StateWarning>, ToolError> {
-    let path = state_path()?;
-    let bytes = mounts.current(&path, MAX_STATE_BYTES)?.ok_or_else(lost)?;
-    let before = text_of(&bytes)?;
-    let update: FrontMatterUpdate =
-        serde_json::from_value(json!({ "artifacts": { "append": [artifact.relative()] } }))
-            .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
-    let after = update
-        .apply(before)
-        .map_err(|error| ToolError::new(ErrorCode::InvalidFrontMatter, format!("`{path}`: {error}")))?;
-    if after == before {
-        return Ok(Vec::new());
-    }
-    let conditions = desk.conditions();
-    let accepted = guarded(desk.graph().ok_or_else(no_graph)?, before, &after, conditions)?;
-    desk.intend(StateWriter::Artifact(call_id.to_owned()), before, &after)?;
-    mounts.write(&path, after.as_bytes(), Durability::PowerLoss)?;
-    Ok(accepted.warnings)
 }
 
 fn is_state_file(path: &AliasPath) -> bool {
