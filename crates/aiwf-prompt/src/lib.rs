@@ -73,7 +73,9 @@ mod budget;
 mod template;
 mod template_guard;
 mod template_set;
+mod token_slots;
 mod tokens;
+mod vocabulary;
 
 mod change;
 mod reply;
