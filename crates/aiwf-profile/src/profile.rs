@@ -53,6 +53,28 @@ pub struct Profile {
 impl Profile {
     /// Loads a profile from the files of its directory; the error holds every problem.
     pub fn load(files: Files) -> Result<Self, ProfileError> {
+        let (profile, mut problems) = Self::read_files(files)?;
+        profile.check_templates(&mut problems);
+        if let Some(standards) = &profile.manifest.standards {
+            problems.extend(standards.check(&below(&profile.files, &standards.root)));
+        }
+        profile.without(problems)
+    }
+
+    /// Loads a profile that was whole when its files had the hash `checked`: unchanged, it is not checked again.
+    ///
+    /// A session asks for its profile with every command, and checking all templates and rules costs most of that.
+    pub fn load_again(files: Files, checked: &str) -> Result<Self, ProfileError> {
+        let (profile, problems) = Self::read_files(files)?;
+        if profile.hash.to_string() == checked {
+            profile.without(problems)
+        } else {
+            Self::load(profile.files)
+        }
+    }
+
+    /// The manifest and the hash, and what is wrong with the manifest.
+    fn read_files(files: Files) -> Result<(Self, Vec<ProfileProblem>), ProfileError> {
         let problems = check_sizes(&files);
         if !problems.is_empty() {
             return Err(ProfileError::new(None, problems));
@@ -64,19 +86,14 @@ impl Profile {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Err(ProfileError::new(None, vec![ProfileProblem::new(MANIFEST, 0, "not UTF-8")]));
         };
-        let (manifest, mut problems) = read_manifest(text);
+        let (manifest, problems) = read_manifest(text);
         let Some(manifest) = manifest else { return Err(ProfileError::new(None, problems)) };
         let hash = hash_of(&files);
-        let profile = Self { manifest, files, hash };
-        profile.check_templates(&mut problems);
-        if let Some(standards) = &profile.manifest.standards {
-            problems.extend(standards.check(&below(&profile.files, &standards.root)));
-        }
-        if problems.is_empty() {
-            Ok(profile)
-        } else {
-            Err(ProfileError::new(Some(profile.manifest.name), problems))
-        }
+        Ok((Self { manifest, files, hash }, problems))
+    }
+
+    fn without(self, problems: Vec<ProfileProblem>) -> Result<Self, ProfileError> {
+        if problems.is_empty() { Ok(self) } else { Err(ProfileError::new(Some(self.manifest.name), problems)) }
     }
 
     /// The name, which is also the name of its command.
