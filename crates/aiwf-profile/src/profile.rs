@@ -15,7 +15,7 @@ use crate::apply_target::{ApplyProblem, ApplyTarget};
 use crate::command::{Command, ListOf, ListRow, list};
 use crate::context::{ReadFile, Settled, WantedFile, settle, variable_names, variables, wanted_files};
 use crate::lint::{Finding, lint};
-use crate::manifest::{MANIFEST, Manifest, read_manifest};
+use crate::manifest::{MANIFEST, Manifest, Shape, read_manifest};
 use crate::param::{Param, ParamProblem};
 use crate::phase::{Phase, PhaseReply, ReplyParser, read_reply};
 use crate::problem::{ProfileError, ProfileProblem, StandardsError, excerpt, known_hint};
@@ -53,28 +53,17 @@ pub struct Profile {
 impl Profile {
     /// Loads a profile from the files of its directory; the error holds every problem.
     pub fn load(files: Files) -> Result<Self, ProfileError> {
-        let (profile, mut problems) = Self::read_files(files)?;
-        profile.check_templates(&mut problems);
-        if let Some(standards) = &profile.manifest.standards {
-            problems.extend(standards.check(&below(&profile.files, &standards.root)));
-        }
-        profile.without(problems)
+        Self::load_unless_checked(files, None)
     }
 
     /// Loads a profile that was whole when its files had the hash `checked`: unchanged, it is not checked again.
     ///
     /// A session asks for its profile with every command, and checking all templates and rules costs most of that.
     pub fn load_again(files: Files, checked: &str) -> Result<Self, ProfileError> {
-        let (profile, problems) = Self::read_files(files)?;
-        if profile.hash.to_string() == checked {
-            profile.without(problems)
-        } else {
-            Self::load(profile.files)
-        }
+        Self::load_unless_checked(files, Some(checked))
     }
 
-    /// The manifest and the hash, and what is wrong with the manifest.
-    fn read_files(files: Files) -> Result<(Self, Vec<ProfileProblem>), ProfileError> {
+    fn load_unless_checked(files: Files, checked: Option<&str>) -> Result<Self, ProfileError> {
         let problems = check_sizes(&files);
         if !problems.is_empty() {
             return Err(ProfileError::new(None, problems));
@@ -86,14 +75,23 @@ impl Profile {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Err(ProfileError::new(None, vec![ProfileProblem::new(MANIFEST, 0, "not UTF-8")]));
         };
-        let (manifest, problems) = read_manifest(text);
-        let Some(manifest) = manifest else { return Err(ProfileError::new(None, problems)) };
         let hash = hash_of(&files);
-        Ok((Self { manifest, files, hash }, problems))
-    }
-
-    fn without(self, problems: Vec<ProfileProblem>) -> Result<Self, ProfileError> {
-        if problems.is_empty() { Ok(self) } else { Err(ProfileError::new(Some(self.manifest.name), problems)) }
+        let is_checked = checked == Some(hash.to_string().as_str());
+        let shape = if is_checked { Shape::Checked } else { Shape::Unknown };
+        let (manifest, mut problems) = read_manifest(text, shape);
+        let Some(manifest) = manifest else { return Err(ProfileError::new(None, problems)) };
+        let profile = Self { manifest, files, hash };
+        if !is_checked {
+            profile.check_templates(&mut problems);
+            if let Some(standards) = &profile.manifest.standards {
+                problems.extend(standards.check(&below(&profile.files, &standards.root)));
+            }
+        }
+        if problems.is_empty() {
+            Ok(profile)
+        } else {
+            Err(ProfileError::new(Some(profile.manifest.name), problems))
+        }
     }
 
     /// The name, which is also the name of its command.

@@ -31,9 +31,9 @@ impl Slot {
     pub(crate) fn pack(self) -> Option<u64> {
         let fields =
             [(self.start, START_BITS), (self.len, LEN_BITS), (self.rank, RANK_BITS), (self.tag, TAG_BITS)];
-        fields.into_iter().try_fold(0, |packed, (field, bits)| {
-            (field < 1 << bits).then_some(packed << bits | field)
-        })
+        fields
+            .into_iter()
+            .try_fold(0, |packed, (field, bits)| (field < 1 << bits).then_some(packed << bits | field))
     }
 
     /// What a number holds.

@@ -29,13 +29,10 @@ const CL100K_WORD: &str = concat!(
 /// Which of the expressions has a character to give back.
 const LOOK_AHEAD_PATTERN: usize = 1;
 
-
-static O200K_BASE: LazyLock<Vocabulary> = LazyLock::new(|| {
-    Vocabulary::new(O200K_WORD, include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base")))
-});
-static CL100K_BASE: LazyLock<Vocabulary> = LazyLock::new(|| {
-    Vocabulary::new(CL100K_WORD, include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base")))
-});
+static O200K_BASE: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::new(O200K_WORD, include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base"))));
+static CL100K_BASE: LazyLock<Vocabulary> =
+    LazyLock::new(|| Vocabulary::new(CL100K_WORD, include_bytes!(concat!(env!("OUT_DIR"), "/cl100k_base"))));
 
 /// The vocabulary of current OpenAI models.
 pub(crate) fn o200k_base() -> &'static Vocabulary {

@@ -63,10 +63,7 @@ impl Objects {
     }
 
     /// Keeps several, and makes their names safe together; the hashes are in the order given.
-    pub fn keep_all<'b>(
-        &self,
-        all: impl IntoIterator<Item = &'b [u8]>,
-    ) -> Result<Vec<String>, StoreError> {
+    pub fn keep_all<'b>(&self, all: impl IntoIterator<Item = &'b [u8]>) -> Result<Vec<String>, StoreError> {
         let mut is_new = false;
         let mut hashes = Vec::new();
         for bytes in all {
