@@ -2,11 +2,13 @@
 //!
 //! A broken profile is reported and takes nothing else down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
-use aiwf_profile::{Files, MAX_FILE_BYTES, MAX_FILES, Profile, built_in_profile, built_in_profiles};
+use aiwf_profile::{
+    Files, MAX_FILE_BYTES, MAX_FILES, Profile, ProfileError, built_in_profile, built_in_profiles,
+};
 
 use crate::Engine;
 use crate::session::is_temporary;
@@ -52,40 +54,81 @@ pub struct FoundProfile {
 
 /// The profile with that name.
 pub(crate) fn find(settings: &Settings, name: &str) -> Result<Profile, SessionError> {
-    let found = all(settings);
-    match found.into_iter().find(|found| found.name == name) {
-        Some(FoundProfile { profile: Ok(profile), .. }) => Ok(profile),
-        Some(FoundProfile { profile: Err(message), .. }) => {
-            Err(SessionError::BrokenProfile { name: name.to_owned(), message })
+    find_with(settings, name, &Profile::load)
+}
+
+/// The profile with that name for a session that began when its hash was `checked`.
+pub(crate) fn find_again(settings: &Settings, name: &str, checked: &str) -> Result<Profile, SessionError> {
+    find_with(settings, name, &|files| Profile::load_again(files, checked))
+}
+
+/// Loads only the profile that is asked for: the others may be many, and are nobody's business here.
+fn find_with(settings: &Settings, name: &str, load: Load<'_>) -> Result<Profile, SessionError> {
+    let places = places(settings);
+    match places.iter().find(|place| place.name == name) {
+        Some(place) => {
+            place.load(load).map_err(|message| SessionError::BrokenProfile { name: name.to_owned(), message })
         }
-        None => Err(SessionError::UnknownProfile {
-            name: name.to_owned(),
-            known: all(settings).into_iter().map(|found| found.name).collect(),
-        }),
+        None => {
+            let known: BTreeSet<String> = places.into_iter().map(|place| place.name).collect();
+            Err(SessionError::UnknownProfile { name: name.to_owned(), known: known.into_iter().collect() })
+        }
     }
 }
 
 /// Every profile, by name.
 pub(crate) fn all(settings: &Settings) -> Vec<FoundProfile> {
     let mut found: BTreeMap<String, FoundProfile> = BTreeMap::new();
-    let mut add = |name: String, origin: ProfileOrigin, load: &dyn Fn() -> Result<Profile, String>| {
-        if let Some(winner) = found.get_mut(&name) {
-            winner.hides.push(origin);
-            return;
+    for place in places(settings) {
+        if let Some(winner) = found.get_mut(&place.name) {
+            winner.hides.push(place.origin);
+            continue;
         }
-        let profile = load().and_then(|profile| {
-            let found = profile.name().to_owned();
-            if found == name { Ok(profile) } else { Err(format!("its manifest calls it `{found}`")) }
-        });
+        let profile = place.load(&Profile::load);
+        let Place { name, origin, .. } = place;
         found.insert(name.clone(), FoundProfile { name, origin, profile, hides: Vec::new() });
-    };
-    for (name, _) in built_in_profiles() {
-        let load = || {
-            let files = built_in_profile(name).unwrap_or_default();
-            Profile::load(files).map_err(|error| error.to_string())
-        };
-        add((*name).to_owned(), ProfileOrigin::BuiltIn, &load);
     }
+    found.into_values().collect()
+}
+
+/// How files become a profile.
+type Load<'a> = &'a dyn Fn(Files) -> Result<Profile, ProfileError>;
+
+/// Where a profile is.
+struct Place {
+    name: String,
+    origin: ProfileOrigin,
+    /// Its directory; a built-in one has none.
+    directory: Option<PathBuf>,
+    /// What pins its hash, when it is installed.
+    pin: Option<PathBuf>,
+}
+
+impl Place {
+    fn load(&self, load: Load<'_>) -> Result<Profile, String> {
+        let files = match &self.directory {
+            Some(directory) => read_files(directory)?,
+            None => built_in_profile(&self.name).unwrap_or_default(),
+        };
+        let profile = load(files).map_err(|error| error.to_string())?;
+        let profile = match &self.pin {
+            Some(pin) => check_pin(pin, profile)?,
+            None => profile,
+        };
+        let found = profile.name();
+        if found == self.name { Ok(profile) } else { Err(format!("its manifest calls it `{found}`")) }
+    }
+}
+
+/// Where profiles are, the winners of a name first.
+fn places(settings: &Settings) -> Vec<Place> {
+    let built_in = built_in_profiles().iter().map(|(name, _)| Place {
+        name: (*name).to_owned(),
+        origin: ProfileOrigin::BuiltIn,
+        directory: None,
+        pin: None,
+    });
+    let mut places: Vec<Place> = built_in.collect();
     let user = settings.user_dir();
     let layers = [
         (ProfileOrigin::Installed, installed_root(settings)),
@@ -93,21 +136,15 @@ pub(crate) fn all(settings: &Settings) -> Vec<FoundProfile> {
         (ProfileOrigin::Project, Some(settings.project_dir().join("profiles"))),
     ];
     for (origin, root) in layers {
-        for (name, path) in root.as_deref().map(directories).unwrap_or_default() {
-            let pin = (origin == ProfileOrigin::Installed)
-                .then(|| root.as_deref().map(|root| pin_path(root, &name)));
-            let load = || {
-                let files = read_files(&path)?;
-                let profile = Profile::load(files).map_err(|error| error.to_string())?;
-                match &pin {
-                    Some(Some(pin)) => check_pin(pin, profile),
-                    _ => Ok(profile),
-                }
-            };
-            add(name.clone(), origin, &load);
-        }
+        let Some(root) = root else { continue };
+        places.extend(directories(&root).into_iter().map(|(name, directory)| Place {
+            pin: (origin == ProfileOrigin::Installed).then(|| pin_path(&root, &name)),
+            name,
+            origin,
+            directory: Some(directory),
+        }));
     }
-    found.into_values().collect()
+    places
 }
 
 /// Where installed profiles live.

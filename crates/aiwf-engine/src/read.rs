@@ -29,17 +29,20 @@ const PARALLEL_FILES: usize = 64;
 /// Reads whole files on every core, each up to the limit; what each gave stands in its place.
 pub(crate) fn read_many(paths: &[&Path]) -> Vec<Result<Vec<u8>, EngineError>> {
     let read = |paths: &[&Path]| paths.iter().map(|path| read_bytes(path)).collect::<Vec<_>>();
-    let n_cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
-    if paths.len() < PARALLEL_FILES || n_cores == 1 {
+    if paths.len() < PARALLEL_FILES {
         return read(paths);
     }
+    let n_cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
     std::thread::scope(|scope| {
-        let chunks = paths.chunks(paths.len().div_ceil(n_cores));
+        let mut chunks = paths.chunks(paths.len().div_ceil(n_cores));
+        // This thread takes a share: a thread less to start, and its memory grows in larger steps than that of others.
+        let own = chunks.next().unwrap_or_default();
         let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || read(chunk))).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let mut all = read(own);
+        for worker in workers {
+            all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
     })
 }
 

@@ -48,13 +48,24 @@ pub(crate) struct PhaseSpec {
     pub(crate) line: usize,
 }
 
+/// What is known of the tables and keys of a manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// These very bytes were checked before.
+    Checked,
+    /// Nothing.
+    Unknown,
+}
+
 /// Reads a manifest; there is one only when its shape is good.
-pub(crate) fn read_manifest(text: &str) -> (Option<Manifest>, Vec<ProfileProblem>) {
+pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<ProfileProblem>) {
     let (document, mut problems) = TomlDocument::parse(MANIFEST, text);
     if !problems.is_empty() {
         return (None, problems);
     }
-    problems.extend(check_shape(&document, &manifest_schema()));
+    if shape == Shape::Unknown {
+        problems.extend(check_shape(&document, &manifest_schema()));
+    }
     let file: ManifestFile = match toml::from_str(document.text()) {
         Ok(file) => file,
         Err(error) => {

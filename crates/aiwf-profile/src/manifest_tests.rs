@@ -20,7 +20,7 @@ fn shown(problems: &[ProfileProblem]) -> String {
 
 /// The problems of a manifest with that head, as `line: message / hint`.
 fn problems(head: &str) -> String {
-    shown(&read_manifest(&with_phases(head)).1)
+    shown(&read_manifest(&with_phases(head), Shape::Unknown).1)
 }
 
 const NAMED: &str = "name = \"x\"\ndescription = \"d\"\n";
@@ -152,7 +152,7 @@ fn parsers_must_fit_their_phase() {
          reviewing = {{template = \"t.md\", parser = []}}\n\
          revising = {{template = \"t.md\", parser = \"plain\"}}\n"
     );
-    insta::assert_snapshot!(shown(&read_manifest(&text).1), @r"
+    insta::assert_snapshot!(shown(&read_manifest(&text, Shape::Unknown).1), @r"
     4: parser `review-meta` cannot read the reply of phase planning / known: `plain`
     4: template path `/t.md` is absolute
     5: parser `file-marker` cannot read the reply of phase generating / did you mean `file-markers`? known: `file-markers`, `fenced-files`
@@ -227,7 +227,7 @@ fn parameters_keep_the_order_of_the_text() {
     let head = format!(
         "{NAMED}[params.z]\ntype = \"string\"\n[params.a]\ntype = \"string\"\n[params.m]\ntype = \"path\"\n"
     );
-    let (manifest, problems) = read_manifest(&with_phases(&head));
+    let (manifest, problems) = read_manifest(&with_phases(&head), Shape::Unknown);
     assert_eq!(problems, []);
     let names: Vec<String> = manifest.unwrap().params.into_iter().map(|param| param.name).collect();
     assert_eq!(names, ["z", "a", "m"]);
@@ -236,6 +236,6 @@ fn parameters_keep_the_order_of_the_text() {
 #[test]
 fn a_switch_that_is_on_can_be_switched_off() {
     let head = format!("{NAMED}[params.color]\ntype = \"boolean\"\ndefault = true\n");
-    let (manifest, _) = read_manifest(&with_phases(&head));
+    let (manifest, _) = read_manifest(&with_phases(&head), Shape::Unknown);
     assert_eq!(manifest.unwrap().params[0].negation(), Some("no-color"));
 }

@@ -15,7 +15,7 @@ use crate::apply_target::{ApplyProblem, ApplyTarget};
 use crate::command::{Command, ListOf, ListRow, list};
 use crate::context::{ReadFile, Settled, WantedFile, settle, variable_names, variables, wanted_files};
 use crate::lint::{Finding, lint};
-use crate::manifest::{MANIFEST, Manifest, read_manifest};
+use crate::manifest::{MANIFEST, Manifest, Shape, read_manifest};
 use crate::param::{Param, ParamProblem};
 use crate::phase::{Phase, PhaseReply, ReplyParser, read_reply};
 use crate::problem::{ProfileError, ProfileProblem, StandardsError, excerpt, known_hint};
@@ -53,6 +53,17 @@ pub struct Profile {
 impl Profile {
     /// Loads a profile from the files of its directory; the error holds every problem.
     pub fn load(files: Files) -> Result<Self, ProfileError> {
+        Self::load_unless_checked(files, None)
+    }
+
+    /// Loads a profile that was whole when its files had the hash `checked`: unchanged, it is not checked again.
+    ///
+    /// A session asks for its profile with every command, and checking all templates and rules costs most of that.
+    pub fn load_again(files: Files, checked: &str) -> Result<Self, ProfileError> {
+        Self::load_unless_checked(files, Some(checked))
+    }
+
+    fn load_unless_checked(files: Files, checked: Option<&str>) -> Result<Self, ProfileError> {
         let problems = check_sizes(&files);
         if !problems.is_empty() {
             return Err(ProfileError::new(None, problems));
@@ -64,13 +75,17 @@ impl Profile {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Err(ProfileError::new(None, vec![ProfileProblem::new(MANIFEST, 0, "not UTF-8")]));
         };
-        let (manifest, mut problems) = read_manifest(text);
-        let Some(manifest) = manifest else { return Err(ProfileError::new(None, problems)) };
         let hash = hash_of(&files);
+        let is_checked = checked == Some(hash.to_string().as_str());
+        let shape = if is_checked { Shape::Checked } else { Shape::Unknown };
+        let (manifest, mut problems) = read_manifest(text, shape);
+        let Some(manifest) = manifest else { return Err(ProfileError::new(None, problems)) };
         let profile = Self { manifest, files, hash };
-        profile.check_templates(&mut problems);
-        if let Some(standards) = &profile.manifest.standards {
-            problems.extend(standards.check(&below(&profile.files, &standards.root)));
+        if !is_checked {
+            profile.check_templates(&mut problems);
+            if let Some(standards) = &profile.manifest.standards {
+                problems.extend(standards.check(&below(&profile.files, &standards.root)));
+            }
         }
         if problems.is_empty() {
             Ok(profile)

@@ -35,6 +35,17 @@ fn error(files: Files) -> String {
 }
 
 #[test]
+fn a_profile_is_checked_again_only_when_it_changed() {
+    let known = Profile::load(good()).unwrap().hash().to_string();
+    let again = Profile::load_again(good(), &known).unwrap();
+    assert_eq!((again.name(), again.hash().to_string()), ("notes", known.clone()));
+    let mut broken = good();
+    broken.insert("plan.md".to_owned(), b"Plan {{ NOBODY }}".to_vec());
+    let message = Profile::load_again(broken.clone(), &known).unwrap_err().to_string();
+    assert_eq!(message, Profile::load(broken).unwrap_err().to_string());
+}
+
+#[test]
 fn a_profile_without_standards_and_commands_is_a_profile() {
     let profile = Profile::load(good()).unwrap();
     assert_eq!((profile.name(), profile.version()), ("notes", None));

@@ -73,8 +73,10 @@ mod budget;
 mod template;
 mod template_guard;
 mod template_set;
+mod token_slots;
 mod tokens;
 mod turns;
+mod vocabulary;
 
 mod change;
 mod reply;

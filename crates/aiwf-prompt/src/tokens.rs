@@ -1,12 +1,14 @@
 //! Counts tokens: a pure function of bytes and vocabulary.
 //!
-//! Exact where a public vocabulary exists, a named estimate elsewhere. A vocabulary costs tens of milliseconds
-//! to load, so it is loaded on the first count and never before. Keeping counts between processes is not done
-//! here: whoever wants that wraps [`CountTokens`].
+//! Exact where a public vocabulary exists, a named estimate elsewhere. The expressions of a vocabulary cost
+//! milliseconds to build, so that is done on the first count and never before. Keeping counts between processes is not
+//! done here: whoever wants that wraps [`CountTokens`].
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, SubAssign};
+
+use crate::vocabulary::{self, Counter, Vocabulary};
 
 #[expect(
     clippy::disallowed_types,
@@ -101,11 +103,11 @@ impl Tokenizer {
         self.vocabulary();
     }
 
-    fn vocabulary(self) -> Option<&'static bpe_openai::Tokenizer> {
+    fn vocabulary(self) -> Option<&'static Vocabulary> {
         match self {
             Self::Estimate => None,
-            Self::O200kBase => Some(bpe_openai::o200k_base()),
-            Self::Cl100kBase => Some(bpe_openai::cl100k_base()),
+            Self::O200kBase => Some(vocabulary::o200k_base()),
+            Self::Cl100kBase => Some(vocabulary::cl100k_base()),
         }
     }
 }
@@ -146,7 +148,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// Below this much text a second thread costs more than it saves.
 const PARALLEL_BYTES: usize = 256 * 1024;
 
-fn count_in_parallel(vocabulary: &bpe_openai::Tokenizer, texts: &[Vec<&str>]) -> Vec<Tokens> {
+fn count_in_parallel(vocabulary: &Vocabulary, texts: &[Vec<&str>]) -> Vec<Tokens> {
     let joined: Vec<std::borrow::Cow<'_, str>> = texts
         .iter()
         .map(|pieces| match pieces.as_slice() {
@@ -166,24 +168,21 @@ fn count_in_parallel(vocabulary: &bpe_openai::Tokenizer, texts: &[Vec<&str>]) ->
     };
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
-        let mut memo = Memo::default();
+        let (mut counter, mut memo) = (vocabulary.counter(), Memo::default());
         let mut counted = Vec::new();
         while let Some((index, piece)) = jobs.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-            counted.push((*index, count_piece(vocabulary, piece, &mut memo)));
+            counted.push((*index, count_piece(&mut counter, piece, &mut memo)));
         }
         counted
     };
-    let counted = if n_threads == 1 {
-        work()
-    } else {
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
-            workers
-                .into_iter()
-                .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        })
-    };
+    let counted = std::thread::scope(|scope| {
+        let workers: Vec<_> = (1..n_threads).map(|_| scope.spawn(work)).collect();
+        let mut counted = work();
+        for worker in workers {
+            counted.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        counted
+    });
     let mut counts = vec![Tokens(0); texts.len()];
     for (index, tokens) in counted {
         if let Some(count) = counts.get_mut(index) {
@@ -199,14 +198,16 @@ const MEMO_WORD_BYTES: usize = 32;
 const MEMO_ENTRIES: usize = 1 << 17;
 
 /// Counts one piece; source text repeats its words, so each distinct word is encoded once.
-fn count_piece(vocabulary: &bpe_openai::Tokenizer, piece: &str, memo: &mut Memo) -> u64 {
+fn count_piece(counter: &mut Counter<'_>, piece: &str, memo: &mut Memo) -> u64 {
     let mut total = 0;
-    for word in vocabulary.split(piece) {
+    let mut rest = piece;
+    while let Some(word) = counter.first_word(rest) {
+        rest = rest.get(word.len()..).unwrap_or_default();
         if let Some(known) = memo.get(word) {
             total += u64::from(*known);
             continue;
         }
-        let count = vocabulary.bpe.count(word.as_bytes());
+        let count = counter.count_word(word.as_bytes());
         total += count as u64;
         if word.len() <= MEMO_WORD_BYTES && memo.len() < MEMO_ENTRIES {
             memo.insert(word.into(), u32::try_from(count).unwrap_or(u32::MAX));

@@ -56,7 +56,27 @@ pub fn write_atomic(
     durability: Durability,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    replace(path, durability, write).map_err(|source| StoreError { path: path.to_owned(), source })
+    replace(path, durability, write)
+        .map(|directory| {
+            if durability == Durability::PowerLoss {
+                sync_names(&directory);
+            }
+        })
+        .map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
+/// Writes bytes that survive a loss of power once [`sync_names`] has run: for many files of one directory.
+pub(crate) fn write_unsettled(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    replace(path, Durability::PowerLoss, |out| out.write_all(bytes))
+        .map(drop)
+        .map_err(|source| StoreError { path: path.to_owned(), source })
+}
+
+/// Makes the names in a directory safe; some file systems cannot do this and say so.
+pub(crate) fn sync_names(directory: &Path) {
+    if let Ok(directory) = File::open(directory) {
+        drop(directory.sync_all());
+    }
 }
 
 /// Removes a file or a directory of the engine's own; a link is removed, not followed, and nothing is fine too.
@@ -103,11 +123,12 @@ pub fn create_dir(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(path).map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
+/// Writes a file and returns its directory, whose names are not safe yet.
 fn replace(
     path: &Path,
     durability: Durability,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+) -> io::Result<PathBuf> {
     let existing = match fs::metadata(path) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -121,7 +142,8 @@ fn replace(
         if kind.is_char_device() || kind.is_block_device() || kind.is_fifo() || kind.is_socket() {
             let mut out = BufWriter::new(File::options().write(true).open(path)?);
             write(&mut out)?;
-            return out.flush();
+            out.flush()?;
+            return Ok(path.parent().unwrap_or(Path::new("")).to_owned());
         }
     }
     let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
@@ -141,13 +163,7 @@ fn replace(
         temporary.as_file().sync_all()?;
     }
     temporary.persist(&target).map_err(|error| error.error)?;
-    // The name is only safe once the directory is; some file systems cannot do this and say so.
-    if durability == Durability::PowerLoss
-        && let Ok(directory) = File::open(&directory)
-    {
-        drop(directory.sync_all());
-    }
-    Ok(())
+    Ok(directory)
 }
 
 #[cfg(test)]

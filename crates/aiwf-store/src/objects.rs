@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::atomic::{Durability, StoreError, create_dir, write_atomic};
+use crate::atomic::{StoreError, create_dir, sync_names, write_unsettled};
 
 /// SHA-256 of bytes, in lower-case hex.
 pub fn sha256_hex(bytes: &[u8]) -> String {
@@ -59,13 +59,27 @@ impl Objects {
 
     /// Keeps bytes; the same bytes are kept once.
     pub fn keep(&self, bytes: &[u8]) -> Result<String, StoreError> {
-        let sha256 = sha256_hex(bytes);
-        let path = self.path(&sha256);
-        if !path.is_file() {
-            create_dir(&self.directory)?;
-            write_atomic(&path, Durability::PowerLoss, |out| out.write_all(bytes))?;
+        Ok(self.keep_all([bytes])?.pop().unwrap_or_default())
+    }
+
+    /// Keeps several, and makes their names safe together; the hashes are in the order given.
+    pub fn keep_all<'b>(&self, all: impl IntoIterator<Item = &'b [u8]>) -> Result<Vec<String>, StoreError> {
+        let mut is_new = false;
+        let mut hashes = Vec::new();
+        for bytes in all {
+            let sha256 = sha256_hex(bytes);
+            let path = self.path(&sha256);
+            if !path.is_file() {
+                create_dir(&self.directory)?;
+                write_unsettled(&path, bytes)?;
+                is_new = true;
+            }
+            hashes.push(sha256);
         }
-        Ok(sha256)
+        if is_new {
+            sync_names(&self.directory);
+        }
+        Ok(hashes)
     }
 
     /// The bytes with that hash; damaged ones are not given out.
@@ -90,6 +104,19 @@ impl Objects {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::atomic::{Durability, write_atomic};
+
+    #[test]
+    fn several_are_kept_at_once_and_each_only_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let objects = Objects::in_directory(directory.path().join("objects"));
+        let plan = objects.keep(b"plan").unwrap();
+        let hashes = objects.keep_all([b"code".as_slice(), b"plan", b"code"]).unwrap();
+        assert_eq!(hashes, [sha256_hex(b"code"), plan, sha256_hex(b"code")]);
+        assert_eq!(objects.get(&hashes[0]).unwrap(), Some(b"code".to_vec()));
+        assert_eq!(fs::read_dir(objects.directory()).unwrap().count(), 2);
+        assert!(objects.keep_all([]).unwrap().is_empty());
+    }
 
     #[test]
     fn bytes_come_back_by_their_hash_and_damaged_ones_do_not() {

@@ -70,10 +70,9 @@ impl Work<'_> {
             payload_sha256: payload.sha256(),
             is_free: provider.is_free(),
         })?;
-        match self.call(name, provider.as_ref(), &payload)? {
-            Some(outcome) => Ok(outcome),
-            None => Ok(StepOutcome::Done(Performed::Asked { provider: name.to_owned() })),
-        }
+        let outcome = self.call(name, provider.as_ref(), &payload)?;
+        self.is_person_asked = outcome.is_none();
+        Ok(outcome.unwrap_or_else(|| StepOutcome::Done(Performed::Asked { provider: name.to_owned() })))
     }
 
     /// Pauses before a call that may cost more than may be spent.
@@ -101,6 +100,9 @@ impl Work<'_> {
         if self.pick_up_reply()? {
             let (path, notes) = (self.response_path()?, Vec::new());
             return Ok(StepOutcome::Done(Performed::ReplyReceived { path, notes }));
+        }
+        if self.is_person_asked {
+            return Ok(StepOutcome::Waiting);
         }
         self.refuse_stale()?;
         let provider = providers::open(name, self.config())?;
@@ -130,6 +132,9 @@ impl Work<'_> {
             let paths = self.call_paths("response")?;
             if let Some(parent) = paths.text.parent() {
                 aiwf_store::create_dir(parent)?;
+            }
+            if !provider.is_free() {
+                self.write_snapshot()?;
             }
             let order = self.order(name, &payload, &paths, Some(&response_file))?;
             let ability = order.ability;

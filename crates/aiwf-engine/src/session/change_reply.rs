@@ -54,9 +54,7 @@ impl Work<'_> {
         self.directory.objects().keep(read.text.as_bytes())?;
         self.write(&copy.path, read.text.as_bytes())?;
         if let Some(plan) = &read.files {
-            for (_, content) in plan.files() {
-                self.directory.objects().keep(content)?;
-            }
+            self.directory.objects().keep_all(plan.files().map(|(_, content)| content))?;
             let temporary = self.directory.file(&format!("{iteration}/.tmp-{}-code", self.state.n_events));
             plan.write(&temporary, &self.directory.file(&format!("{iteration}/code")))?;
         }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use aiwf_config::{Config, Flags, Gate, GateName};
 use aiwf_session::{Approver, Command, FileHash, GateSetting, Role, Setup};
-use aiwf_store::{Durability, Lock, Objects, create_dir, sha256_hex, write_atomic};
+use aiwf_store::{Durability, Lock, create_dir, sha256_hex, write_atomic};
 use serde_json::{Map, Value};
 
 use super::directory::{SessionDirectory, new_id, remove_temporary, sessions_root};
@@ -203,26 +203,21 @@ fn fill(
     inputs: &BTreeMap<String, String>,
 ) -> Result<(FileHash, Vec<FileHash>), SessionError> {
     create_dir(&directory.path)?;
-    let objects = directory.objects();
-    let bundle = keep(directory, &objects, "standards-bundle.md", standards)?;
+    let texts = std::iter::once(standards).chain(inputs.values().map(String::as_str));
+    directory.objects().keep_all(texts.map(str::as_bytes))?;
+    let bundle = write(directory, "standards-bundle.md", standards)?;
     let inputs = inputs
         .iter()
-        .map(|(key, text)| keep(directory, &objects, &format!("inputs/{key}"), text))
+        .map(|(key, text)| write(directory, &format!("inputs/{key}"), text))
         .collect::<Result<Vec<_>, _>>()?;
     Ok((bundle, inputs))
 }
 
-fn keep(
-    directory: &SessionDirectory,
-    objects: &Objects,
-    relative: &str,
-    text: &str,
-) -> Result<FileHash, SessionError> {
+fn write(directory: &SessionDirectory, relative: &str, text: &str) -> Result<FileHash, SessionError> {
     let path = directory.file(relative);
     if let Some(parent) = path.parent() {
         create_dir(parent)?;
     }
-    objects.keep(text.as_bytes())?;
     write_atomic(&path, Durability::PowerLoss, |out| out.write_all(text.as_bytes()))?;
     Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(text.as_bytes()) })
 }

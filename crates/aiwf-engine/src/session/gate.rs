@@ -58,6 +58,7 @@ impl Work<'_> {
                 is_free: provider.is_free(),
             })?;
         }
+        self.write_snapshot()?;
         match order.make(provider.as_ref(), self.engine, self.config()) {
             Ok(Made::AwaitsPerson) => {
                 aiwf_store::remove(&paths.text)?;

@@ -3,6 +3,7 @@
 //! What is on disk is what is sent: a person may edit the files between the two.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use aiwf_prompt::{Format, FsAbility, Message, OwnedText, Prompt, Role, Tokenizer, Tokens};
 use aiwf_provider::Payload;
@@ -103,7 +104,7 @@ impl Work<'_> {
     /// What will be sent: the bytes on disk, edited or not, each with its owner.
     pub(crate) fn payload(&mut self) -> Result<Payload, SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
-        let built = self.build_prompt(phase, iteration, None)?.owned();
+        let built = self.built()?;
         let mut system = None;
         let mut messages = Vec::new();
         let mut sections = Vec::new();
@@ -131,6 +132,20 @@ impl Work<'_> {
             is_system_stable: true,
             ..Payload::default()
         })
+    }
+
+    /// The stretches of the current prompt, built once for the approval and the call that follows it.
+    fn built(&mut self) -> Result<Rc<[OwnedText]>, SessionError> {
+        let (phase, iteration) = (self.state.phase, self.state.iteration);
+        let wanted = (phase, iteration, self.state.written.clone());
+        if let Some((known, built)) = &self.built
+            && *known == wanted
+        {
+            return Ok(Rc::clone(built));
+        }
+        let built: Rc<[OwnedText]> = self.build_prompt(phase, iteration, None)?.owned().into();
+        self.built = Some((wanted, Rc::clone(&built)));
+        Ok(built)
     }
 
     /// The id that may stand in a prompt; a change's name is a word like any other and stands in none.

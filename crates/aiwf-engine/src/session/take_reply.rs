@@ -116,9 +116,7 @@ impl Work<'_> {
             .map(|(name, sha256)| FileHash { path: format!("{iteration}/code/{name}"), sha256 })
             .collect();
         self.commit(Command::IntendOutputs { files: files.clone() })?;
-        for (_, content) in plan.files() {
-            self.directory.objects().keep(content)?;
-        }
+        self.directory.objects().keep_all(plan.files().map(|(_, content)| content))?;
         let temporary = self.directory.file(&format!("{iteration}/.tmp-{}-code", self.state.n_events));
         plan.write(&temporary, &target)?;
         Ok(Outcome::Code { files })

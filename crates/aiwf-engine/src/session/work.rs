@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
+use aiwf_prompt::OwnedText;
 use aiwf_session::{Actor, Command, FileHash, Flow, Phase, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex, write_atomic};
 
-use super::directory::{SessionDirectory, is_temporary};
+use super::directory::{SessionDirectory, remove_temporary};
 use super::snapshot::Snapshot;
 use crate::clock;
 use crate::providers::load_config;
@@ -15,6 +16,9 @@ use crate::read::read_bytes;
 use crate::session_error::SessionError;
 use crate::tool_loop::PhaseTools;
 use crate::tools::Toolbox;
+
+/// What a prompt is built for: the phase, the iteration, and the files it was written to.
+pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>);
 
 /// A locked session.
 pub(crate) struct Work<'e> {
@@ -31,6 +35,12 @@ pub(crate) struct Work<'e> {
     toolbox: Option<Rc<Toolbox>>,
     /// The tools of the phase and provider that were asked for last.
     tools: Option<(Phase, String, Option<Rc<PhaseTools>>)>,
+    /// The stretches of the prompt that was built last, and what it was built for.
+    pub(super) built: Option<(BuiltFor, Rc<[OwnedText]>)>,
+    /// Whether a person was asked by this command; asking again would change nothing.
+    pub(super) is_person_asked: bool,
+    /// Whether something happened since `session.json` was written.
+    is_snapshot_due: bool,
     _lock: Lock,
 }
 
@@ -54,6 +64,9 @@ impl<'e> Work<'e> {
             config,
             toolbox: None,
             tools: None,
+            built: None,
+            is_person_asked: false,
+            is_snapshot_due: false,
             _lock: lock,
         };
         work.undo_intended()?;
@@ -68,9 +81,10 @@ impl<'e> Work<'e> {
     /// The profile of the session, loaded once.
     pub(crate) fn profile(&mut self) -> Result<&Profile, SessionError> {
         if self.profile.is_none() {
-            let name = self.setup()?.profile.clone();
-            let profile = crate::profiles::find(self.engine.settings(), &name)?;
-            self.is_profile_changed = profile.hash().to_string() != self.setup()?.profile_sha256;
+            let setup = self.setup()?;
+            let profile =
+                crate::profiles::find_again(self.engine.settings(), &setup.profile, &setup.profile_sha256)?;
+            self.is_profile_changed = profile.hash().to_string() != setup.profile_sha256;
             self.profile = Some(profile);
         }
         self.profile.as_ref().ok_or(SessionError::NoOpenSession)
@@ -102,11 +116,18 @@ impl<'e> Work<'e> {
         let state = events.iter().fold(self.state.clone(), State::evolve);
         self.journal.append(&clock::now(), events)?;
         self.state = state;
-        self.write_snapshot()
+        self.is_snapshot_due = true;
+        Ok(())
     }
 
-    /// Writes `session.json`; it is derived and can be made again at any time.
-    fn write_snapshot(&self) -> Result<(), SessionError> {
+    /// Writes `session.json` when something happened since; it is derived and can be made again at any time.
+    ///
+    /// Once for a command, however much happens, and before a call that may take long. A list does not believe one that
+    /// is behind its journal.
+    pub(crate) fn write_snapshot(&mut self) -> Result<(), SessionError> {
+        if !std::mem::take(&mut self.is_snapshot_due) {
+            return Ok(());
+        }
         let snapshot = Snapshot::of(&self.directory, &self.state, &self.journal);
         write_atomic(&self.directory.snapshot_path(), Durability::Process, |out| {
             serde_json::to_writer_pretty(&mut *out, &snapshot)?;
@@ -181,12 +202,18 @@ impl<'e> Work<'e> {
     }
 }
 
+impl Drop for Work<'_> {
+    fn drop(&mut self) {
+        // What happened is in the journal; without this a list takes a little longer.
+        drop(self.write_snapshot());
+    }
+}
+
 /// Files under temporary names are ours alone; everything else is left where it is.
 fn remove_leftovers(directory: &SessionDirectory) {
-    let walk = ignore::WalkBuilder::new(&directory.path).standard_filters(false).max_depth(Some(2)).build();
-    for entry in walk.filter_map(Result::ok) {
-        if entry.depth() > 0 && is_temporary(entry.path()) {
-            drop(aiwf_store::remove(entry.path()));
-        }
+    remove_temporary(&directory.path);
+    let entries = std::fs::read_dir(&directory.path).into_iter().flatten().filter_map(Result::ok);
+    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+        remove_temporary(&entry.path());
     }
 }
