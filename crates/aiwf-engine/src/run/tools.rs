@@ -1,11 +1,45 @@
-//! The tools of a run.
+//! The tools that a model may call in one turn of a run, of a talk with an agent, or of a chat.
+//!
+//! In: the merged policy, the mounts, the servers. Out: the list for the provider, and one [`Ran`] for every call, whatever
+//! the model wrote. What is listed is what can be called: a tool that is not visible is refused even when it exists.
+//! No real path is in anything that comes out: known roots are replaced by their aliases in results and log alike, so a
+//! file that names its own directory is read with the alias in its place.
 
-use aiwf_prompt::{ToolPolicy, ToolSchema};
+mod ask_user;
+mod builtin;
+mod hide;
+mod large;
+mod mcp;
+mod repeats;
+mod state_gate;
+mod summary;
+mod widget_submit;
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
+
+use aiwf_package::StateWarning;
+use aiwf_prompt::{Roots, ToolPolicy, ToolSchema};
 use aiwf_provider::{Stop, ToolCall, ToolSpec};
-use serde_json::Value;
+use aiwf_tools::Policy;
+use aiwf_tools::sandbox::{
+    AliasPath, ApplyPatchArgs, ErrorCode, FsLimits, Mount, Mounts, ToolError, WriteArgs, apply_patch, list,
+    parse_args, read, search, write,
+};
+use serde_json::{Map, Value, json};
 
-use super::event::ToolExec;
+pub(crate) use ask_user::CONFIRM_WIDGET_ID;
+pub(crate) use repeats::Repeats;
+pub(crate) use widget_submit::{WidgetSubmit, parse_widget_submit};
+
+use super::event::{RunKind, StateWriter, ToolExec};
 use super::state_desk::StateDesk;
+use crate::tools::Toolbox;
+use builtin::Builtin;
+use large::Shrunk;
+use mcp::Mcp;
+use state_gate::StateGate;
 
 /// What became of a call.
 #[derive(Clone, Debug)]
@@ -21,3 +55,320 @@ pub(crate) struct Ran {
     /// Things worth saying to the user.
     pub(crate) warnings: Vec<String>,
 }
+
+/// What the tools of a turn are made of.
+#[derive(Debug)]
+pub(crate) struct RunToolsSetup {
+    /// The directories that file tools see.
+    pub(crate) mounts: Rc<Mounts>,
+    /// The merged policy.
+    pub(crate) policy: ToolPolicy,
+    /// How the model is talked to.
+    pub(crate) kind: RunKind,
+    /// The agent whose policy holds.
+    pub(crate) agent_id: Option<String>,
+    /// How many bytes of a result the model gets.
+    pub(crate) result_preview_bytes: usize,
+    /// The directory behind `@state`: the whole of large results goes to `logs/tool-results/` there.
+    pub(crate) state_dir: Option<PathBuf>,
+    /// The real paths that nobody may see.
+    pub(crate) roots: Roots,
+    /// The servers, and which of their tools may be called.
+    pub(crate) mcp: Option<(Rc<Toolbox>, Policy)>,
+}
+
+/// The tools that a model may call in one turn.
+#[derive(Debug)]
+pub(crate) struct RunTools {
+    mounts: Rc<Mounts>,
+    kind: RunKind,
+    agent_id: Option<String>,
+    limits: FsLimits,
+    has_fs: bool,
+    /// Whether there is a `@state`.
+    has_state: bool,
+    result_preview_bytes: usize,
+    state_dir: Option<PathBuf>,
+    roots: Roots,
+    mcp: Option<Mcp>,
+}
+
+/// What a tool gave.
+#[derive(Debug, Default)]
+struct Done {
+    result: Value,
+    question: Option<Value>,
+    warnings: Vec<StateWarning>,
+}
+
+impl From<Value> for Done {
+    fn from(result: Value) -> Self {
+        Self { result, ..Self::default() }
+    }
+}
+
+impl RunTools {
+    /// The tools that a merged policy allows.
+    pub(crate) fn new(setup: RunToolsSetup) -> Self {
+        let RunToolsSetup { mounts, policy, kind, agent_id, result_preview_bytes, state_dir, roots, mcp } =
+            setup;
+        let mcp = mcp.map(|(toolbox, granted)| Mcp::of_toolbox(toolbox, granted));
+        Self::with_mcp(mounts, &policy, (kind, agent_id), (result_preview_bytes, state_dir), roots, mcp)
+    }
+
+    fn with_mcp(
+        mounts: Rc<Mounts>,
+        policy: &ToolPolicy,
+        (kind, agent_id): (RunKind, Option<String>),
+        (result_preview_bytes, state_dir): (usize, Option<PathBuf>),
+        roots: Roots,
+        mcp: Option<Mcp>,
+    ) -> Self {
+        let default = FsLimits::default();
+        let limits = FsLimits {
+            max_read_bytes: policy.fs.max_read_bytes.unwrap_or(default.max_read_bytes),
+            max_write_bytes: policy.fs.max_write_bytes.unwrap_or(default.max_write_bytes),
+        };
+        let has_state = AliasPath::below(Mount::State, "x").is_ok_and(|path| mounts.may_write(&path).is_ok());
+        let mcp = mcp
+            .filter(|_| policy.mcp.is_enabled.unwrap_or(false))
+            .map(|mcp| mcp.limited_to(policy.mcp.allowed_servers.clone()));
+        let has_fs = policy.fs.is_enabled.unwrap_or(true);
+        Self {
+            mounts,
+            kind,
+            agent_id,
+            limits,
+            has_fs,
+            has_state,
+            result_preview_bytes,
+            state_dir,
+            roots,
+            mcp,
+        }
+    }
+
+    /// The tools by the names that every provider takes.
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
+        let builtin = self.visible().map(|tool| ToolSpec {
+            name: tool.api_name().to_owned(),
+            description: tool.description().to_owned(),
+            parameters: tool.parameters(),
+        });
+        builtin.chain(self.mcp.iter().flat_map(|mcp| mcp.specs(&self.roots))).collect()
+    }
+
+    /// The same tools by their own names, for the prompt of a provider that has no tools.
+    pub(crate) fn schemas(&self) -> Vec<ToolSchema> {
+        let builtin = self.visible().map(|tool| ToolSchema {
+            name: tool.name().to_owned(),
+            description: Some(tool.description().to_owned()),
+            input_schema: Some(tool.parameters()),
+        });
+        builtin.chain(self.mcp.iter().flat_map(|mcp| mcp.schemas(&self.roots))).collect()
+    }
+
+    /// The tool's own name, however it was called; what nobody knows is shortened.
+    pub(crate) fn canonical_name(&self, name: &str) -> String {
+        if let Some(tool) = Builtin::of(name) {
+            return tool.name().to_owned();
+        }
+        let known = self.mcp.as_ref().and_then(|mcp| mcp.tool(name)).map(mcp::own_name);
+        known.unwrap_or_else(|| hide::text(&summary::short(name, 100), &self.roots))
+    }
+
+    /// Runs a call: always one result, which says whether it is `ok`.
+    pub(crate) fn run(&self, call: &ToolCall, desk: &mut dyn StateDesk, stop: &Stop) -> Ran {
+        let started_at = Instant::now();
+        let mut done = self.call(call, desk, stop).unwrap_or_else(|mut error| {
+            error.message = summary::short(&error.message, summary::MAX_MESSAGE);
+            error.to_json().into()
+        });
+        hide::value(&mut done.result, &self.roots);
+        if let (Some(result), false) = (done.result.as_object_mut(), done.warnings.is_empty()) {
+            let warnings = done.warnings.iter();
+            let warnings =
+                warnings.map(|warning| json!({ "code": warning.code, "message": warning.message }));
+            result.insert("warnings".to_owned(), warnings.collect());
+        }
+        let is_error = done.result.get("ok") != Some(&Value::Bool(true));
+        let mut warnings: Vec<String> =
+            done.warnings.iter().map(|warning| hide::text(&warning.message, &self.roots)).collect();
+        let mut output = summary::output(&done.result);
+        let Shrunk { content, result_path, warning } = self.shrink(call, done.result);
+        if let (Some(path), Some(output)) = (result_path, output.as_object_mut()) {
+            output.insert("resultPath".to_owned(), path.into());
+        }
+        warnings.extend(warning);
+        let mut input = summary::input(Builtin::of(&call.name), &call.arguments);
+        hide::value(&mut input, &self.roots);
+        let exec = ToolExec {
+            tool_call_id: summary::short(&call.id, 200),
+            tool_name: self.canonical_name(&call.name),
+            agent_id: self.agent_id.clone(),
+            input,
+            output,
+            duration_ms: u64::try_from(started_at.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        Ran { exec, content, is_error, question: done.question, warnings }
+    }
+
+    /// What the model gets of a result.
+    fn shrink(&self, call: &ToolCall, result: Value) -> Shrunk {
+        let limit = self.result_preview_bytes;
+        match Builtin::of(&call.name) {
+            // What the user is asked has a limit of its own, and is no use in part.
+            Some(Builtin::AskUser) => Shrunk::whole(&result),
+            Some(Builtin::Read) => large::shrink_read(result, &call.arguments, limit)
+                .unwrap_or_else(|result| self.shrink_any(call, &result)),
+            Some(
+                Builtin::List
+                | Builtin::Search
+                | Builtin::Write
+                | Builtin::ApplyPatch
+                | Builtin::CompleteNode,
+            )
+            | None => self.shrink_any(call, &result),
+        }
+    }
+
+    fn shrink_any(&self, call: &ToolCall, result: &Value) -> Shrunk {
+        let directory = self.state_dir.as_deref().filter(|_| self.has_state);
+        let reader = if self.has_fs { large::Reader::Fs } else { large::Reader::Nobody };
+        large::shrink(result, &call.id, self.result_preview_bytes, directory, reader)
+    }
+
+    fn visible(&self) -> impl Iterator<Item = Builtin> {
+        Builtin::ALL.into_iter().filter(|tool| self.is_visible(*tool))
+    }
+
+    fn is_visible(&self, tool: Builtin) -> bool {
+        match tool {
+            Builtin::List | Builtin::Read | Builtin::Search | Builtin::Write => self.has_fs,
+            Builtin::ApplyPatch => self.has_fs && self.has_state,
+            Builtin::AskUser => true,
+            Builtin::CompleteNode => self.kind == RunKind::Run,
+        }
+    }
+
+    fn call(&self, call: &ToolCall, desk: &mut dyn StateDesk, stop: &Stop) -> Result<Done, ToolError> {
+        let Some(tool) = Builtin::of(&call.name) else {
+            return self.call_mcp(call, stop);
+        };
+        if !self.is_visible(tool) {
+            return Err(not_available(tool.name(), "is not available here"));
+        }
+        let args = Value::Object(arguments(call)?);
+        match tool {
+            Builtin::List => Ok(list(&self.mounts, &parse(args)?)?.into()),
+            Builtin::Read => Ok(read(&self.mounts, self.limits, &parse(args)?)?.into()),
+            Builtin::Search => Ok(search(&self.mounts, self.limits, &parse(args)?)?.into()),
+            Builtin::Write => self.write(&call.id, &parse(args)?, desk),
+            Builtin::ApplyPatch => self.apply_patch(&call.id, &parse(args)?, desk),
+            Builtin::AskUser => {
+                let mut widget = ask_user::widget(parse(args)?)?;
+                hide::value(&mut widget, &self.roots);
+                let result = json!({ "ok": true, "widgetBlock": ask_user::widget_block(&widget) });
+                Ok(Done { result, question: Some(widget), warnings: Vec::new() })
+            }
+            Builtin::CompleteNode => {
+                let by = StateWriter::Call(call.id.clone());
+                let (result, warnings) =
+                    state_gate::complete(&self.mounts, self.limits, parse(args)?, by, desk)?;
+                Ok(Done { result, question: None, warnings })
+            }
+        }
+    }
+
+    fn write(&self, id: &str, args: &WriteArgs, desk: &mut dyn StateDesk) -> Result<Done, ToolError> {
+        let path = AliasPath::parse(&args.path)?;
+        // What is too large is refused below whatever it is, so it uses nothing up.
+        if args.content.len() as u64 <= self.limits.max_write_bytes {
+            state_gate::confirm(&self.mounts, &path, Some(args.content.as_bytes()), desk)?;
+        }
+        let mut gate = StateGate::new(desk, StateWriter::Call(id.to_owned()), self.kind);
+        let mut written = write(&self.mounts, self.limits, args, &mut gate)?;
+        let mut warnings = gate.into_warnings();
+        if self.kind == RunKind::Run && written.is_new && state_gate::is_artifact(&written.path) {
+            warnings.extend(state_gate::record_artifact(&self.mounts, &written.path, id, desk)?);
+            if let Some(result) = written.result.as_object_mut() {
+                result.insert("recordedArtifact".to_owned(), written.path.relative().into());
+            }
+        }
+        Ok(Done { result: written.result, question: None, warnings })
+    }
+
+    fn apply_patch(
+        &self,
+        id: &str,
+        args: &ApplyPatchArgs,
+        desk: &mut dyn StateDesk,
+    ) -> Result<Done, ToolError> {
+        let path = AliasPath::parse(&args.path)?;
+        let after = state_gate::patched(&self.mounts, &path, &args.patch.update);
+        state_gate::confirm(&self.mounts, &path, after.as_deref().map(str::as_bytes), desk)?;
+        let mut gate = StateGate::new(desk, StateWriter::Call(id.to_owned()), self.kind);
+        let written = apply_patch(&self.mounts, self.limits, args, &mut gate)?;
+        Ok(Done { result: written.result, question: None, warnings: gate.into_warnings() })
+    }
+
+    fn call_mcp(&self, call: &ToolCall, stop: &Stop) -> Result<Done, ToolError> {
+        let Some(mcp) = &self.mcp else {
+            let reason =
+                if call.name.contains("__") { "is not available: MCP is disabled" } else { "does not exist" };
+            return Err(not_available(&call.name, reason));
+        };
+        let tool = mcp.allowed(&call.name).map_err(|refusal| {
+            ToolError::new(ErrorCode::ToolNotAvailable, aiwf_prompt::redact_paths(&refusal).into_owned())
+        })?;
+        let path = match &self.state_dir {
+            Some(directory) => Some(large::results_dir(directory).join(large::file_stem(&call.id))),
+            None => None,
+        };
+        Ok(mcp.call(tool, &call.id, arguments(call)?, path, stop)?.into())
+    }
+}
+
+fn not_available(name: &str, reason: &str) -> ToolError {
+    let name = aiwf_prompt::redact_paths(&summary::short(name, 100)).into_owned();
+    ToolError::new(ErrorCode::ToolNotAvailable, format!("tool `{name}` {reason}"))
+}
+
+/// The arguments of a call; none at all are an empty object.
+fn arguments(call: &ToolCall) -> Result<Map<String, Value>, ToolError> {
+    let refuse = |message: &str| Err(ToolError::new(ErrorCode::ToolArgsInvalidJson, message));
+    match &call.arguments {
+        Value::Object(arguments) => Ok(arguments.clone()),
+        Value::Null => Ok(Map::new()),
+        Value::String(text) if text.trim().is_empty() => Ok(Map::new()),
+        Value::String(_) => refuse("the arguments are not valid JSON: send one JSON object"),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
+            refuse("the arguments are no JSON object: send one JSON object")
+        }
+    }
+}
+
+/// The arguments as a tool takes them; what was wrongly given is not repeated.
+fn parse<T: serde::de::DeserializeOwned>(args: Value) -> Result<T, ToolError> {
+    parse_args(args).map_err(|mut error| {
+        if let Some((before, rest)) = error.message.split_once("string \"")
+            && let Some((_, after)) = rest.rsplit_once("\", expected")
+        {
+            error.message = format!("{before}string, expected{after}");
+        }
+        error.message = aiwf_prompt::redact_paths(&error.message).into_owned();
+        error
+    })
+}
+
+#[cfg(test)]
+#[path = "tools_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "tools_state_tests.rs"]
+mod state_tests;
+
+#[cfg(test)]
+#[path = "tools_ask_tests.rs"]
+mod ask_tests;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The codes of file tools.
+/// The codes of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
     /// `ENOENT`.
@@ -28,6 +28,14 @@ pub enum ErrorCode {
     InvalidArgs,
     /// `E_INTERNAL`.
     Internal,
+    /// `TOOL_NOT_AVAILABLE`.
+    ToolNotAvailable,
+    /// `TOOL_ARGS_INVALID_JSON`.
+    ToolArgsInvalidJson,
+    /// `TOOL_EXEC_FAILED`.
+    ToolExecFailed,
+    /// `STATE_CHANGE_REQUIRES_CONFIRMATION`.
+    StateChangeRequiresConfirmation,
 }
 
 impl ErrorCode {
@@ -44,6 +52,10 @@ impl ErrorCode {
             Self::PreconditionFailed => "E_PRECONDITION_FAILED",
             Self::InvalidArgs => "E_INVALID_ARGS",
             Self::Internal => "E_INTERNAL",
+            Self::ToolNotAvailable => "TOOL_NOT_AVAILABLE",
+            Self::ToolArgsInvalidJson => "TOOL_ARGS_INVALID_JSON",
+            Self::ToolExecFailed => "TOOL_EXEC_FAILED",
+            Self::StateChangeRequiresConfirmation => "STATE_CHANGE_REQUIRES_CONFIRMATION",
         }
     }
 }

@@ -1,0 +1,177 @@
+//! Results that are too large for a model: it gets the beginning, and where the rest is.
+//!
+//! The whole of a result goes into a file of the engine's own under `@state/logs/tool-results/`. A file that cannot be
+//! written does not make the call fail: the model gets the beginning and is told so.
+
+use std::path::{Path, PathBuf};
+
+use aiwf_store::{Durability, create_dir, name_fault, sha256_hex, write_atomic};
+use serde_json::{Value, json};
+
+use super::summary::short;
+
+/// The longest name of a result file, without its ending.
+const MAX_STEM: usize = 80;
+/// The longest message of an error whose whole is in a file.
+const MAX_ERROR_MESSAGE: usize = 500;
+
+/// Whether the model can read a file that a result points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// By file tools.
+    Fs,
+    /// It has none.
+    Nobody,
+}
+
+/// What the model gets.
+#[derive(Debug)]
+pub(super) struct Shrunk {
+    pub(super) content: String,
+    /// Where the whole of it is.
+    pub(super) result_path: Option<String>,
+    /// What a person should know.
+    pub(super) warning: Option<String>,
+}
+
+impl Shrunk {
+    /// All of it.
+    pub(super) fn whole(result: &Value) -> Self {
+        Self { content: result.to_string(), result_path: None, warning: None }
+    }
+}
+
+/// The directory for results, below that of the state.
+pub(super) fn results_dir(state_dir: &Path) -> PathBuf {
+    state_dir.join("logs").join("tool-results")
+}
+
+/// The id of a call as the name of a file: two ids that differ have two names.
+pub(super) fn file_stem(id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    let plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).take(MAX_STEM).collect();
+    if !id.is_empty() && plain == id && !plain.starts_with('.') && name_fault(&plain).is_none() {
+        return plain;
+    }
+    let hash: String = sha256_hex(id.as_bytes()).chars().take(8).collect();
+    format!("call-{}-{hash}", plain.trim_matches('.'))
+}
+
+/// A result of `fs.read` with less of its text, and where to read on; handed back when it is something else.
+pub(super) fn shrink_read(mut result: Value, args: &Value, limit: usize) -> Result<Shrunk, Value> {
+    let whole = result.to_string();
+    if whole.len() <= limit {
+        return Ok(Shrunk { content: whole, result_path: None, warning: None });
+    }
+    let Some(map) = result.as_object_mut() else { return Err(result) };
+    let text = map.shift_remove("content").or_else(|| map.shift_remove("contentPreview"));
+    let Some(Value::String(text)) = text else { return Err(result) };
+    map.insert("truncated".to_owned(), true.into());
+    let first = args.get("startLine").and_then(Value::as_u64).unwrap_or(1);
+    let result = fitting(limit, &text, |start| {
+        // Whole lines, as long as there is one.
+        let shown = start.rfind('\n').and_then(|end| start.get(..=end)).unwrap_or(start);
+        let n_lines = shown.matches('\n').count() as u64;
+        let next = first.saturating_add(n_lines);
+        let hint = if n_lines == 0 {
+            format!("line {first} is longer than a result may be: find the place with fs.search")
+        } else {
+            format!("lines {first} to {} are shown: read on with startLine {next} and an endLine", next - 1)
+        };
+        let mut result = result.clone();
+        if let Some(map) = result.as_object_mut() {
+            map.insert("contentPreview".to_owned(), shown.into());
+            map.insert("hint".to_owned(), hint.into());
+        }
+        result
+    });
+    Ok(Shrunk::whole(&result))
+}
+
+/// Any other result: the whole in a file, the beginning for the model.
+pub(super) fn shrink(
+    result: &Value,
+    id: &str,
+    limit: usize,
+    state_dir: Option<&Path>,
+    reader: Reader,
+) -> Shrunk {
+    let content = result.to_string();
+    if content.len() <= limit {
+        return Shrunk { content, result_path: None, warning: None };
+    }
+    let pretty = format!("{result:#}\n");
+    let kept = state_dir.map(|directory| keep(directory, id, &pretty));
+    let (result_path, hint, warning) = match kept {
+        Some(Ok(path)) if reader == Reader::Fs => {
+            (Some(path), "read resultPath with startLine and endLine for the rest", None)
+        }
+        Some(Ok(path)) => (Some(path), "only the beginning is shown: ask for less at once", None),
+        Some(Err(error)) => {
+            let warning = format!("the whole result of a tool could not be kept: {error}");
+            (
+                None,
+                "only the beginning is shown, and the rest could not be kept: ask for less at once",
+                Some(warning),
+            )
+        }
+        None => (None, "only the beginning is shown: ask for less at once", None),
+    };
+    let is_ok = result.get("ok") == Some(&Value::Bool(true));
+    let shrunk = fitting(limit, &pretty, |start| {
+        let mut shrunk = json!({ "ok": is_ok, "truncated": true });
+        let Some(map) = shrunk.as_object_mut() else { return shrunk };
+        if let Some(error) = result.get("error") {
+            let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+            let error = json!({ "code": error.get("code"), "message": short(message, MAX_ERROR_MESSAGE) });
+            map.insert("error".to_owned(), error);
+        }
+        map.insert("preview".to_owned(), start.into());
+        map.insert("bytes".to_owned(), pretty.len().into());
+        if let Some(path) = &result_path {
+            map.insert("resultPath".to_owned(), path.clone().into());
+        }
+        map.insert("hint".to_owned(), hint.into());
+        shrunk
+    });
+    Shrunk { content: shrunk.to_string(), result_path, warning }
+}
+
+/// A result with as much of a text as fits; how much that is depends on what has to be escaped.
+fn fitting(limit: usize, text: &str, result: impl Fn(&str) -> Value) -> Value {
+    let mut room = limit;
+    loop {
+        let fitted = result(start_of(text, room));
+        let n_bytes = fitted.to_string().len();
+        if n_bytes <= limit || room == 0 {
+            return fitted;
+        }
+        // What is over, at least; then once more if escapes took it.
+        room = room.saturating_sub((n_bytes - limit).clamp(1, room / 2 + 1));
+    }
+}
+
+fn start_of(text: &str, max_bytes: usize) -> &str {
+    let mut end = max_bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// Writes the whole of a result; the alias of its file. An earlier result of the same id stays.
+fn keep(state_dir: &Path, id: &str, text: &str) -> Result<String, std::io::ErrorKind> {
+    let directory = results_dir(state_dir);
+    create_dir(&directory).map_err(|error| error.source.kind())?;
+    let mut name = format!("{}.json", file_stem(id));
+    match std::fs::read(directory.join(&name)) {
+        Ok(before) if before != text.as_bytes() => {
+            let hash: String = sha256_hex(text.as_bytes()).chars().take(8).collect();
+            name = format!("{}-{hash}.json", file_stem(id));
+        }
+        Ok(_) | Err(_) => {}
+    }
+    write_atomic(&directory.join(&name), Durability::Process, |out| out.write_all(text.as_bytes()))
+        .map_err(|error| error.source.kind())?;
+    Ok(format!("@state/logs/tool-results/{name}"))
+}

@@ -1,0 +1,191 @@
+//! Tools of MCP servers, as a run offers and calls them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use aiwf_prompt::{Roots, ToolSchema, redact_paths};
+use aiwf_provider::{Stop, ToolSpec};
+use aiwf_store::sha256_hex;
+use aiwf_tools::sandbox::{ErrorCode, ToolError};
+use aiwf_tools::{Call, CallError, ExecuteOptions, Outcome, Policy, Tool, ToolsError, execute_tools};
+use serde_json::{Map, Value, json};
+
+use super::{hide, summary};
+use crate::tools::Toolbox;
+
+/// What the names of such tools begin with.
+const PREFIX: &str = "mcp__";
+/// The longest name that model APIs take.
+const MAX_API_NAME: usize = 64;
+
+/// Runs one call under a policy; what is too large for it goes to the path.
+type Caller = dyn Fn(Call, &Policy, &Path, &Stop) -> Option<Outcome>;
+
+/// The tools of servers that may be called.
+pub(super) struct Mcp {
+    policy: Policy,
+    /// The servers; all of them when not said.
+    servers: Option<Vec<String>>,
+    caller: Rc<Caller>,
+    /// Where results go when there is no state.
+    results_dir: PathBuf,
+}
+
+impl fmt::Debug for Mcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mcp").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+impl Mcp {
+    pub(super) fn of_toolbox(toolbox: Rc<Toolbox>, policy: Policy) -> Self {
+        let results_dir = toolbox.results_dir().to_owned();
+        let caller = move |call: Call, policy: &Policy, path: &Path, stop: &Stop| {
+            let options = ExecuteOptions {
+                result_path: &|_| path.to_owned(),
+                is_stopped: &|| stop.is_raised(),
+                on_progress: &|_, _| (),
+            };
+            execute_tools(&[call], policy, toolbox.servers(), &options).pop()
+        };
+        Self { policy, servers: None, caller: Rc::new(caller), results_dir }
+    }
+
+    /// The same with these servers only.
+    pub(super) fn limited_to(mut self, servers: Option<Vec<String>>) -> Self {
+        self.servers = servers;
+        self
+    }
+
+    fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.policy.tools().filter(|tool| self.has_server(&tool.server))
+    }
+
+    fn has_server(&self, server: &str) -> bool {
+        self.servers.as_ref().is_none_or(|servers| servers.iter().any(|allowed| allowed == server))
+    }
+
+    /// The tool of a name, in any of its forms, if it may be called.
+    pub(super) fn tool(&self, name: &str) -> Option<&Tool> {
+        // The names that were shown come first: a server may be called `mcp`.
+        let shown = self.tools().find(|tool| name == own_name(tool) || name == api_name(tool));
+        shown.or_else(|| self.tools().find(|tool| name == tool.full_name()))
+    }
+
+    /// The tool of a name, or why it cannot be called.
+    pub(super) fn allowed(&self, name: &str) -> Result<&Tool, String> {
+        if let Some(tool) = self.tool(name) {
+            return Ok(tool);
+        }
+        let name = name.strip_prefix(PREFIX).unwrap_or(name);
+        match self.policy.allows(name) {
+            // What the policy allows and is not above is of a server that is not allowed.
+            Ok(tool) => {
+                Err(format!("`{name}` is not available: its server `{}` is not allowed here", tool.server))
+            }
+            Err(refusal) => Err(refusal.to_string()),
+        }
+    }
+
+    pub(super) fn specs(&self, roots: &Roots) -> Vec<ToolSpec> {
+        let spec = |tool: &Tool| {
+            let (description, parameters) = shown(tool, roots);
+            ToolSpec { name: api_name(tool), description, parameters }
+        };
+        self.tools().map(spec).collect()
+    }
+
+    pub(super) fn schemas(&self, roots: &Roots) -> Vec<ToolSchema> {
+        let schema = |tool: &Tool| {
+            let (description, parameters) = shown(tool, roots);
+            ToolSchema {
+                name: own_name(tool),
+                description: Some(description),
+                input_schema: Some(parameters),
+            }
+        };
+        self.tools().map(schema).collect()
+    }
+
+    /// Calls a tool; a server that fails is an error for the model, and never one of the run.
+    pub(super) fn call(
+        &self,
+        tool: &Tool,
+        id: &str,
+        arguments: Map<String, Value>,
+        path: Option<PathBuf>,
+        stop: &Stop,
+    ) -> Result<Value, ToolError> {
+        let path = path.unwrap_or_else(|| {
+            let hash: String = sha256_hex(id.as_bytes()).chars().take(16).collect();
+            self.results_dir.join(format!("{}-{hash}", std::process::id()))
+        });
+        let call = Call { id: id.to_owned(), name: tool.full_name(), arguments };
+        let failed = |code: ErrorCode, message: &str| {
+            let message = redact_paths(&summary::short(message, summary::MAX_MESSAGE)).into_owned();
+            ToolError::new(code, message)
+        };
+        let Some(outcome) = (self.caller)(call, &self.policy, &path, stop) else {
+            return Err(failed(ErrorCode::ToolExecFailed, "the call gave nothing"));
+        };
+        match outcome.result {
+            Err(CallError::Refused(refusal)) => {
+                Err(failed(ErrorCode::ToolNotAvailable, &refusal.to_string()))
+            }
+            Err(CallError::Failed(error @ ToolsError::BadArguments { .. })) => {
+                Err(failed(ErrorCode::InvalidArgs, &error.to_string()))
+            }
+            Err(CallError::Failed(error)) => Err(failed(ErrorCode::ToolExecFailed, &error.to_string())),
+            Ok(result) if result.is_error => Err(ToolError::new(
+                ErrorCode::ToolExecFailed,
+                summary::short(&result.text, summary::MAX_MESSAGE),
+            )),
+            Ok(result) => {
+                let mut value = json!({
+                    "ok": true,
+                    "content": result.text,
+                    "bytes": result.bytes,
+                    "sha256": result.sha256,
+                    "truncated": result.is_cut,
+                });
+                if let (Some(structured), Some(value)) = (result.structured, value.as_object_mut()) {
+                    value.insert("structured".to_owned(), structured);
+                }
+                Ok(value)
+            }
+        }
+    }
+}
+
+/// The name by which a run knows a tool.
+pub(super) fn own_name(tool: &Tool) -> String {
+    format!("{PREFIX}{}", tool.full_name())
+}
+
+/// The name that model APIs take; only for showing, what comes back is looked up.
+fn api_name(tool: &Tool) -> String {
+    let name = own_name(tool);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    if name.len() <= MAX_API_NAME && name.chars().all(is_plain) {
+        return name;
+    }
+    let hash: String = sha256_hex(name.as_bytes()).chars().take(8).collect();
+    let start: String =
+        name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(MAX_API_NAME - 9).collect();
+    format!("{start}_{hash}")
+}
+
+/// What a model reads about a tool, in the words of its server.
+fn shown(tool: &Tool, roots: &Roots) -> (String, Value) {
+    let mut parameters = tool.input_schema.clone();
+    hide::value(&mut parameters, roots);
+    (hide::text(tool.description.as_deref().unwrap_or_default(), roots), parameters)
+}
+
+#[cfg(test)]
+impl Mcp {
+    pub(super) fn of_caller(policy: Policy, caller: Rc<Caller>) -> Self {
+        Self { policy, servers: None, caller, results_dir: PathBuf::new() }
+    }
+}

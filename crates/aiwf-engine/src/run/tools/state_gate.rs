@@ -1,0 +1,285 @@
+//! What guards the state file of a run: confirmation, guard, intent, and only then the file.
+//!
+//! A confirmation is asked for first, before anything else about the change is judged. It is used up by the first call that
+//! has good arguments and means another state file than there is, whether or not that call is then refused: a person
+//! agreed to one attempt, not to as many as it takes.
+
+use aiwf_package::{
+    Accepted, CompleteNode, Conditions, Graph, RejectCode, Rejected, State, StateWarning, complete_node,
+    guard,
+};
+use aiwf_store::Durability;
+use aiwf_tools::sandbox::{
+    AliasPath, ErrorCode, FrontMatterUpdate, FsLimits, Mount, Mounts, ToolError, WriteGate,
+};
+use serde_json::{Value, json};
+
+use super::super::event::{RunKind, StateWriter};
+use super::super::state_desk::StateDesk;
+use super::ask_user::CONFIRM_WIDGET_ID;
+
+/// The file that is guarded.
+const STATE_FILE: &str = "workflow.md";
+/// The largest state file.
+const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
+/// Where new files are put on record.
+const ARTIFACTS: &str = "artifacts";
+
+/// The gate of `@state`: everything there is free but the state file.
+pub(super) struct StateGate<'d> {
+    desk: &'d mut dyn StateDesk,
+    by: StateWriter,
+    kind: RunKind,
+    warnings: Vec<StateWarning>,
+}
+
+impl<'d> StateGate<'d> {
+    pub(super) fn new(desk: &'d mut dyn StateDesk, by: StateWriter, kind: RunKind) -> Self {
+        Self { desk, by, kind, warnings: Vec::new() }
+    }
+
+    /// What the guard said about the write that was taken.
+    pub(super) fn into_warnings(self) -> Vec<StateWarning> {
+        self.warnings
+    }
+}
+
+impl WriteGate for StateGate<'_> {
+    fn check(&mut self, path: &AliasPath, before: Option<&[u8]>, after: &[u8]) -> Result<(), ToolError> {
+        if !is_state_file(path) || before == Some(after) {
+            return Ok(());
+        }
+        let conditions = self.desk.conditions();
+        let Some(graph) = self.desk.graph() else {
+            return match self.kind {
+                RunKind::Run => Err(no_graph()),
+                RunKind::Agent | RunKind::Chat => Ok(()),
+            };
+        };
+        let (before, after) = (text_of(before.ok_or_else(lost)?)?, text_of(after)?);
+        let accepted = guarded(graph, before, after, conditions)?;
+        self.desk.intend(self.by.clone(), before, after)?;
+        self.warnings.extend(accepted.warnings);
+        Ok(())
+    }
+}
+
+fn guarded(graph: &Graph, before: &str, after: &str, conditions: Conditions) -> Result<Accepted, ToolError> {
+    // The hash that the caller named was compared before the gate was asked.
+    guard(graph, before, after, None, conditions).map_err(rejected)
+}
+
+/// After completion: uses up the user's confirmation, or refuses, when the state file would become another one.
+///
+/// `after` is the file as it would be; none when that cannot be told yet.
+pub(super) fn confirm(
+    mounts: &Mounts,
+    path: &AliasPath,
+    after: Option<&[u8]>,
+    desk: &mut dyn StateDesk,
+) -> Result<(), ToolError> {
+    if !is_state_file(path) || !desk.is_complete() {
+        return Ok(());
+    }
+    if after.is_some() && mounts.current(path, MAX_STATE_BYTES)?.as_deref() == after {
+        return Ok(());
+    }
+    confirmed(desk)
+}
+
+fn confirmed(desk: &mut dyn StateDesk) -> Result<(), ToolError> {
+    if desk.take_confirmation() {
+        return Ok(());
+    }
+    let message = format!(
+        "the workflow is complete, and `@state/workflow.md` changes only after the user agrees: call ui.ask_user with \
+         widgetId `{CONFIRM_WIDGET_ID}` and type `confirmation`, say in its message what would change, then try again"
+    );
+    let details = json!({ "widgetId": CONFIRM_WIDGET_ID, "type": "confirmation" });
+    Err(ToolError::new(ErrorCode::StateChangeRequiresConfirmation, message).with_details(details))
+}
+
+/// A file as a patch would leave it; none when it cannot be patched.
+pub(super) fn patched(mounts: &Mounts, path: &AliasPath, update: &FrontMatterUpdate) -> Option<String> {
+    let bytes = mounts.current(path, MAX_STATE_BYTES).ok()??;
+    update.apply(std::str::from_utf8(&bytes).ok()?).ok()
+}
+
+/// `workflow.complete_node`: the current node is done, and the run goes on.
+pub(super) fn complete(
+    mounts: &Mounts,
+    limits: FsLimits,
+    mut call: CompleteNode,
+    by: StateWriter,
+    desk: &mut dyn StateDesk,
+) -> Result<(Value, Vec<StateWarning>), ToolError> {
+    call.artifacts = checked_artifacts(mounts, &call.artifacts)?;
+    let path = state_path()?;
+    let bytes = mounts.current(&path, MAX_STATE_BYTES)?.ok_or_else(lost)?;
+    let before = text_of(&bytes)?;
+    if desk.is_complete() {
+        confirmed(desk)?;
+    }
+    let (now, conditions) = (desk.now(), desk.conditions());
+    let graph = desk.graph().ok_or_else(no_graph)?;
+    let exists = |output: &str| is_there(mounts, output);
+    let moved = complete_node(graph, before, &call, &exists, &now, conditions).map_err(rejected)?;
+    within(limits, moved.text.len())?;
+    desk.intend(by, before, &moved.text)?;
+    mounts.write(&path, moved.text.as_bytes(), Durability::PowerLoss)?;
+    let accepted = moved.accepted;
+    let mut result = json!({
+        "ok": true,
+        "completedNodeId": accepted.from,
+        "currentNodeId": accepted.to,
+        "workflowComplete": accepted.is_complete,
+        "sha256After": accepted.sha256_after,
+    });
+    let n_before = State::parse(before).map_or(0, |state| state.decision_log().len());
+    if let (Some(decision), Some(result)) =
+        (accepted.state.decision_log().get(n_before), result.as_object_mut())
+    {
+        result.insert("decision".to_owned(), decision.clone());
+    }
+    Ok((result, accepted.warnings))
+}
+
+fn within(limits: FsLimits, n_bytes: usize) -> Result<(), ToolError> {
+    if n_bytes as u64 <= limits.max_write_bytes {
+        return Ok(());
+    }
+    let message = format!(
+        "the state file would have {n_bytes} bytes, and one write may take {}",
+        limits.max_write_bytes
+    );
+    let details = json!({ "bytes": n_bytes, "maxWriteBytes": limits.max_write_bytes });
+    Err(ToolError::new(ErrorCode::WriteLimit, message).with_details(details))
+}
+
+/// Paths relative to the project, each once; all of them must be there.
+fn checked_artifacts(mounts: &Mounts, artifacts: &[String]) -> Result<Vec<String>, ToolError> {
+    let mut checked: Vec<String> = Vec::new();
+    let mut missing = Vec::new();
+    for artifact in artifacts {
+        let path = project_path(artifact)?;
+        if !mounts.has_file(&path) {
+            missing.push(path.to_string());
+        } else if !checked.contains(&path.relative()) {
+            checked.push(path.relative());
+        }
+    }
+    if missing.is_empty() {
+        return Ok(checked);
+    }
+    let names: Vec<String> = missing.iter().map(|path| format!("`{path}`")).collect();
+    let message = format!("artifacts that do not exist: {}", names.join(", "));
+    Err(ToolError::new(ErrorCode::NotFound, message).with_details(json!({ "missingArtifacts": missing })))
+}
+
+/// A path of the project, with or without its mount.
+fn project_path(text: &str) -> Result<AliasPath, ToolError> {
+    if !text.starts_with('@') {
+        if text.starts_with(['/', '\\', '~']) {
+            // The same words as for every other path that is not below a mount.
+            return AliasPath::parse(text);
+        }
+        return AliasPath::below(Mount::Project, text);
+    }
+    let path = AliasPath::parse(text)?;
+    if path.mount() == Mount::Project {
+        return Ok(path);
+    }
+    let message = format!("`{path}` is not under `@project`");
+    Err(ToolError::new(ErrorCode::InvalidArgs, message))
+}
+
+/// Whether an output of a node is there; one that ends in a slash is a directory.
+fn is_there(mounts: &Mounts, output: &str) -> bool {
+    project_path(output).is_ok_and(|path| {
+        if output.ends_with('/') { mounts.directory(&path).is_ok() } else { mounts.has_file(&path) }
+    })
+}
+
+/// Whether a new file there is put on record.
+pub(super) fn is_artifact(path: &AliasPath) -> bool {
+    path.mount() == Mount::Project
+        && path.parts().len() > 1
+        && path.parts().first().is_some_and(|first| first == ARTIFACTS)
+}
+
+/// Puts a new file on record in the state file, without a confirmation; when that fails the file is gone again.
+pub(super) fn record_artifact(
+    mounts: &Mounts,
+    artifact: &AliasPath,
+    call_id: &str,
+    desk: &mut dyn StateDesk,
+) -> Result<Vec<StateWarning>, ToolError> {
+    append_artifact(mounts, artifact, call_id, desk).map_err(|mut error| {
+        let outcome = match mounts.remove_file(artifact) {
+            Ok(()) => format!("`{artifact}` was not kept"),
+            Err(_) => format!("`{artifact}` could not be removed again"),
+        };
+        error.message = format!("{outcome}: it could not be put on record: {}", error.message);
+        error
+    })
+}
+
+fn append_artifact(
+    mounts: &Mounts,
+    artifact: &AliasPath,
+    call_id: &str,
+    desk: &mut dyn StateDesk,
+) -> Result<Vec<StateWarning>, ToolError> {
+    let path = state_path()?;
+    let bytes = mounts.current(&path, MAX_STATE_BYTES)?.ok_or_else(lost)?;
+    let before = text_of(&bytes)?;
+    let update: FrontMatterUpdate =
+        serde_json::from_value(json!({ "artifacts": { "append": [artifact.relative()] } }))
+            .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
+    let after = update
+        .apply(before)
+        .map_err(|error| ToolError::new(ErrorCode::InvalidFrontMatter, format!("`{path}`: {error}")))?;
+    if after == before {
+        return Ok(Vec::new());
+    }
+    let conditions = desk.conditions();
+    let accepted = guarded(desk.graph().ok_or_else(no_graph)?, before, &after, conditions)?;
+    desk.intend(StateWriter::Artifact(call_id.to_owned()), before, &after)?;
+    mounts.write(&path, after.as_bytes(), Durability::PowerLoss)?;
+    Ok(accepted.warnings)
+}
+
+fn is_state_file(path: &AliasPath) -> bool {
+    path.is(Mount::State, STATE_FILE)
+}
+
+fn state_path() -> Result<AliasPath, ToolError> {
+    AliasPath::below(Mount::State, STATE_FILE)
+}
+
+fn lost() -> ToolError {
+    ToolError::new(
+        ErrorCode::NotFound,
+        "`@state/workflow.md` does not exist: the engine makes it, tools do not",
+    )
+}
+
+fn no_graph() -> ToolError {
+    ToolError::new(ErrorCode::Internal, "there is no workflow here, so its state cannot change")
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, ToolError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidFrontMatter, format!("the state file is not UTF-8 text: {error}"))
+    })
+}
+
+fn rejected(rejected: Rejected) -> ToolError {
+    let code = match rejected.code {
+        RejectCode::PreconditionFailed => ErrorCode::PreconditionFailed,
+        RejectCode::InvalidFrontMatter => ErrorCode::InvalidFrontMatter,
+        RejectCode::SchemaValidation => ErrorCode::SchemaValidation,
+        RejectCode::InvalidTransition => ErrorCode::InvalidTransition,
+    };
+    ToolError { code, message: rejected.message, details: rejected.details }
+}
