@@ -148,6 +148,12 @@ impl<'e> Run<'e> {
         self.desk.package.as_deref()
     }
 
+    /// Where its package was read from, when there is one.
+    pub fn package_path(&self) -> Option<std::path::PathBuf> {
+        let package = self.desk.setup().ok()?.package.as_ref()?;
+        Some(self.engine.settings().project_root.join(&package.path))
+    }
+
     /// The agent that is talked to, or works on the current node.
     pub fn agent(&self) -> Option<&AgentDefinition> {
         let package = self.desk.package.as_deref()?;

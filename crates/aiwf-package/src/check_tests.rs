@@ -160,10 +160,15 @@ fn several_workflows_have_ids_of_their_own() {
 #[test]
 fn menus_that_lead_nowhere_are_named() {
     let menu = json!([{ "description": "a", "workflow": "none" }, { "description": "b", "action": "#none" },
-        { "description": "c", "ide-only": true, "web-only": true }, { "description": "d", "workflow": "hello-branch" }]);
+        { "description": "c", "ide-only": true, "web-only": true }, { "description": "d", "workflow": "hello-branch" },
+        { "description": "e", "exec": "gone.md" }, { "description": "f", "action": "x", "data": "../x.json" },
+        { "description": "g", "workflow": "./workflow.md", "triggers": [{ "type": "handler", "match": "h" }] }]);
     assert_snapshot!(Fixture::new().set("agents.json", "/agents/0/menu", menu).findings(), @"
     warning menu-unknown-workflow: agents.json#/agents/0/menu/0/workflow: workflow `none` is not in the package (key workflow)
     warning menu-unknown-prompt: agents.json#/agents/0/menu/1/action: prompt `none` is not one of the agent's (key action)
     warning menu-hidden: agents.json#/agents/0/menu/2: is both `ide-only` and `web-only`: nobody will see it
+    warning menu-exec: agents.json#/agents/0/menu/4/exec: could not load `@pkg/gone.md`: it is not in the package (key exec)
+    warning menu-data: agents.json#/agents/0/menu/5/data: the menu may not use `../x.json`: it holds `..` (key data)
+    warning menu-trigger: agents.json#/agents/0/menu/6/triggers: has a handler without `workflow`, `exec` or `action` (key triggers)
     ");
 }

@@ -9,6 +9,10 @@ mod handler;
 mod menu_error;
 mod names;
 
+pub(crate) use alias_path::data;
+pub(crate) use handler::{find_workflow, script};
+pub(crate) use names::faults as trigger_faults;
+
 use alias_path::{Mount, alias_path};
 use handler::Handler;
 use names::Match;
@@ -43,7 +47,7 @@ pub struct VisibleItem<'a> {
 
 /// Why an item, or one of its triggers, can never be chosen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("menu item {} of the agent {message}", index + 1)]
+#[error("item {} of the agent's menu {message}", index + 1)]
 pub struct MenuFault {
     /// The item's place in the agent's menu, from 0.
     pub index: usize,

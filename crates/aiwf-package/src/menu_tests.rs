@@ -1,3 +1,7 @@
+#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+
+use std::sync::LazyLock;
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -80,7 +84,7 @@ fn a_terminal_shows_what_is_not_for_the_web_alone() {
     5 [bye] Leave (at 6)
     ");
     let faults: Vec<String> = menu.faults.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(faults.join("\n"), @"menu item 5 of the agent is both `ide-only` and `web-only`: it is shown nowhere");
+    insta::assert_snapshot!(faults.join("\n"), @"item 5 of the agent's menu is both `ide-only` and `web-only`: it is shown nowhere");
 }
 
 #[test]
@@ -92,12 +96,12 @@ fn triggers_that_lead_nowhere_are_faults_and_not_shown() {
     assert_eq!(menu.items[0].triggers, Vec::<&str>::new());
     let faults: Vec<String> = menu.faults.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!(faults.join("\n"), @"
-    menu item 1 of the agent has a trigger whose `type` is neither `alias` nor `handler`
-    menu item 1 of the agent has a trigger whose `type` is neither `alias` nor `handler`
-    menu item 1 of the agent has a trigger without `match`
-    menu item 1 of the agent has a trigger without `match`
-    menu item 1 of the agent has a handler without `workflow`, `exec` or `action`
-    menu item 1 of the agent has a handler without `workflow`, `exec` or `action`
+    item 1 of the agent's menu has a trigger whose `type` is neither `alias` nor `handler`
+    item 1 of the agent's menu has a trigger whose `type` is neither `alias` nor `handler`
+    item 1 of the agent's menu has a trigger without `match`
+    item 1 of the agent's menu has a trigger without `match`
+    item 1 of the agent's menu has a handler without `workflow`, `exec` or `action`
+    item 1 of the agent's menu has a handler without `workflow`, `exec` or `action`
     ");
 }
 
@@ -219,7 +223,7 @@ fn an_item_without_a_handler_uses_its_only_trigger_or_its_words() {
 #[test]
 fn a_workflow_is_found_by_id_or_document() {
     let starts = |item: Value| {
-        assert!(chosen(item.clone()).starts_with("StartWorkflow { workflow: \"hello-branch\""), "{item}")
+        assert!(chosen(item.clone()).starts_with("StartWorkflow { workflow: \"hello-branch\""), "{item}");
     };
     for name in
         ["hello-branch", "workflow.md", "./workflow.md", "{package-root}/workflow.md", "@pkg/./workflow.md"]
@@ -230,15 +234,15 @@ fn a_workflow_is_found_by_id_or_document() {
         starts(json!({ "description": "d", "exec": exec }));
     }
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "gone" })), @"
-    UNKNOWN_WORKFLOW: the menu starts workflow `gone`, which is not in the package
+    UNKNOWN_WORKFLOW: the menu starts `gone`, which is not a workflow of the package
     hint: the package has `hello-branch`
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "steps/end-99.md" })), @"
-    UNKNOWN_WORKFLOW: the menu starts workflow `steps/end-99.md`, which is not in the package
+    UNKNOWN_WORKFLOW: the menu starts `steps/end-99.md`, which is not a workflow of the package
     hint: the package has `hello-branch`
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "{project-root}/workflow.md" })), @"
-    UNKNOWN_WORKFLOW: the menu starts workflow `{project-root}/workflow.md`, which is not in the package
+    UNKNOWN_WORKFLOW: the menu starts `{project-root}/workflow.md`, which is not a workflow of the package
     hint: the package has `hello-branch`
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "old/Workflow.YAML" })), @"
@@ -252,11 +256,11 @@ fn markdown_is_run_unless_it_is_a_workflow() {
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/notes.md", "data": "assets/data.json" })), @r##"ExecScript { path: "@pkg/assets/notes.md", content: Some("# Notes\n"), data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), is_cut: false }) } (exact item 1)"##);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "{project-root}/docs/task.md" })), @r#"ExecScript { path: "@project/docs/task.md", content: None, data: None } (exact item 1)"#);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/hidden-workflow.md" })), @"
-    UNKNOWN_WORKFLOW: the menu starts workflow `assets/hidden-workflow.md`, which is not in the package
+    UNKNOWN_WORKFLOW: the menu starts `assets/hidden-workflow.md`, which is not a workflow of the package
     hint: the package has `hello-branch`
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "{project-root}/x/Workflow.md" })), @"
-    UNKNOWN_WORKFLOW: the menu starts workflow `{project-root}/x/Workflow.md`, which is not in the package
+    UNKNOWN_WORKFLOW: the menu starts `{project-root}/x/Workflow.md`, which is not a workflow of the package
     hint: the package has `hello-branch`
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/gone.md" })), @"
@@ -373,6 +377,21 @@ fn some_commands_count_everywhere() {
     }
 }
 
+#[test]
+fn the_example_has_a_menu_that_works() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/packages/bug-triage");
+    let package = Package::load(std::path::Path::new(path)).unwrap();
+    assert_eq!(package.warnings, []);
+    insta::assert_snapshot!(check(&package, &["tr", "report", "what a bug is", "3", "4", "5"]), @r#"
+    "tr" → StartWorkflow { workflow: "bug-triage", data: None, validate: [] } (exact item 1)
+    "report" → StartWorkflow { workflow: "bug-triage", data: None, validate: [] } (exact item 1)
+    "what a bug is" → RunAction { text: "Explain in plain words how you tell a bug from a wish and from a question, with one example of each.", data: None } (medium item 2)
+    "3" → ResumeRun (exact item 3)
+    "4" → DismissAgent (exact item 4)
+    "5" → ClarifyChoice { candidates: [1, 2, 3, 4] } (low)
+    "#);
+}
+
 fn item(trigger: &str, action: &str) -> MenuItem {
     serde_json::from_value(json!({ "description": "d", "trigger": trigger, "action": action })).unwrap()
 }
@@ -421,6 +440,9 @@ prop_compose! {
     }
 }
 
+/// A package that is checked once: that takes longer than many lines.
+static PLAIN: LazyLock<Package> = LazyLock::new(|| package(&json!([])));
+
 /// An agent with that menu.
 fn with_menu(package: &Package, menu: Vec<MenuItem>) -> AgentDefinition {
     AgentDefinition { menu, ..package.agents[0].clone() }
@@ -444,10 +466,9 @@ fn kind(routed: &Routed) -> (MenuCommand, Confidence, Option<usize>) {
 proptest! {
     #[test]
     fn any_text_and_any_menu_give_a_command_or_an_error(menu in prop::collection::vec(any_item(), 0..5), input in word()) {
-        let package = package(&json!([]));
-        let agent = with_menu(&package, menu);
+        let agent = with_menu(&PLAIN, menu);
         let n_visible = visible_menu(&agent).items.len();
-        match route(&package, &agent, &input) {
+        match route(&PLAIN, &agent, &input) {
             Ok(routed) => {
                 prop_assert!(routed.item.is_none_or(|number| (1..=n_visible).contains(&number)));
                 if let MenuCommand::ClarifyChoice { candidates } = routed.command {
@@ -464,19 +485,17 @@ proptest! {
     #[test]
     fn only_the_first_line_decides(menu in prop::collection::vec(any_item(), 0..5), line in "[ab*é 1-]{1,4}", rest in any::<String>()) {
         prop_assume!(!line.trim().is_empty());
-        let package = package(&json!([]));
-        let agent = with_menu(&package, menu);
-        let alone = route(&package, &agent, &line);
-        let more = route(&package, &agent, &format!("{line}\n{rest}"));
+        let agent = with_menu(&PLAIN, menu);
+        let alone = route(&PLAIN, &agent, &line);
+        let more = route(&PLAIN, &agent, &format!("{line}\n{rest}"));
         prop_assert_eq!(alone.map(|routed| kind(&routed)), more.map(|routed| kind(&routed)));
     }
 
     #[test]
     fn a_number_of_the_menu_is_always_that_item(menu in prop::collection::vec(any_item(), 1..6), number in 1..6_usize) {
-        let package = package(&json!([]));
-        let agent = with_menu(&package, menu);
+        let agent = with_menu(&PLAIN, menu);
         let n_visible = visible_menu(&agent).items.len();
-        match route(&package, &agent, &number.to_string()) {
+        match route(&PLAIN, &agent, &number.to_string()) {
             Ok(routed) if number <= n_visible => {
                 prop_assert_eq!((routed.item, routed.confidence), (Some(number), Confidence::Exact));
             }
@@ -493,11 +512,10 @@ proptest! {
         names in prop::collection::btree_set("[ab]{1,4}", 1..6),
         wanted in any::<prop::sample::Index>(),
     ) {
-        let package = package(&json!([]));
-        let agent = with_menu(&package, names.iter().map(|name| item(name, name)).collect());
+        let agent = with_menu(&PLAIN, names.iter().map(|name| item(name, name)).collect());
         let number = wanted.index(names.len());
         let name = names.iter().nth(number).unwrap();
-        let routed = route(&package, &agent, &format!("*{}", name.to_uppercase())).unwrap();
+        let routed = route(&PLAIN, &agent, &format!("*{}", name.to_uppercase())).unwrap();
         prop_assert_eq!((routed.item, routed.confidence), (Some(number + 1), Confidence::Exact));
         prop_assert_eq!(routed.command, MenuCommand::RunAction { text: name.clone(), data: None });
     }

@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use aiwf_engine::provider::Stop;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{Engine, SessionError};
 use clap::Args;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::call_progress;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::live::{Screen, Streaming};
+use crate::output::{self, Output};
 
 /// The heading of these flags in the help.
 const CALLS: &str = "Calls";
@@ -31,6 +33,25 @@ impl CallArgs {
     /// The engine, its calls watched, recorded, and ended by Ctrl-C.
     pub(crate) fn engine(&self, engine: &Engine) -> Engine {
         let engine = engine.clone().stopped_by(stop_on_signals()).recording_to(self.record.clone());
+        self.watched(engine)
+    }
+
+    /// The same for a run: tools are told of too, unless the answer is JSON.
+    pub(crate) fn engine_of_run(&self, engine: &Engine, output: &Output<'_>) -> Engine {
+        let engine = engine.clone().stopped_by(stop_on_signals()).recording_to(self.record.clone());
+        if self.events || output.is_json() {
+            return self.watched(engine);
+        }
+        engine.watched_by(Screen::new(Streaming::AtEnd).watcher())
+    }
+
+    /// The same for somebody who types and watches.
+    pub(crate) fn engine_of_talk(&self, engine: &Engine, signals: &TalkSignals, screen: &Screen) -> Engine {
+        let engine = engine.clone().stopped_by(signals.stop()).recording_to(self.record.clone());
+        engine.watched_by(screen.watcher())
+    }
+
+    fn watched(&self, engine: Engine) -> Engine {
         if self.events {
             output::say_as_events();
             engine.watched_by(call_progress::events())
@@ -74,12 +95,72 @@ pub(crate) fn keeping_gates(error: SessionError) -> Failure {
 /// Ctrl-C ends the call under way; a second one ends the program.
 fn stop_on_signals() -> Stop {
     let flag = Arc::new(AtomicBool::new(false));
-    let signals = [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP];
-    for signal in signals {
-        let exit = i32::from(Exit::Interrupted.code());
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         // The order matters: the second signal finds the flag set. Without handlers, a signal ends the program.
-        drop(signal_hook::flag::register_conditional_shutdown(signal, exit, Arc::clone(&flag)));
+        drop(signal_hook::flag::register_conditional_shutdown(signal, interrupted(), Arc::clone(&flag)));
         drop(signal_hook::flag::register(signal, Arc::clone(&flag)));
     }
     Stop::on(flag)
+}
+
+fn interrupted() -> i32 {
+    i32::from(Exit::Interrupted.code())
+}
+
+/// What signals mean to somebody who types: Ctrl-C ends a turn, the other two end the program.
+#[derive(Debug)]
+pub(crate) struct TalkSignals {
+    stop: Stop,
+    is_ending: Arc<AtomicBool>,
+    is_idle: Arc<AtomicBool>,
+}
+
+impl TalkSignals {
+    pub(crate) fn new() -> Self {
+        let [raised, is_ending, is_idle] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
+        for signal in [SIGTERM, SIGHUP] {
+            // Nothing is under way while a line is awaited, and nothing is lost: the run is in its journal.
+            drop(signal_hook::flag::register_conditional_shutdown(
+                signal,
+                interrupted(),
+                Arc::clone(&is_idle),
+            ));
+            drop(signal_hook::flag::register(signal, Arc::clone(&is_ending)));
+        }
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            drop(signal_hook::flag::register_conditional_shutdown(
+                signal,
+                interrupted(),
+                Arc::clone(&raised),
+            ));
+            drop(signal_hook::flag::register(signal, Arc::clone(&raised)));
+        }
+        Self { stop: Stop::on(raised), is_ending, is_idle }
+    }
+
+    /// Ends the turn under way when it is raised.
+    pub(crate) fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
+    /// Lets a turn go on until the next Ctrl-C.
+    pub(crate) fn during_turn<T>(&self, turn: impl FnOnce() -> T) -> T {
+        self.stop.lower();
+        let done = turn();
+        self.stop.lower();
+        done
+    }
+
+    /// Waits for a person: whoever ends the program ends it at once.
+    pub(crate) fn while_idle<T>(&self, wait: impl FnOnce() -> T) -> T {
+        self.is_idle.store(true, Ordering::SeqCst);
+        let done = wait();
+        self.is_idle.store(false, Ordering::SeqCst);
+        done
+    }
+
+    /// Whether somebody asked the program to end.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::SeqCst)
+    }
 }

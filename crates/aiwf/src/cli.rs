@@ -8,7 +8,9 @@ use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::commands::agent::AgentArgs;
 use crate::commands::change::ChangeCommand;
+use crate::commands::chat::ChatArgs;
 use crate::commands::config::ConfigCommand;
 use crate::commands::mcp::McpArgs;
 use crate::commands::package::PackageCommand;
@@ -18,6 +20,7 @@ use crate::commands::reply::ReplyCommand;
 use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
 use crate::commands::tools::ToolsCommand;
+use crate::commands::workflow::WorkflowCommand;
 
 /// The flags that every command takes.
 const GLOBAL: &str = "Global options";
@@ -106,6 +109,20 @@ pub(crate) enum Command {
         after_help = "Example:\n  aiwf change new login 'Add a login page' --file 'src/**'\n  aiwf change plan login --agent claude\n  aiwf change run login"
     )]
     Change(ChangeCommand),
+    /// Run the workflows of packages, talk with a run, go back, look at it.
+    #[command(
+        subcommand,
+        after_help = "Example:\n  aiwf workflow run examples/packages/bug-triage --provider anthropic\n  aiwf workflow say latest 'It began on Monday'\n  aiwf workflow status latest"
+    )]
+    Workflow(WorkflowCommand),
+    /// Talk with an agent of a package, its menu included.
+    #[command(
+        after_help = "Example: aiwf agent examples/packages/bug-triage support --input 'Is this a bug?'"
+    )]
+    Agent(AgentArgs),
+    /// Talk with a model: tools on, no persona.
+    #[command(after_help = "Example: aiwf chat --provider anthropic --input 'What is in this project?'")]
+    Chat(ChatArgs),
     /// List the profiles, or show one.
     Profiles {
         /// The profile.
@@ -159,6 +176,9 @@ impl Command {
             Self::Tools(command) => command.name(),
             Self::Session(command) => command.name(),
             Self::Change(command) => command.name(),
+            Self::Workflow(command) => command.name(),
+            Self::Agent(_) => "agent",
+            Self::Chat(_) => "chat",
             Self::Profiles { .. } => "profiles",
             Self::ProfileTool(command) => command.name(),
             Self::Package(command) => command.name(),

@@ -1,6 +1,8 @@
 //! One file for each command.
 
+pub(crate) mod agent;
 pub(crate) mod change;
+pub(crate) mod chat;
 mod completions;
 pub(crate) mod config;
 mod demo;
@@ -17,6 +19,7 @@ pub(crate) mod session;
 pub(crate) mod template;
 pub(crate) mod tools;
 mod validate;
+pub(crate) mod workflow;
 
 use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
@@ -37,6 +40,9 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Tools(command) => tools::run(command, &engine, output),
         Command::Session(command) => session::run(command, &engine, output),
         Command::Change(command) => change::run(command, &engine, output),
+        Command::Workflow(command) => workflow::run(command, &engine, output),
+        Command::Agent(args) => agent::run(args, &engine, output),
+        Command::Chat(args) => chat::run(args, &engine, output),
         Command::Profiles { name } => profiles::run(name.as_deref(), &engine, output),
         Command::ProfileTool(command) => profile_tool::run(command, &engine, output),
         Command::Package(command) => package::run(command, &engine, output),

@@ -7,7 +7,7 @@ use std::io;
 use aiwf_engine::config::ConfigError;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
-use aiwf_engine::{EngineError, PackageToolError, SessionError};
+use aiwf_engine::{EngineError, PackageToolError, RunError, SessionError};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -20,6 +20,8 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
     pub(crate) is_about: About,
+    /// A name for programs, where there is one.
+    pub(crate) code: Option<&'static str>,
     /// What a program wants to know beside the message, as fields of the JSON.
     pub(crate) fields: BTreeMap<&'static str, Value>,
 }
@@ -49,6 +51,7 @@ impl Failure {
             hint,
             exit,
             is_about: About::Request,
+            code: None,
             fields: BTreeMap::new(),
         }
     }
@@ -61,6 +64,7 @@ impl Failure {
             hint: Some(hint.into()),
             exit: Exit::Usage,
             is_about: About::Request,
+            code: None,
             fields: BTreeMap::new(),
         }
     }
@@ -82,6 +86,7 @@ impl Failure {
             } else {
                 About::Printing
             },
+            code: None,
             fields: BTreeMap::new(),
         }
     }
@@ -94,6 +99,7 @@ impl Failure {
             hint: Some("change to a directory that exists".to_owned()),
             exit: Exit::Refused,
             is_about: About::Request,
+            code: None,
             fields: BTreeMap::new(),
         }
     }
@@ -106,8 +112,22 @@ impl Failure {
             hint: Some("this is a bug in aiwf: please report it with the command you ran".to_owned()),
             exit: Exit::Bug,
             is_about: About::Request,
+            code: None,
             fields: BTreeMap::new(),
         }
+    }
+}
+
+impl Failure {
+    /// A name for programs that stays the same between versions.
+    pub(crate) fn code(&self) -> &'static str {
+        self.code.unwrap_or(match self.exit {
+            Exit::Usage => "USAGE",
+            Exit::Interrupted => "ENGINE_ABORTED",
+            Exit::ProviderFailed => "LLM_ERROR",
+            Exit::Bug => "E_INTERNAL",
+            Exit::Done | Exit::Refused | Exit::Waiting => "UNKNOWN",
+        })
     }
 }
 
@@ -133,8 +153,18 @@ impl From<EngineError> for Failure {
 
 impl From<PackageToolError> for Failure {
     fn from(error: PackageToolError) -> Self {
+        let code = match &error {
+            PackageToolError::Select(error) => Some(error.code()),
+            PackageToolError::Package(_) => Some("MANIFEST_INVALID"),
+            PackageToolError::NotADirectory { .. }
+            | PackageToolError::Exists { .. }
+            | PackageToolError::Name { .. }
+            | PackageToolError::Pack(_)
+            | PackageToolError::Plan(_)
+            | PackageToolError::Store(_) => None,
+        };
         let hint = error.hint();
-        Self::from_error(&error, Some(hint), Exit::Refused)
+        Self { code, ..Self::from_error(&error, Some(hint), Exit::Refused) }
     }
 }
 
@@ -167,6 +197,18 @@ impl From<SessionError> for Failure {
             }
         }
         failure
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let code = Some(error.code()).filter(|code| *code != "UNKNOWN");
+        let failure = if let RunError::Session(error) = error {
+            Self::from(error)
+        } else {
+            Self::from_error(&error, error.hint(), Exit::Refused)
+        };
+        Self { code, ..failure }
     }
 }
 

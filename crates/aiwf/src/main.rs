@@ -1,5 +1,6 @@
 //! The `aiwf` program: flags in, the engine called, results and errors printed, an exit code out.
 
+mod agent_menu;
 mod anatomy;
 mod call_args;
 mod call_progress;
@@ -7,10 +8,15 @@ mod cli;
 mod commands;
 mod exit;
 mod failure;
+mod line_editor;
+mod live;
 mod output;
 mod panics;
 mod progress;
+mod question;
+mod run_output;
 mod session_output;
+mod talk;
 mod usage;
 
 use std::process::ExitCode;

@@ -38,11 +38,24 @@ struct Envelope<'a, T> {
 struct FailureJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     success: Option<bool>,
-    error: String,
+    error: ErrorJson,
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
     #[serde(flatten)]
     fields: &'a BTreeMap<&'static str, Value>,
+}
+
+/// What went wrong: in words, or with a code for those who ask about runs.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ErrorJson {
+    Words(String),
+    Coded { code: &'static str, message: String },
+}
+
+/// Whether a command tells about runs, whose errors have codes everywhere.
+fn is_about_runs(command: &str) -> bool {
+    matches!(command.split(' ').next(), Some("workflow" | "agent" | "chat"))
 }
 
 impl<'a> Output<'a> {
@@ -104,7 +117,11 @@ fn print_failure_json(command: &str, failure: &Failure) {
         exit_code: failure.exit.code(),
         result: FailureJson {
             success: command.ends_with("preview").then_some(false),
-            error,
+            error: if is_about_runs(command) {
+                ErrorJson::Coded { code: failure.code(), message: error }
+            } else {
+                ErrorJson::Words(error)
+            },
             hint: failure.hint.as_deref(),
             fields: &failure.fields,
         },
@@ -156,6 +173,19 @@ pub(crate) fn say(line: &str) {
 pub(crate) fn printable(text: &str) -> String {
     let is_harmless = |character: char| !character.is_control();
     text.chars().map(|character| if is_harmless(character) { character } else { '\u{fffd}' }).collect()
+}
+
+/// Words of a model, its lines kept, without the characters that a terminal obeys.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = |character: char| match character {
+        '\n' | '\t' => Some(character),
+        // Half of a line's end; alone it would overwrite the line.
+        '\r' => None,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some('\u{fffd}'),
+        character if character.is_control() => Some('\u{fffd}'),
+        character => Some(character),
+    };
+    text.chars().filter_map(shown).collect()
 }
 
 /// Prints what a person should know about the sources of a prompt.

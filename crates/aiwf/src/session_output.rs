@@ -41,7 +41,7 @@ pub(crate) fn report(report: &SessionReport, output: &Output<'_>, exit: Exit) ->
 fn shown(report: &SessionReport) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:9} {}", harmless(value));
+        let _ = writeln!(text, "{name:9} {}", output::harmless(value));
     };
     let stage = report.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
     if let Some(change) = &report.change {
@@ -123,15 +123,6 @@ fn shown(report: &SessionReport) -> String {
 
 fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Words of a model without the characters that a terminal obeys.
-fn harmless(text: &str) -> String {
-    let is_unsafe = |character: char| {
-        (character.is_control() && character != '\n')
-            || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|character| if is_unsafe(character) { '\u{fffd}' } else { character }).collect()
 }
 
 /// Prints what a session cost and what it may cost.

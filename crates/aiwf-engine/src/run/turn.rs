@@ -53,13 +53,22 @@ impl Run<'_> {
         self.play(Saying { intent: Some(Intent::Start), input, data: None })
     }
 
+    /// The same; a menu item brought data along.
+    pub fn start_with_data(&mut self, input: Option<&str>, data: DataContext) -> Result<RunReport, RunError> {
+        self.play(Saying { intent: Some(Intent::Start), input, data: Some(data) })
+    }
+
     /// Says something, and goes on until the model waits or is done.
     pub fn say(&mut self, input: &str) -> Result<RunReport, RunError> {
-        self.say_with_data(input, None)
+        self.speak(input, None)
     }
 
     /// The same; a menu item brought data along.
-    pub fn say_with_data(&mut self, input: &str, data: Option<DataContext>) -> Result<RunReport, RunError> {
+    pub fn say_with_data(&mut self, input: &str, data: DataContext) -> Result<RunReport, RunError> {
+        self.speak(input, Some(data))
+    }
+
+    fn speak(&mut self, input: &str, data: Option<DataContext>) -> Result<RunReport, RunError> {
         if input.trim().is_empty() {
             return Err(RunError::NothingSaid);
         }

@@ -6,6 +6,7 @@ use super::Check;
 use crate::agent::AgentDefinition;
 use crate::finding::Finding;
 use crate::manifest::Manifest;
+use crate::menu;
 use crate::package::Workflow;
 use crate::schema::short;
 
@@ -40,20 +41,23 @@ impl Check<'_> {
                     let message = "is both `ide-only` and `web-only`: nobody will see it";
                     self.add(Finding::warning("menu-hidden", path, pointer(""), message));
                 }
-                if let Some(name) = item.workflow.as_deref().filter(|name| !name.trim().is_empty()) {
-                    let is_known = workflows.iter().any(|workflow| {
-                        workflow.id == name
-                            || workflow.workflow_path == name.trim_start_matches("{package-root}/")
-                    });
-                    if !is_known {
-                        let message = format!("workflow `{}` is not in the package", short(name));
-                        self.add(Finding::warning(
-                            "menu-unknown-workflow",
-                            path,
-                            pointer("/workflow"),
-                            message,
-                        ));
-                    }
+                let workflow = item.workflow.as_deref().map(str::trim).filter(|name| !name.is_empty());
+                if let Some(name) = workflow
+                    && menu::find_workflow(workflows, name).is_err()
+                {
+                    let message = format!("workflow `{}` is not in the package", short(name));
+                    self.add(Finding::warning("menu-unknown-workflow", path, pointer("/workflow"), message));
+                }
+                let exec = item.exec.as_deref().map(str::trim).filter(|exec| !exec.is_empty());
+                if let Some(Err(error)) = exec.map(|exec| menu::script(self.files, workflows, exec)) {
+                    self.add(Finding::warning("menu-exec", path, pointer("/exec"), error.to_string()));
+                }
+                let data = item.data.as_deref().map(str::trim).filter(|data| !data.is_empty());
+                if let Some(Err(error)) = data.map(|data| menu::data(self.files, data)) {
+                    self.add(Finding::warning("menu-data", path, pointer("/data"), error.to_string()));
+                }
+                for fault in menu::trigger_faults(item) {
+                    self.add(Finding::warning("menu-trigger", path, pointer("/triggers"), fault));
                 }
                 if let Some(id) = item.action.as_deref().and_then(|action| action.trim().strip_prefix('#'))
                     && !agent.prompts.iter().any(|prompt| prompt.id == id)

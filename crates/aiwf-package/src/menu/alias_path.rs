@@ -6,7 +6,7 @@
 use serde::de::IgnoredAny;
 
 use super::menu_error::MenuError;
-use crate::package::Package;
+use crate::files::Files;
 use crate::schema::short;
 
 /// How many bytes of a file are shown along with a command.
@@ -105,7 +105,7 @@ impl AliasPath {
     }
 
     /// The text, if the file is one of the package's; nothing if it is not for us to read.
-    pub(super) fn text<'a>(&self, package: &'a Package) -> Result<Option<&'a str>, MenuError> {
+    pub(super) fn text<'a>(&self, files: &'a Files) -> Result<Option<&'a str>, MenuError> {
         let not_loaded =
             |reason: &str| MenuError::NotLoaded { path: short(&self.shown()), reason: reason.to_owned() };
         if self.relative.is_empty() {
@@ -114,10 +114,8 @@ impl AliasPath {
         match self.mount {
             Mount::Project | Mount::State => Ok(None),
             Mount::Package => {
-                let bytes = package
-                    .files
-                    .get(&self.relative)
-                    .ok_or_else(|| not_loaded("it is not in the package"))?;
+                let bytes =
+                    files.get(&self.relative).ok_or_else(|| not_loaded("it is not in the package"))?;
                 let text = std::str::from_utf8(bytes).map_err(|error| {
                     not_loaded(&format!("it is not UTF-8 text: byte {} is wrong", error.valid_up_to()))
                 })?;
@@ -174,10 +172,10 @@ pub(super) fn extension(path: &str) -> Option<String> {
 }
 
 /// The data that an item names: looked at if it is in the package, else named.
-pub(super) fn data(package: &Package, written: &str) -> Result<MenuData, MenuError> {
+pub(crate) fn data(files: &Files, written: &str) -> Result<MenuData, MenuError> {
     let path = alias_path(written)?;
     let format = DataFormat::of(&path.relative);
-    let text = path.text(package)?;
+    let text = path.text(files)?;
     if let (DataFormat::Json, Some(text)) = (format, text)
         && let Err(error) = serde_json::from_str::<IgnoredAny>(text)
     {

@@ -3,9 +3,10 @@
 use aiwf_reply::parse_front_matter;
 use serde_json::{Map, Value};
 
-use super::alias_path::{AliasPath, data, expand, extension};
+use super::alias_path::{data, expand, extension};
 use super::{MenuCommand, MenuError, Mount, alias_path, names};
 use crate::agent::{AgentDefinition, MenuItem};
+use crate::files::Files;
 use crate::package::{Package, Workflow};
 use crate::schema::short;
 
@@ -62,15 +63,15 @@ impl Handler<'_> {
         agent: &AgentDefinition,
         item: &MenuItem,
     ) -> Result<MenuCommand, MenuError> {
-        let data = self.data.map(|written| data(package, written)).transpose()?;
+        let data = self.data.map(|written| data(&package.files, written)).transpose()?;
         if let Some(name) = self.workflow {
-            let workflow = find_workflow(package, name)?;
+            let workflow = find_workflow(&package.workflows, name)?;
             return self.start(package, workflow, data);
         }
         if let Some(written) = self.exec {
-            let (path, content) = match script(package, written)? {
+            let (path, content) = match script(&package.files, &package.workflows, written)? {
                 Script::Workflow(workflow) => return self.start(package, workflow, data),
-                Script::Text(path, content) => (path.shown(), content.map(str::to_owned)),
+                Script::Text(path, content) => (path, content.map(str::to_owned)),
             };
             return Ok(MenuCommand::ExecScript { path, content, data });
         }
@@ -128,8 +129,8 @@ impl Handler<'_> {
 }
 
 /// The workflow that a menu names, by its id or by its document.
-fn find_workflow<'a>(package: &'a Package, name: &str) -> Result<&'a Workflow, MenuError> {
-    if let Some(workflow) = package.workflows.iter().find(|workflow| workflow.id == name) {
+pub(crate) fn find_workflow<'a>(workflows: &'a [Workflow], name: &str) -> Result<&'a Workflow, MenuError> {
+    if let Some(workflow) = workflows.iter().find(|workflow| workflow.id == name) {
         return Ok(workflow);
     }
     match extension(name).as_deref() {
@@ -139,26 +140,31 @@ fn find_workflow<'a>(package: &'a Package, name: &str) -> Result<&'a Workflow, M
             let of_path = |workflow: &&Workflow| {
                 path.mount == Mount::Package && workflow.workflow_path == path.relative
             };
-            package.workflows.iter().find(of_path).ok_or_else(|| unknown_workflow(package, name))
+            workflows.iter().find(of_path).ok_or_else(|| unknown_workflow(workflows, name))
         }
-        _ => Err(unknown_workflow(package, name)),
+        _ => Err(unknown_workflow(workflows, name)),
     }
 }
 
-fn unknown_workflow(package: &Package, name: &str) -> MenuError {
-    let known = package.workflows.iter().map(|workflow| workflow.id.clone()).collect();
+fn unknown_workflow(workflows: &[Workflow], name: &str) -> MenuError {
+    let known = workflows.iter().map(|workflow| workflow.id.clone()).collect();
     MenuError::UnknownWorkflow { name: short(name), known }
 }
 
 /// What a file is that a menu runs.
-enum Script<'a> {
+pub(crate) enum Script<'a> {
     /// The document of a workflow.
     Workflow(&'a Workflow),
-    /// Words, if they are in the package.
-    Text(AliasPath, Option<&'a str>),
+    /// Words: the file by its alias, and what it says if it is in the package.
+    Text(String, Option<&'a str>),
 }
 
-fn script<'a>(package: &'a Package, written: &str) -> Result<Script<'a>, MenuError> {
+/// The file that a menu runs.
+pub(crate) fn script<'a>(
+    files: &'a Files,
+    workflows: &'a [Workflow],
+    written: &str,
+) -> Result<Script<'a>, MenuError> {
     match extension(written).as_deref() {
         Some("md") => {}
         Some("yaml" | "yml" | "xml") => return Err(MenuError::ClassicWorkflow { path: short(written) }),
@@ -169,13 +175,13 @@ fn script<'a>(package: &'a Package, written: &str) -> Result<Script<'a>, MenuErr
     }
     let path = alias_path(written)?;
     if path.name().eq_ignore_ascii_case("workflow.md") {
-        return find_workflow(package, written).map(Script::Workflow);
+        return find_workflow(workflows, written).map(Script::Workflow);
     }
-    let content = path.text(package)?;
+    let content = path.text(files)?;
     if content.is_some_and(is_workflow) {
-        return find_workflow(package, written).map(Script::Workflow);
+        return find_workflow(workflows, written).map(Script::Workflow);
     }
-    Ok(Script::Text(path, content))
+    Ok(Script::Text(path.shown(), content))
 }
 
 /// Whether a text has the front matter of a workflow's document.

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MenuError {
     /// There is no such workflow.
-    #[error("the menu starts workflow `{name}`, which is not in the package")]
+    #[error("the menu starts `{name}`, which is not a workflow of the package")]
     UnknownWorkflow {
         /// What the item names.
         name: String,

@@ -52,7 +52,7 @@ impl Match<'_> {
         }
     }
 
-    fn leads_where(&self, other: &Self) -> bool {
+    fn leads_the_same_way(&self, other: &Self) -> bool {
         let is_same_trigger = match (self.trigger, other.trigger) {
             (None, None) => true,
             (Some(one), Some(other)) => std::ptr::eq(one, other),
@@ -93,7 +93,7 @@ pub(super) fn shown(item: &MenuItem) -> Vec<&str> {
 }
 
 /// What is wrong with the triggers of an item.
-pub(super) fn faults(item: &MenuItem) -> impl Iterator<Item = &'static str> {
+pub(crate) fn faults(item: &MenuItem) -> impl Iterator<Item = &'static str> {
     item.triggers.iter().filter_map(fault)
 }
 
@@ -129,7 +129,7 @@ pub(super) fn best<'a>(items: &[(usize, &'a MenuItem)], line: &str) -> Vec<Match
             match best.first() {
                 Some(first) if found.fit < first.fit => {}
                 Some(first) if found.fit == first.fit => {
-                    if !best.iter().any(|other| other.leads_where(&found)) {
+                    if !best.iter().any(|other| other.leads_the_same_way(&found)) {
                         best.push(found);
                     }
                 }

@@ -52,6 +52,7 @@ mod session_limits;
 mod template;
 mod tool_loop;
 mod tools;
+mod workflow_cli;
 
 use aiwf_testkit::{Outcome, TestProject};
 use serde_json::Value;

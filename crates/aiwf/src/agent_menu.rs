@@ -1,0 +1,187 @@
+//! The menu of an agent: in words, and what a line of the user means to it.
+//!
+//! The package says what a line means; this reads what lies outside of the package, and only through the mounts that
+//! a model has.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+
+use aiwf_engine::Engine;
+use aiwf_engine::package::{
+    AgentDefinition, Confidence, MAX_PREVIEW_BYTES, MenuCommand, MenuData, Package, route, visible_menu,
+};
+use aiwf_engine::prompt::DataContext;
+use aiwf_engine::tool::sandbox::{AliasPath, Mount, Mounts};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output::printable;
+
+/// A file that an item runs may have so many bytes.
+const MAX_SCRIPT_BYTES: u64 = 256 * 1024;
+
+/// What a line asks for.
+#[derive(Debug)]
+pub(crate) enum Chosen {
+    /// The menu.
+    ShowMenu,
+    /// A run of a workflow.
+    StartWorkflow { workflow: String, input: Option<String>, data: Option<DataContext> },
+    /// The newest run again.
+    ResumeRun,
+    /// An answer of the agent.
+    Say { text: String, data: Option<DataContext> },
+    /// The end.
+    Dismiss,
+    /// Something; which of these items is not clear.
+    Clarify(Vec<usize>),
+}
+
+/// What a line means to an agent.
+pub(crate) fn choose(
+    engine: &Engine,
+    package: &Package,
+    agent: &AgentDefinition,
+    line: &str,
+) -> Result<Chosen, Failure> {
+    let routed = route(package, agent, line).map_err(|error| {
+        let failure = Failure::refused(error.to_string(), error.hint());
+        Failure { code: Some(error.code()), ..failure }
+    })?;
+    let is_sure = routed.confidence > Confidence::Low;
+    let details = Some(routed.details).filter(|details| !details.trim().is_empty());
+    let with_details = |text: String| match &details {
+        Some(details) => format!("{}\n\n{details}", text.trim_end()),
+        None => text,
+    };
+    let files = ProjectFiles { engine };
+    Ok(match routed.command {
+        MenuCommand::Chat { text } => Chosen::Say { text, data: None },
+        MenuCommand::ClarifyChoice { candidates } => Chosen::Clarify(candidates),
+        MenuCommand::ShowMenu => Chosen::ShowMenu,
+        // Nobody asked for that in so many words.
+        MenuCommand::StartWorkflow { .. }
+        | MenuCommand::ResumeRun
+        | MenuCommand::ExecScript { .. }
+        | MenuCommand::RunAction { .. }
+        | MenuCommand::DismissAgent
+            if !is_sure =>
+        {
+            Chosen::Clarify(routed.item.into_iter().collect())
+        }
+        MenuCommand::StartWorkflow { workflow, data, validate } => {
+            files.check(&validate)?;
+            Chosen::StartWorkflow { workflow, input: details, data: files.data(data)? }
+        }
+        MenuCommand::ResumeRun => Chosen::ResumeRun,
+        MenuCommand::ExecScript { path, content, data } => {
+            let text = content.map_or_else(|| files.read(&path, MAX_SCRIPT_BYTES), Ok)?;
+            Chosen::Say { text: with_details(text), data: files.data(data)? }
+        }
+        MenuCommand::RunAction { text, data } => {
+            Chosen::Say { text: with_details(text), data: files.data(data)? }
+        }
+        MenuCommand::DismissAgent => Chosen::Dismiss,
+    })
+}
+
+/// Files of the project that a menu names.
+struct ProjectFiles<'e> {
+    engine: &'e Engine,
+}
+
+impl ProjectFiles<'_> {
+    fn mounts(&self) -> Mounts {
+        let mut mounts = Mounts::default();
+        // A project that is not there has no files: each is refused by its name.
+        drop(mounts.mount(Mount::Project, &self.engine.settings().project_root));
+        mounts
+    }
+
+    fn check(&self, paths: &[String]) -> Result<(), Failure> {
+        let mounts = self.mounts();
+        let is_there = |path: &str| AliasPath::parse(path).is_ok_and(|path| mounts.has_file(&path));
+        let missing: Vec<String> =
+            paths.iter().filter(|path| !is_there(path)).map(|path| format!("`{path}`")).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let message = format!("nothing was started: {} is missing", missing.join(", "));
+        let failure = Failure::refused(message, "put it in place, then choose the item again");
+        Err(Failure { code: Some("VALIDATION_FAILED"), ..failure })
+    }
+
+    fn data(&self, data: Option<MenuData>) -> Result<Option<DataContext>, Failure> {
+        let Some(data) = data else { return Ok(None) };
+        let preview = match data.preview {
+            Some(preview) => preview,
+            None => self.beginning(&data.path)?,
+        };
+        Ok(Some(DataContext { label: data.label, path: data.path, preview }))
+    }
+
+    /// How a file begins.
+    fn beginning(&self, path: &str) -> Result<String, Failure> {
+        let bytes = self.bytes(path, MAX_PREVIEW_BYTES as u64)?;
+        Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\u{fffd}').to_owned())
+    }
+
+    /// A whole file.
+    fn read(&self, path: &str, limit: u64) -> Result<String, Failure> {
+        let bytes = self.bytes(path, limit.saturating_add(1))?;
+        if bytes.len() as u64 > limit {
+            return Err(not_loaded(path, &format!("it has more than {limit} bytes")));
+        }
+        String::from_utf8(bytes).or_else(|_| Err(not_loaded(path, "it is not UTF-8 text")))
+    }
+
+    fn bytes(&self, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {
+        let alias = AliasPath::parse(path).map_err(|error| not_loaded(path, &error.message))?;
+        let file = self.mounts().file(&alias).map_err(|error| not_loaded(path, &error.message))?;
+        let mut bytes = Vec::new();
+        let read = file.take(limit).read_to_end(&mut bytes);
+        read.map_err(|error| not_loaded(path, &error.kind().to_string()))?;
+        Ok(bytes)
+    }
+}
+
+fn not_loaded(path: &str, reason: &str) -> Failure {
+    let message = format!("could not load `{}`: {reason}", printable(path));
+    let failure = Failure::refused(message, "the menu of the agent names this file: put it in place");
+    Failure { code: Some("DATA_LOAD_FAILED"), ..failure }
+}
+
+/// Who an agent is, in one line.
+pub(crate) fn introduced(agent: &AgentDefinition) -> String {
+    let metadata = &agent.metadata;
+    let (icon, name, title) =
+        (printable(&metadata.icon), printable(&metadata.name), printable(&metadata.title));
+    format!("{icon} {name}, {title}").trim_start().to_owned()
+}
+
+/// The menu in words, a line each; empty when there is none.
+pub(crate) fn shown(agent: &AgentDefinition) -> String {
+    listed(agent, |_| true)
+}
+
+/// The items of the menu with these numbers.
+pub(crate) fn candidates(agent: &AgentDefinition, numbers: &[usize]) -> String {
+    listed(agent, |number| numbers.contains(&number))
+}
+
+fn listed(agent: &AgentDefinition, is_listed: impl Fn(usize) -> bool) -> String {
+    let menu = visible_menu(agent);
+    let mut text = String::new();
+    for item in menu.items.iter().filter(|item| is_listed(item.number)) {
+        let triggers = item.triggers.iter().map(|trigger| printable(trigger)).collect::<Vec<_>>().join(", ");
+        let triggers = if triggers.is_empty() { triggers } else { format!(" ({triggers})") };
+        let _ = writeln!(text, "  {}. {}{triggers}", item.number, printable(item.description));
+    }
+    text
+}
+
+/// The menu for a program.
+pub(crate) fn as_json(agent: &AgentDefinition) -> Value {
+    let item = |item: &aiwf_engine::package::VisibleItem<'_>| json!({ "number": item.number, "triggers": item.triggers, "description": item.description });
+    visible_menu(agent).items.iter().map(item).collect()
+}

@@ -1,0 +1,38 @@
+//! `aiwf chat`: a conversation with a model, tools on, nobody's persona.
+
+use std::path::PathBuf;
+
+use aiwf_engine::{Engine, NewConversation};
+use clap::Args;
+
+use super::workflow::{AskArgs, text_or_stdin, turn};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::talk::{self, Opening};
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArgs {
+    /// A package whose files the model may read.
+    #[arg(long, value_name = "PATH")]
+    package: Option<PathBuf>,
+    /// Say this once and end, or - for the standard input.
+    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+    input: Option<String>,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+pub(crate) fn run(args: &ChatArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let new =
+        NewConversation { package: args.package.as_deref(), agent: None, provider: args.ask.provider() };
+    if args.input.is_none() && talk::is_possible(&args.ask.call, output) {
+        let desk = args.ask.desk(engine);
+        let run = desk.engine.start_conversation(&new)?;
+        return desk.talk(run, Opening::Listen, args.ask.provider());
+    }
+    let text = text_or_stdin(args.input.as_deref(), "aiwf chat --input TEXT")?;
+    let engine = args.ask.engine(engine, output);
+    let mut run = engine.start_conversation(&new)?;
+    turn(&mut run, output, |run| run.say(&text))
+}

@@ -1,0 +1,330 @@
+//! `aiwf workflow`: runs of workflow packages, from their start to their end.
+
+use std::path::PathBuf;
+
+use aiwf_engine::{Engine, NewRun, Run, RunError, RunKind, RunReport, RunSummary, read_stdin};
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use crate::call_args::{CallArgs, ServerArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+use crate::run_output;
+use crate::talk::{self, Desk, Opening};
+
+/// Names a run.
+#[derive(Debug, Args)]
+pub(crate) struct RunId {
+    /// The run or conversation: its id, a unique beginning of it, or `latest`.
+    #[arg(value_name = "RUN")]
+    id: String,
+}
+
+/// Who answers, and how calls are made.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// Who answers, from now on; else whoever did before, or `[workflow] provider`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+    #[command(flatten)]
+    pub(crate) servers: ServerArgs,
+}
+
+impl AskArgs {
+    /// The engine for a command that asks once and ends.
+    pub(crate) fn engine(&self, engine: &Engine, output: &Output<'_>) -> Engine {
+        self.servers.engine(self.call.engine_of_run(engine, output))
+    }
+
+    /// The engine for somebody who types.
+    pub(crate) fn desk(&self, engine: &Engine) -> Desk {
+        Desk::new(&self.call, self.servers, engine)
+    }
+
+    pub(crate) fn provider(&self) -> Option<&str> {
+        self.provider.as_deref()
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkflowCommand {
+    /// Begin a run and go on until it waits for you or is complete.
+    #[command(
+        after_help = "On a terminal you talk with the run; with --input it is asked once.\nExit code 3: it waits for you.\n\nExample: aiwf workflow run my-flow.bmad --input 'The login page is slow'"
+    )]
+    Run(NewArgs),
+    /// Go on with a run that was interrupted, or sit down to one that waits.
+    #[command(after_help = "Example: aiwf workflow resume latest")]
+    Resume(SayArgs),
+    /// Say something to a run or a conversation, and go on.
+    #[command(
+        after_help = "A text that begins with the line WIDGET_SUBMIT answers a question of the model.\n\nExample: aiwf workflow say latest 'Yes, go on'"
+    )]
+    Say(SayArgs),
+    /// Show where a run stands: nodes, variables, decisions, artifacts, cost.
+    #[command(after_help = "Example: aiwf workflow status latest")]
+    Status(RunId),
+    /// List the runs, the one that changed last first.
+    #[command(after_help = "Example: aiwf workflow list --all")]
+    List {
+        /// Conversations too.
+        #[arg(long)]
+        all: bool,
+        /// At most so many.
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+    },
+    /// Show a run and everything that was said and done in it.
+    #[command(after_help = "Example: aiwf workflow show latest --entries 10")]
+    Show {
+        #[command(flatten)]
+        run: RunId,
+        /// Only the last of what happened.
+        #[arg(long, value_name = "N")]
+        entries: Option<usize>,
+    },
+    /// Print the next request of a run exactly as it will be sent, and its anatomy on the standard error.
+    #[command(after_help = "Example: aiwf workflow preview latest --input 'Yes, go on'")]
+    Preview {
+        #[command(flatten)]
+        run: RunId,
+        /// As if this were said, or - for the standard input.
+        #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+        input: Option<String>,
+    },
+    /// Go back to a node where the run has been; what was said stays on record.
+    #[command(after_help = "Example: aiwf workflow rewind latest --to draft --reason 'wrong customer'")]
+    Rewind {
+        #[command(flatten)]
+        run: RunId,
+        /// The node.
+        #[arg(long, value_name = "NODE")]
+        to: String,
+        /// Why, for the record.
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        reason: Option<String>,
+    },
+    /// Begin a new run from where another one stood at a node; nobody is asked unless you say so.
+    #[command(after_help = "Example: aiwf workflow fork latest --at draft --input 'Try it shorter'")]
+    Fork {
+        #[command(flatten)]
+        run: RunId,
+        /// The node.
+        #[arg(long, value_name = "NODE")]
+        at: String,
+        /// Go on with this text, or - for the standard input.
+        #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+        input: Option<String>,
+        /// Go on at once.
+        #[arg(long)]
+        start: bool,
+        #[command(flatten)]
+        ask: AskArgs,
+    },
+    /// End a run for good.
+    #[command(after_help = "Example: aiwf workflow cancel latest --reason 'not needed any more'")]
+    Cancel {
+        #[command(flatten)]
+        run: RunId,
+        /// Why, for the record.
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        reason: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// The package: its directory, or a `.bmad` or `.zip` file.
+    #[arg(value_name = "PATH")]
+    package: PathBuf,
+    /// The workflow; not needed when there is one.
+    #[arg(long, value_name = "ID")]
+    workflow: Option<String>,
+    /// The agent it begins with; the entry node's when left out.
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// What you have to say to it, or - for the standard input.
+    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+    input: Option<String>,
+    /// The model goes on by itself, without asking about each step.
+    #[arg(long)]
+    autopilot: bool,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SayArgs {
+    #[command(flatten)]
+    run: RunId,
+    /// What to say; - or nothing in a pipe for the standard input.
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: Option<String>,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+impl WorkflowCommand {
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Run(_) => "workflow run",
+            Self::Resume(_) => "workflow resume",
+            Self::Say(_) => "workflow say",
+            Self::Status(_) => "workflow status",
+            Self::List { .. } => "workflow list",
+            Self::Show { .. } => "workflow show",
+            Self::Preview { .. } => "workflow preview",
+            Self::Rewind { .. } => "workflow rewind",
+            Self::Fork { .. } => "workflow fork",
+            Self::Cancel { .. } => "workflow cancel",
+        }
+    }
+}
+
+pub(crate) fn run(command: &WorkflowCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    match command {
+        WorkflowCommand::Run(args) => begin(args, engine, output),
+        WorkflowCommand::Resume(args) => resume(args, engine, output),
+        WorkflowCommand::Say(args) => say(args, engine, output),
+        WorkflowCommand::Status(run) => run_output::status(&engine.run_status(&run.id)?, output),
+        WorkflowCommand::List { all, limit } => list(*all, *limit, engine, output),
+        WorkflowCommand::Show { run, entries } => {
+            run_output::shown(engine.run_history(&run.id)?, *entries, output)
+        }
+        WorkflowCommand::Preview { run, input } => {
+            let input = given(input.as_deref())?;
+            run_output::preview(&engine.preview_run(&run.id, input.as_deref())?, output)
+        }
+        WorkflowCommand::Rewind { run, to, reason } => {
+            let report = engine.rewind_run(&run.id, to, reason.as_deref())?;
+            let next = format!("aiwf workflow resume {}", report.run_id);
+            run_output::decided(&report, &next, output)
+        }
+        WorkflowCommand::Fork { run, at, input, start, ask } => {
+            fork(&run.id, at, input.as_deref(), *start, ask, engine, output)
+        }
+        WorkflowCommand::Cancel { run, reason } => {
+            run_output::decided(&engine.cancel_run(&run.id, reason.as_deref())?, "", output)
+        }
+    }
+}
+
+/// A text of the command line: `-` stands for the standard input.
+pub(crate) fn given(text: Option<&str>) -> Result<Option<String>, Failure> {
+    match text {
+        Some("-") => {
+            output::note_waiting_for_input();
+            Ok(Some(read_stdin()?))
+        }
+        text => Ok(text.map(str::to_owned)),
+    }
+}
+
+fn begin(args: &NewArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let new = NewRun {
+        package: &args.package,
+        workflow: args.workflow.as_deref(),
+        agent: args.agent.as_deref(),
+        provider: args.ask.provider(),
+        is_autopilot: args.autopilot,
+    };
+    if args.input.is_none() && talk::is_possible(&args.ask.call, output) {
+        let desk = args.ask.desk(engine);
+        let run = desk.engine.start_run(&new)?;
+        output::note(&format!("run {}; /help shows the commands, Ctrl-D leaves\n", run.id()));
+        return desk.talk(run, Opening::Start, args.ask.provider());
+    }
+    let input = given(args.input.as_deref())?;
+    let engine = args.ask.engine(engine, output);
+    let mut run = engine.start_run(&new)?;
+    turn(&mut run, output, |run| run.start(input.as_deref()))
+}
+
+/// Does one turn and prints what became of it.
+pub(crate) fn turn(
+    run: &mut Run<'_>,
+    output: &Output<'_>,
+    turn: impl FnOnce(&mut Run<'_>) -> Result<RunReport, RunError>,
+) -> Result<Exit, Failure> {
+    let report = turn(run).map_err(|error| {
+        // The run is there although the turn was not: whoever asks has to know which one.
+        let mut failure = Failure::from(error);
+        failure.fields.insert("run_id", Value::from(run.id()));
+        failure
+    })?;
+    run_output::turn(&report, output)
+}
+
+fn resume(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let (which, provider) = (args.run.id.as_str(), args.ask.provider());
+    if args.text.is_none() && talk::is_possible(&args.ask.call, output) {
+        let desk = args.ask.desk(engine);
+        let run = desk.engine.open_run(which, provider)?;
+        let opening = talk::opening_of(&run.report());
+        return desk.talk(run, opening, provider);
+    }
+    let text = given(args.text.as_deref())?;
+    let engine = args.ask.engine(engine, output);
+    let mut run = engine.open_run(which, provider)?;
+    turn(&mut run, output, |run| run.resume(text.as_deref()))
+}
+
+fn say(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let (which, provider) = (args.run.id.as_str(), args.ask.provider());
+    if args.text.is_none() && talk::is_possible(&args.ask.call, output) {
+        let desk = args.ask.desk(engine);
+        let run = desk.engine.open_run(which, provider)?;
+        return desk.talk(run, Opening::Listen, provider);
+    }
+    let text = text_or_stdin(args.text.as_deref(), "aiwf workflow say RUN TEXT")?;
+    let engine = args.ask.engine(engine, output);
+    let mut run = engine.open_run(which, provider)?;
+    turn(&mut run, output, |run| run.say(&text))
+}
+
+/// What is to be said once: the text, or the standard input where nobody types.
+pub(crate) fn text_or_stdin(text: Option<&str>, usage: &str) -> Result<String, Failure> {
+    use std::io::IsTerminal as _;
+    let text = match text {
+        None if std::io::stdin().is_terminal() => {
+            return Err(Failure::usage("there is nothing to say", format!("give a text: `{usage}`")));
+        }
+        None => read_stdin()?,
+        text => given(text)?.unwrap_or_default(),
+    };
+    if text.trim().is_empty() {
+        return Err(RunError::NothingSaid.into());
+    }
+    Ok(text)
+}
+
+fn fork(
+    which: &str,
+    at: &str,
+    input: Option<&str>,
+    is_started: bool,
+    ask: &AskArgs,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let input = given(input)?;
+    let engine = ask.engine(engine, output);
+    let mut run = engine.fork_run(which, at, ask.provider())?;
+    if input.is_none() && !is_started {
+        let next = format!("aiwf workflow resume {}", run.id());
+        return run_output::decided(&run.report(), &next, output);
+    }
+    turn(&mut run, output, |run| run.resume(input.as_deref()))
+}
+
+fn list(is_all: bool, limit: usize, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let mut runs: Vec<RunSummary> = engine.runs()?;
+    runs.retain(|run| is_all || run.kind == RunKind::Run);
+    runs.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.run_id.cmp(&a.run_id)));
+    let total = runs.len();
+    runs.truncate(limit);
+    run_output::list(&runs, total, output)
+}

@@ -1,0 +1,391 @@
+//! How runs and conversations are printed.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use aiwf_engine::machine::Usage;
+use aiwf_engine::{
+    Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
+};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output, harmless, printable};
+use crate::question::Question;
+
+/// How a command ends that was to go on with a run.
+pub(crate) fn exit_of(report: &RunReport) -> Exit {
+    match report.phase {
+        RunPhase::Completed | RunPhase::Cancelled => Exit::Done,
+        // Whoever has answered waits for the next word: that is all a conversation can do.
+        RunPhase::WaitingUser if report.kind != RunKind::Run => Exit::Done,
+        RunPhase::WaitingUser | RunPhase::Running => Exit::Waiting,
+        RunPhase::Failed => match report.error.as_ref().map(|fault| fault.code.as_str()) {
+            Some("ENGINE_ABORTED") => Exit::Interrupted,
+            Some(code) if code.starts_with("LLM_") => Exit::ProviderFailed,
+            Some(_) | None => Exit::Refused,
+        },
+    }
+}
+
+/// Prints what became of a turn: the reply and the question on the standard output, all else beside it.
+pub(crate) fn turn(report: &RunReport, output: &Output<'_>) -> Result<Exit, Failure> {
+    let exit = exit_of(report);
+    if output.is_json() {
+        return output.json(report, exit);
+    }
+    let question = question(report);
+    let reply = report.reply.as_deref().filter(|reply| !reply.trim().is_empty());
+    output::print(|out| {
+        if let Some(reply) = reply {
+            let reply = shown_text(reply);
+            out.write_all(reply.as_bytes())?;
+            if !reply.ends_with('\n') {
+                out.write_all(b"\n")?;
+            }
+        }
+        if let Some(question) = &question {
+            let blank = if reply.is_some() { "\n" } else { "" };
+            write!(out, "{blank}{}", shown_text(&question.words()))?;
+        }
+        Ok(())
+    })?;
+    warnings(&report.warnings);
+    outcome(report);
+    if let Some(question) = &question {
+        let answer = quoted(&question.example());
+        output::note(&format!("answer with: aiwf workflow say {} {answer}\n", report.run_id));
+    } else if report.phase == RunPhase::WaitingUser || report.kind != RunKind::Run {
+        output::note(&format!("go on with: aiwf workflow say {} TEXT\n", report.run_id));
+    }
+    Ok(exit)
+}
+
+/// Text of a model: as it is for a program, harmless for a terminal.
+fn shown_text(text: &str) -> String {
+    if output::is_stdout_watched() { harmless(text) } else { text.to_owned() }
+}
+
+/// What the model asked, when it did.
+pub(crate) fn question(report: &RunReport) -> Option<Question> {
+    report.question.as_ref().filter(|_| report.phase == RunPhase::WaitingUser).and_then(Question::read)
+}
+
+/// Says what a person should know.
+pub(crate) fn warnings(warnings: &[String]) {
+    for warning in warnings {
+        output::warn(&printable(warning));
+    }
+}
+
+/// Says how a run stands, or what went wrong with it.
+pub(crate) fn outcome(report: &RunReport) {
+    let node = report.node.as_deref().map(|node| format!(" at `{}`", printable(node))).unwrap_or_default();
+    let id = &report.run_id;
+    if let Some(fault) = &report.error {
+        output::note_failure(&failed(fault, id));
+    }
+    match (report.kind, report.phase) {
+        (RunKind::Run, RunPhase::WaitingUser) => output::note(&format!("run {id} waits for you{node}\n")),
+        (RunKind::Run, RunPhase::Completed) => output::note(&format!("run {id} is complete\n")),
+        (RunKind::Run, RunPhase::Cancelled) => output::note(&format!("run {id} is cancelled\n")),
+        (RunKind::Run, RunPhase::Running) => output::note(&format!("run {id} stands{node}\n")),
+        (RunKind::Run | RunKind::Agent | RunKind::Chat, RunPhase::Failed) => {}
+        (RunKind::Agent | RunKind::Chat, RunPhase::Cancelled) => {
+            output::note(&format!("conversation {id} is cancelled\n"));
+        }
+        (RunKind::Agent | RunKind::Chat, RunPhase::Running | RunPhase::WaitingUser | RunPhase::Completed) => {
+            output::note(&format!("conversation {id}\n"))
+        }
+    }
+}
+
+fn failed(fault: &Fault, run_id: &str) -> Failure {
+    let message = format!("{} ({})", harmless(&fault.message), printable(&fault.code));
+    Failure::refused(message, format!("`aiwf workflow resume {run_id}` goes on from there"))
+}
+
+/// A text as one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Prints where a run stands after a decision that asked no model.
+pub(crate) fn decided(report: &RunReport, next: &str, output: &Output<'_>) -> Result<Exit, Failure> {
+    if output.is_json() {
+        return output.json(report, Exit::Done);
+    }
+    output::print(|out| writeln!(out, "{}", report.run_id))?;
+    warnings(&report.warnings);
+    outcome(report);
+    if !next.is_empty() {
+        output::note(&format!("go on with: {next}\n"));
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints where a run stands, in full.
+pub(crate) fn status(status: &RunStatus, output: &Output<'_>) -> Result<Exit, Failure> {
+    if output.is_json() {
+        return output.json(status, Exit::Done);
+    }
+    output::print(|out| out.write_all(status_words(status).as_bytes()))?;
+    Ok(Exit::Done)
+}
+
+/// Where a run stands, in words.
+pub(crate) fn status_words(status: &RunStatus) -> String {
+    let report = &status.report;
+    let mut text = String::new();
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "{name:9} {}", harmless(value));
+    };
+    line(if report.kind == RunKind::Run { "run" } else { "talk" }, &report.run_id);
+    for (name, value) in
+        [("package", &report.package), ("workflow", &report.workflow), ("agent", &report.agent)]
+    {
+        if let Some(value) = value {
+            line(name, &printable(value));
+        }
+    }
+    line("provider", &printable(&status.provider));
+    let more = match (status.is_busy, status.interrupted) {
+        (true, _) => ", another process works on it",
+        (false, true) => ", interrupted",
+        (false, false) => "",
+    };
+    line("phase", &format!("{}{more}", report.phase.as_str()));
+    if let Some(fault) = &report.error {
+        line("error", &format!("{} ({})", printable(&fault.message), printable(&fault.code)));
+    }
+    for node in &status.nodes {
+        let mark = match node.status {
+            "completed" => 'x',
+            "current" => '>',
+            _ => ' ',
+        };
+        let title = if node.title == node.id { String::new() } else { format!(": {}", node.title) };
+        line("node", &printable(&format!("[{mark}] {}{title} ({})", node.id, node.node_type)));
+    }
+    for (name, value) in &status.variables {
+        line("variable", &printable(&format!("{name} = {value}")));
+    }
+    for decision in &status.decisions {
+        line("decision", &printable(&decision_words(decision)));
+    }
+    for path in &status.artifacts {
+        line("artifact", &printable(path));
+    }
+    line("calls", &format!("{}, {} of tools{}", status.n_calls, status.n_tool_calls, cost(&report.usage)));
+    line("begun", &status.created_at);
+    line("changed", &status.updated_at);
+    if let Some(origin) = &status.forked_from {
+        line("fork of", origin);
+    }
+    line("files", &status.directory);
+    if let Some(question) = question(report) {
+        line("asks", question.words().trim_end());
+    }
+    for warning in &report.warnings {
+        line("warning", &printable(warning));
+    }
+    if let Some(next) = next(status) {
+        line("next", &next);
+    }
+    text
+}
+
+fn next(status: &RunStatus) -> Option<String> {
+    let id = &status.report.run_id;
+    match status.report.phase {
+        _ if status.is_busy => None,
+        RunPhase::Running | RunPhase::Failed => Some(format!("aiwf workflow resume {id}")),
+        RunPhase::WaitingUser | RunPhase::Completed => Some(format!("aiwf workflow say {id} TEXT")),
+        RunPhase::Cancelled => None,
+    }
+}
+
+fn decision_words(decision: &Value) -> String {
+    let part = |name: &str| decision.get(name).and_then(Value::as_str);
+    match (part("from"), part("to")) {
+        (Some(from), Some(to)) => {
+            let label = part("label").map(|label| format!(" ({label})")).unwrap_or_default();
+            let reason = part("reason").map(|reason| format!(": {reason}")).unwrap_or_default();
+            format!("{from} → {to}{label}{reason}")
+        }
+        _ => decision.to_string(),
+    }
+}
+
+fn cost(usage: &Usage) -> String {
+    let parts = [
+        usage.input_tokens.map(|tokens| format!("{tokens} tokens in")),
+        usage.output_tokens.map(|tokens| format!("{tokens} out")),
+        usage.cost.map(|cost| format!("${:.4}", cost.as_f64())),
+    ];
+    parts.into_iter().flatten().map(|part| format!(", {part}")).collect()
+}
+
+/// Prints runs, those that changed last first.
+pub(crate) fn list(runs: &[RunSummary], total: usize, output: &Output<'_>) -> Result<Exit, Failure> {
+    if output.is_json() {
+        return output.json(json!({ "runs": runs, "total": total }), Exit::Done);
+    }
+    let shown = |text: Option<&str>| text.map_or("-".to_owned(), printable);
+    let rows: Vec<[String; 6]> = runs
+        .iter()
+        .map(|run| {
+            let workflow = run.workflow.as_deref().unwrap_or(run.kind.as_str());
+            [
+                run.run_id.clone(),
+                shown(run.package.as_deref()),
+                printable(workflow),
+                run.phase.as_str().to_owned(),
+                shown(run.node.as_deref()),
+                run.updated_at.clone(),
+            ]
+        })
+        .collect();
+    let head = ["RUN", "PACKAGE", "WORKFLOW", "PHASE", "NODE", "CHANGED"].map(str::to_owned);
+    let widths = widths(&head, &rows);
+    output::print(|out| {
+        if runs.is_empty() {
+            return writeln!(out, "no runs");
+        }
+        write_row(out, &head, &widths)?;
+        for (row, run) in rows.iter().zip(runs) {
+            write_row(out, row, &widths)?;
+            if let Some(problem) = &run.problem {
+                writeln!(out, "  {}", harmless(problem).replace('\n', "\n  "))?;
+            }
+        }
+        Ok(())
+    })?;
+    if total > runs.len() {
+        output::note(&format!("{} more; `--limit {total}` shows all\n", total - runs.len()));
+    }
+    Ok(Exit::Done)
+}
+
+fn widths(head: &[String; 6], rows: &[[String; 6]]) -> Vec<usize> {
+    let width = |column: usize| {
+        let cells = rows.iter().chain([head]).filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    (0..head.len()).map(width).collect()
+}
+
+fn write_row(out: &mut impl std::io::Write, row: &[String; 6], widths: &[usize]) -> std::io::Result<()> {
+    let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
+    writeln!(out, "{}", cells.join("  ").trim_end())
+}
+
+/// Prints a run and what happened in it; the last `n_entries` when that is said.
+pub(crate) fn shown(
+    mut shown: RunShown,
+    n_entries: Option<usize>,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let n_before = n_entries.map_or(0, |n_entries| shown.entries.len().saturating_sub(n_entries));
+    shown.entries.drain(..n_before);
+    if output.is_json() {
+        return output.json(&shown, Exit::Done);
+    }
+    output::print(|out| {
+        out.write_all(status_words(&shown.status).as_bytes())?;
+        if n_before > 0 {
+            writeln!(out, "\n… {n_before} before")?;
+        }
+        for entry in &shown.entries {
+            writeln!(out)?;
+            write_entry(out, entry)?;
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+fn write_entry(out: &mut impl std::io::Write, entry: &RunEntry) -> std::io::Result<()> {
+    let who = entry.who.as_deref().map(|who| format!(" {}", printable(who))).unwrap_or_default();
+    writeln!(out, "#{} {} {}{who}", entry.seq, entry.at, entry.what)?;
+    for line in harmless(&entry.text).lines() {
+        writeln!(out, "{}", format!("  {line}").trim_end())?;
+    }
+    Ok(())
+}
+
+/// Prints the next request exactly as it will be sent, and its anatomy on the standard error.
+pub(crate) fn preview(preview: &RunPreview, output: &Output<'_>) -> Result<Exit, Failure> {
+    if output.is_json() {
+        return output.json(preview, Exit::Done);
+    }
+    output::note(&anatomy(preview));
+    warnings(&preview.warnings);
+    output::print(|out| {
+        let messages: Vec<Value> = preview.messages.iter().map(message_json).collect();
+        write!(out, "{:#}", Value::Array(messages))?;
+        if !preview.tools.is_empty() {
+            write!(out, "\n\n---\n\n{:#}", json!(preview.tools))?;
+        }
+        Ok(())
+    })?;
+    if output::is_stdout_watched() {
+        output::note("\n");
+    }
+    Ok(Exit::Done)
+}
+
+fn message_json(message: &aiwf_engine::PreviewMessage) -> Value {
+    let mut json = json!({ "role": message.role, "content": message.content });
+    if let Some(json) = json.as_object_mut() {
+        if !message.tool_calls.is_empty() {
+            json.insert("tool_calls".to_owned(), json!(message.tool_calls));
+        }
+        if let Some(id) = &message.tool_call_id {
+            json.insert("tool_call_id".to_owned(), id.as_str().into());
+        }
+    }
+    json
+}
+
+fn anatomy(preview: &RunPreview) -> String {
+    let counted =
+        if preview.is_exact { format!("exact, {}", preview.tokenizer) } else { preview.tokenizer.clone() };
+    let window = preview.window.map(|window| format!(" of {window}")).unwrap_or_default();
+    let mut text = format!(
+        "next request of {} to {}: {}{window} tokens ({counted}), sha256 {}\n",
+        preview.run_id,
+        printable(&preview.provider),
+        preview.tokens,
+        preview.payload_sha256
+    );
+    let layers = preview.messages.iter().map(|message| message.layer.chars().count());
+    let width = layers.max().unwrap_or(0).max("tools".len());
+    for message in &preview.messages {
+        let sha256 = message.sha256.get(..12).unwrap_or(&message.sha256);
+        let _ = writeln!(
+            text,
+            "  {:width$}  {:9}  {:>8}  {sha256}",
+            printable(&message.layer),
+            message.role,
+            message.tokens
+        );
+    }
+    if !preview.tools.is_empty() {
+        let n_tools = format!("{} in all", preview.tools.len());
+        let _ = writeln!(text, "  {:width$}  {n_tools:9}  {:>8}", "tools", preview.tool_tokens);
+    }
+    if preview.n_left_out > 0 {
+        let _ = writeln!(
+            text,
+            "  {} turns of the conversation ({} tokens) are left out to fit",
+            preview.n_left_out, preview.tokens_left_out
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "run_output_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+use aiwf_engine::{NodeProgress, PreviewMessage};
+
+use super::*;
+
+fn report(kind: RunKind, phase: RunPhase, code: Option<&str>) -> RunReport {
+    RunReport {
+        run_id: "r1".to_owned(),
+        kind,
+        package: Some("flow".to_owned()),
+        workflow: None,
+        phase,
+        node: Some("draft".to_owned()),
+        agent: None,
+        reply: None,
+        question: None,
+        error: code.map(|code| Fault { code: code.to_owned(), message: "it broke".to_owned() }),
+        warnings: Vec::new(),
+        usage: Usage::default(),
+    }
+}
+
+#[test]
+fn the_exit_code_says_how_a_run_stands() {
+    let exit = |kind, phase, code| exit_of(&report(kind, phase, code)).code();
+    let run = RunKind::Run;
+    assert_eq!(exit(run, RunPhase::Completed, None), 0);
+    assert_eq!(exit(run, RunPhase::Cancelled, None), 0);
+    assert_eq!(exit(run, RunPhase::WaitingUser, None), 3);
+    assert_eq!(exit(run, RunPhase::WaitingUser, Some("ENGINE_LOOP_DETECTED")), 3);
+    assert_eq!(exit(run, RunPhase::Failed, Some("ENGINE_MAX_TURNS_EXCEEDED")), 1);
+    assert_eq!(exit(run, RunPhase::Failed, None), 1);
+    assert_eq!(exit(run, RunPhase::Failed, Some("LLM_RATE_LIMITED")), 4);
+    assert_eq!(exit(run, RunPhase::Failed, Some("ENGINE_ABORTED")), 130);
+    for conversation in [RunKind::Agent, RunKind::Chat] {
+        assert_eq!(exit(conversation, RunPhase::WaitingUser, None), 0);
+        assert_eq!(exit(conversation, RunPhase::Failed, Some("LLM_TIMEOUT")), 4);
+        assert_eq!(exit(conversation, RunPhase::Failed, Some("ENGINE_ABORTED")), 130);
+    }
+}
+
+#[test]
+fn a_text_is_one_word_of_a_shell() {
+    assert_eq!(quoted("it's\n{\"a\":1}"), "'it'\\''s\n{\"a\":1}'");
+}
+
+fn status_of(phase: RunPhase) -> RunStatus {
+    let node = |id: &str, title: &str, status| NodeProgress {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        node_type: "step".to_owned(),
+        status,
+    };
+    RunStatus {
+        report: RunReport {
+            question: Some(json!({ "widgetId": "w", "type": "confirmation", "message": "Sure?\u{1b}[2J" })),
+            ..report(RunKind::Run, phase, None)
+        },
+        interrupted: false,
+        is_busy: false,
+        created_at: "2026-01-01T00:00:00Z".to_owned(),
+        updated_at: "2026-01-01T00:01:00Z".to_owned(),
+        provider: "model".to_owned(),
+        nodes: vec![node("start", "start", "completed"), node("draft", "Draft it", "current")],
+        variables: json!({ "kind": "bug" }).as_object().cloned().unwrap_or_default(),
+        decisions: vec![json!({ "from": "start", "to": "draft", "label": "go", "reason": "asked for" })],
+        artifacts: vec!["artifacts/a.md".to_owned()],
+        n_calls: 2,
+        n_tool_calls: 5,
+        forked_from: None,
+        directory: ".aiwf/runs/r1".to_owned(),
+    }
+}
+
+#[test]
+fn a_status_in_words_has_all_of_it_and_nothing_a_terminal_obeys() {
+    insta::assert_snapshot!(status_words(&status_of(RunPhase::WaitingUser)), @"");
+}
+
+#[test]
+fn what_comes_next_follows_from_the_phase() {
+    let next_of = |phase| next(&status_of(phase));
+    assert_eq!(next_of(RunPhase::Failed).as_deref(), Some("aiwf workflow resume r1"));
+    assert_eq!(next_of(RunPhase::Completed).as_deref(), Some("aiwf workflow say r1 TEXT"));
+    assert_eq!(next_of(RunPhase::Cancelled), None);
+    assert_eq!(next(&RunStatus { is_busy: true, ..status_of(RunPhase::Running) }), None);
+}
+
+#[test]
+fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
+    let message = |layer: &str, role, tokens| PreviewMessage {
+        role,
+        layer: layer.to_owned(),
+        tokens,
+        sha256: "0123456789abcdef".to_owned(),
+        content: "text".to_owned(),
+        tool_calls: Vec::new(),
+        tool_call_id: None,
+    };
+    let preview = RunPreview {
+        run_id: "r1".to_owned(),
+        provider: "model".to_owned(),
+        tokenizer: "estimate".to_owned(),
+        is_exact: false,
+        payload_sha256: "ffff".to_owned(),
+        messages: vec![message("base-rules", "system", 300), message("user-input", "user", 12)],
+        tools: vec![json!({ "name": "fs.read" })],
+        tool_tokens: 40,
+        tokens: 352,
+        window: Some(1000),
+        n_left_out: 3,
+        tokens_left_out: 700,
+        warnings: Vec::new(),
+    };
+    insta::assert_snapshot!(anatomy(&preview), @"");
+}

@@ -1,0 +1,595 @@
+//! A person at a terminal talks with a run, an agent or a model: a line, a turn, and again.
+//!
+//! What is said and done is kept by the engine as it happens, so leaving loses nothing. A workflow that an agent's
+//! menu starts is talked with in the same way, until the person goes back to the agent.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use aiwf_engine::package::AgentDefinition;
+use aiwf_engine::prompt::DataContext;
+use aiwf_engine::{Engine, NewRun, Run, RunError, RunKind, RunPhase, RunReport};
+
+use crate::agent_menu::{self, Chosen};
+use crate::call_args::{CallArgs, ServerArgs, TalkSignals};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::line_editor::{LineEditor, Typed};
+use crate::live::{Screen, Streaming};
+use crate::output::{self, Output, harmless, printable};
+use crate::question::Question;
+use crate::run_output;
+
+/// Whether somebody can type and read here.
+pub(crate) fn is_possible(call: &CallArgs, output: &Output<'_>) -> bool {
+    !output.is_json() && !call.events && io::stdin().is_terminal() && output::is_stdout_watched()
+}
+
+/// What is done before the first line is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// The run is told to begin.
+    Start,
+    /// The run is told to go on.
+    Resume,
+    /// The person begins.
+    Listen,
+    /// Nothing: the first turn is over and shown.
+    GoOn,
+}
+
+/// How a talk ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// Back to whoever was talked with before.
+    Back,
+    /// For good.
+    Away,
+    /// Because the program is to end.
+    Ended,
+}
+
+/// The engine of a talk, its calls shown as they happen.
+pub(crate) struct Desk {
+    pub(crate) engine: Engine,
+    signals: TalkSignals,
+    screen: Screen,
+}
+
+impl Desk {
+    pub(crate) fn new(call: &CallArgs, servers: ServerArgs, engine: &Engine) -> Self {
+        let (signals, screen) = (TalkSignals::new(), Screen::new(Streaming::Live));
+        let engine = servers.engine(call.engine_of_talk(engine, &signals, &screen));
+        Self { engine, signals, screen }
+    }
+
+    /// Talks until the person leaves.
+    pub(crate) fn talk(
+        &self,
+        mut run: Run<'_>,
+        opening: Opening,
+        provider: Option<&str>,
+    ) -> Result<Exit, Failure> {
+        let editor = LineEditor::new(self.engine.settings().cache_dir.as_deref())?;
+        let mut talk = Talk { desk: self, editor, provider: provider.map(str::to_owned) };
+        Ok(match talk.with(&mut run, opening, Depth::Top)? {
+            Left::Back | Left::Away => Exit::Done,
+            Left::Ended => Exit::Interrupted,
+        })
+    }
+}
+
+/// Whether there is somebody to go back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    Top,
+    OfAgent,
+}
+
+struct Talk<'d> {
+    desk: &'d Desk,
+    editor: LineEditor,
+    provider: Option<String>,
+}
+
+/// What a person wants next.
+#[derive(Debug)]
+enum Wish {
+    /// Something for whoever is talked with.
+    Say(String),
+    /// Something that no menu is to be asked about.
+    SayAsItIs(String),
+    Command(Command),
+    /// `*word`: a command, unless a menu has that word.
+    Starred(Command, String),
+    /// An empty line.
+    Blank,
+    /// Another line is asked for.
+    Nothing,
+}
+
+/// A command of the talk itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Command {
+    Menu,
+    Dismiss,
+    Pause,
+    Stop,
+    Resume,
+    Status,
+    Help,
+    Exit,
+}
+
+impl Command {
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "menu" => Self::Menu,
+            "dismiss" => Self::Dismiss,
+            "pause" => Self::Pause,
+            "stop" => Self::Stop,
+            "resume" => Self::Resume,
+            "status" => Self::Status,
+            "help" => Self::Help,
+            "exit" | "quit" => Self::Exit,
+            _ => return None,
+        })
+    }
+
+    /// Whether an agent's menu may mean something else by `*word`.
+    fn may_be_of_a_menu(self) -> bool {
+        match self {
+            Self::Status | Self::Help | Self::Exit => true,
+            Self::Menu | Self::Dismiss | Self::Pause | Self::Stop | Self::Resume => false,
+        }
+    }
+}
+
+const HELP: &str = "\
+/menu     show the menu of the agent
+/status   show where this stands
+/resume   go on after an interruption; with an agent, go on with the newest run
+/pause    leave the run as it is: back to the agent, or to the shell
+/stop     the same
+/dismiss  let the agent go
+/say TEXT say a text as it is, also in place of an answer
+/exit     leave; everything is kept (also Ctrl-D)
+A line that ends with \\ goes on in the next. Ctrl-C stops the model.
+";
+
+/// What happens next.
+enum Next {
+    /// Another line is read.
+    Line,
+    Say {
+        text: String,
+        data: Option<DataContext>,
+    },
+    Resume,
+    ResumeNewest,
+    StartWorkflow {
+        workflow: String,
+        input: Option<String>,
+        data: Option<DataContext>,
+    },
+    Leave(Left),
+}
+
+impl Talk<'_> {
+    fn with(&mut self, run: &mut Run<'_>, opening: Opening, depth: Depth) -> Result<Left, Failure> {
+        let id = run.id().to_owned();
+        let mut last_reply = run.report().reply;
+        let mut report = match opening {
+            Opening::Start => self.first_turn(&mut last_reply, || run.start(None))?,
+            Opening::Resume => self.first_turn(&mut last_reply, || run.resume(None))?,
+            Opening::Listen => welcome(run),
+            Opening::GoOn => run.report(),
+        };
+        loop {
+            if self.desk.signals.is_ending() {
+                leave(&id);
+                return Ok(Left::Ended);
+            }
+            let wish = match run_output::question(&report) {
+                Some(question) => self.answer(&question)?,
+                None => self.line(&label(run, &report))?,
+            };
+            let turned = match self.next(run, wish, depth) {
+                Next::Line => None,
+                Next::Say { text, data: Some(data) } => {
+                    self.turn(&mut last_reply, || run.say_with_data(&text, data))
+                }
+                Next::Say { text, data: None } => self.turn(&mut last_reply, || run.say(&text)),
+                Next::Resume => self.turn(&mut last_reply, || run.resume(None)),
+                Next::Leave(left) => {
+                    leave(&id);
+                    return Ok(left);
+                }
+                Next::StartWorkflow { workflow, input, data } => {
+                    match self.start_workflow(run, &workflow, input.as_deref(), data) {
+                        Ok(Left::Back) => back_to(run),
+                        Ok(left) => return Ok(left),
+                        Err(failure) => output::note_failure(&failure),
+                    }
+                    None
+                }
+                Next::ResumeNewest => {
+                    match self.resume_newest(run) {
+                        Ok(Left::Back) => back_to(run),
+                        Ok(left) => return Ok(left),
+                        Err(failure) => output::note_failure(&failure),
+                    }
+                    None
+                }
+            };
+            report = turned.unwrap_or(report);
+        }
+    }
+
+    /// What a wish leads to; what only has to be said is said.
+    fn next(&self, run: &Run<'_>, wish: Wish, depth: Depth) -> Next {
+        let kind = run.report().kind;
+        match wish {
+            Wish::SayAsItIs(text) => Next::Say { text, data: None },
+            Wish::Say(text) if kind != RunKind::Agent => Next::Say { text, data: None },
+            Wish::Say(text) => self.chosen(run, &text, None, depth),
+            Wish::Starred(command, text) if kind == RunKind::Agent => {
+                self.chosen(run, &text, Some(command), depth)
+            }
+            Wish::Starred(command, _) | Wish::Command(command) => self.command(run, command, depth),
+            Wish::Blank if kind == RunKind::Agent => {
+                show_menu(run);
+                Next::Line
+            }
+            Wish::Blank | Wish::Nothing => Next::Line,
+        }
+    }
+
+    fn command(&self, run: &Run<'_>, command: Command, depth: Depth) -> Next {
+        match (command, run.report().kind) {
+            (Command::Menu, _) => show_menu(run),
+            (Command::Help, _) => output::note(HELP),
+            (Command::Status, _) => match self.desk.engine.run_status(run.id()) {
+                Ok(status) => output::note(&run_output::status_words(&status)),
+                Err(error) => output::note_failure(&error.into()),
+            },
+            (Command::Exit | Command::Dismiss, _) => return Next::Leave(Left::Away),
+            (Command::Pause | Command::Stop, RunKind::Run) => {
+                if depth == Depth::Top {
+                    output::note(&format!("`aiwf workflow cancel {}` ends it for good\n", run.id()));
+                }
+                return Next::Leave(Left::Back);
+            }
+            (Command::Pause | Command::Stop, RunKind::Agent | RunKind::Chat) => {
+                output::note("no run is under way here; /exit leaves\n");
+            }
+            (Command::Resume, RunKind::Run | RunKind::Chat) => return Next::Resume,
+            (Command::Resume, RunKind::Agent) => return Next::ResumeNewest,
+        }
+        Next::Line
+    }
+
+    /// What a line means to the menu of the agent that is talked with; `otherwise` is done when it means nothing.
+    fn chosen(&self, run: &Run<'_>, line: &str, otherwise: Option<Command>, depth: Depth) -> Next {
+        let (Some(package), Some(agent)) = (run.package(), run.agent()) else {
+            return Next::Say { text: line.to_owned(), data: None };
+        };
+        let chosen = match agent_menu::choose(&self.desk.engine, package, agent, line) {
+            Ok(chosen) => chosen,
+            Err(failure) => {
+                output::note_failure(&failure);
+                return Next::Line;
+            }
+        };
+        match (chosen, otherwise) {
+            (Chosen::Clarify(_), Some(command)) => self.command(run, command, depth),
+            (Chosen::Say { text, .. }, Some(command)) if text == line => self.command(run, command, depth),
+            (Chosen::Say { text, data }, _) => Next::Say { text, data },
+            (Chosen::StartWorkflow { workflow, input, data }, _) => {
+                Next::StartWorkflow { workflow, input, data }
+            }
+            (Chosen::ResumeRun, _) => Next::ResumeNewest,
+            (Chosen::Dismiss, _) => Next::Leave(Left::Away),
+            (Chosen::ShowMenu, _) => {
+                show_menu(run);
+                Next::Line
+            }
+            (Chosen::Clarify(numbers), None) => {
+                clarify(agent, &numbers);
+                Next::Line
+            }
+        }
+    }
+
+    /// A turn that the talk cannot begin without.
+    fn first_turn(
+        &self,
+        last_reply: &mut Option<String>,
+        turn: impl FnOnce() -> Result<RunReport, RunError>,
+    ) -> Result<RunReport, Failure> {
+        self.desk.screen.begin_turn();
+        let done = self.desk.signals.during_turn(turn);
+        self.desk.screen.end_turn();
+        let report = done?;
+        self.show(&report, last_reply);
+        Ok(report)
+    }
+
+    /// A turn; what could not be done is said, and the talk goes on.
+    fn turn(
+        &self,
+        last_reply: &mut Option<String>,
+        turn: impl FnOnce() -> Result<RunReport, RunError>,
+    ) -> Option<RunReport> {
+        match self.first_turn(last_reply, turn) {
+            Ok(report) => Some(report),
+            Err(failure) => {
+                output::note_failure(&failure);
+                None
+            }
+        }
+    }
+
+    /// Shows what became of a turn, as far as it is not on the screen.
+    fn show(&self, report: &RunReport, last_reply: &mut Option<String>) {
+        if let Some(reply) = &report.reply {
+            let is_new = last_reply.as_ref() != Some(reply) || report.phase != RunPhase::Failed;
+            if is_new && !reply.trim().is_empty() && !self.desk.screen.has_shown(reply) {
+                print_line(reply.trim_end());
+            }
+        }
+        last_reply.clone_from(&report.reply);
+        run_output::warnings(&report.warnings);
+        match report.phase {
+            RunPhase::Failed => {
+                let (code, message) = report
+                    .error
+                    .as_ref()
+                    .map_or(("UNKNOWN", "the run has failed"), |fault| (&fault.code, &fault.message));
+                if code == "ENGINE_ABORTED" {
+                    output::note("stopped; say something, or /resume\n");
+                } else {
+                    let message = format!("{} ({})", harmless(message), printable(code));
+                    output::note_failure(&Failure::refused(
+                        message,
+                        "say something, or /resume, to try again",
+                    ));
+                }
+            }
+            RunPhase::Completed if report.kind == RunKind::Run => {
+                output::note("the workflow is complete; say something to go on talking, or /exit\n");
+            }
+            RunPhase::Cancelled => output::note("this is cancelled; /exit leaves\n"),
+            RunPhase::WaitingUser => {
+                if let Some(fault) = &report.error {
+                    output::warn(&format!("{} ({})", printable(&fault.message), printable(&fault.code)));
+                }
+            }
+            RunPhase::Running | RunPhase::Completed => {}
+        }
+    }
+
+    /// Reads a line.
+    fn line(&mut self, label: &str) -> Result<Wish, Failure> {
+        let editor = &mut self.editor;
+        Ok(match self.desk.signals.while_idle(|| editor.read(&format!("{label}> ")))? {
+            Typed::Line(line) => wish(&line),
+            Typed::Interrupt => {
+                output::note("Ctrl-D or /exit leaves; everything is kept\n");
+                Wish::Nothing
+            }
+            Typed::End => Wish::Command(Command::Exit),
+        })
+    }
+
+    /// Asks a question until it is answered, or the person wants something else.
+    fn answer(&mut self, question: &Question) -> Result<Wish, Failure> {
+        print_line(question.words().trim_end());
+        let mut answers = Vec::new();
+        for step in question.steps() {
+            let answer = loop {
+                let line = match self.line(&printable(&step.prompt))? {
+                    Wish::Say(line) => line,
+                    Wish::Blank => String::new(),
+                    Wish::Nothing => continue,
+                    other @ (Wish::SayAsItIs(_) | Wish::Command(_) | Wish::Starred(..)) => return Ok(other),
+                };
+                match step.read(&line) {
+                    Ok(answer) => break answer,
+                    Err(expected) => output::note(&format!("{expected}; /say TEXT answers in words\n")),
+                }
+            };
+            answers.push(answer);
+        }
+        Ok(Wish::SayAsItIs(question.submit(answers)))
+    }
+
+    fn start_workflow(
+        &mut self,
+        agent_run: &Run<'_>,
+        workflow: &str,
+        input: Option<&str>,
+        data: Option<DataContext>,
+    ) -> Result<Left, Failure> {
+        let Some(package) = agent_run.package_path() else {
+            return Err(Failure::bug("an agent without a package has a menu"));
+        };
+        let agent = agent_run.agent().map(|agent| agent.id.as_str());
+        let engine = &self.desk.engine;
+        let mut run = begin(engine, package, workflow, agent, self.provider.as_deref())?;
+        output::note(&format!(
+            "run {} of `{}` begins; /pause comes back here\n",
+            run.id(),
+            printable(workflow)
+        ));
+        let mut last_reply = None;
+        self.first_turn(&mut last_reply, || match data {
+            Some(data) => run.start_with_data(input, data),
+            None => run.start(input),
+        })?;
+        self.with(&mut run, Opening::GoOn, Depth::OfAgent)
+    }
+
+    fn resume_newest(&mut self, agent_run: &Run<'_>) -> Result<Left, Failure> {
+        let package = agent_run.report().package;
+        let id = newest_run(&self.desk.engine, package.as_deref())?;
+        let mut run = self.desk.engine.open_run(&id, self.provider.as_deref())?;
+        output::note(&format!("run {id}; /pause comes back here\n"));
+        let opening = opening_of(&run.report());
+        self.with(&mut run, opening, Depth::OfAgent)
+    }
+}
+
+/// How a run that was left is gone on with: one that waits is listened to.
+pub(crate) fn opening_of(report: &RunReport) -> Opening {
+    match (report.kind, report.phase) {
+        (RunKind::Run, RunPhase::Running | RunPhase::Failed) => Opening::Resume,
+        (RunKind::Run, RunPhase::WaitingUser | RunPhase::Completed | RunPhase::Cancelled)
+        | (
+            RunKind::Agent | RunKind::Chat,
+            RunPhase::Running
+            | RunPhase::WaitingUser
+            | RunPhase::Completed
+            | RunPhase::Failed
+            | RunPhase::Cancelled,
+        ) => Opening::Listen,
+    }
+}
+
+/// Begins a run that an agent's menu asks for.
+pub(crate) fn begin<'e>(
+    engine: &'e Engine,
+    package: &Path,
+    workflow: &str,
+    agent: Option<&str>,
+    provider: Option<&str>,
+) -> Result<Run<'e>, RunError> {
+    let new = NewRun { package, workflow: Some(workflow), agent, provider, is_autopilot: false };
+    engine.start_run(&new)
+}
+
+/// The run of a package that changed last and can go on.
+pub(crate) fn newest_run(engine: &Engine, package: Option<&str>) -> Result<String, Failure> {
+    let is_open = |run: &aiwf_engine::RunSummary| {
+        run.kind == RunKind::Run
+            && run.phase != RunPhase::Cancelled
+            && run.problem.is_none()
+            && run.package.as_deref() == package
+    };
+    let newest = engine.runs()?.into_iter().filter(is_open).max_by(|a, b| a.updated_at.cmp(&b.updated_at));
+    newest.map(|run| run.run_id).ok_or_else(|| {
+        let failure = Failure::refused("there is no run of this package", "choose a workflow from the menu");
+        Failure { code: Some("RUN_ID_INVALID"), ..failure }
+    })
+}
+
+/// What a line asks for.
+fn wish(line: &str) -> Wish {
+    let trimmed = line.trim();
+    if trimmed.is_empty() {
+        return Wish::Blank;
+    }
+    let Some((mark, rest)) = trimmed.split_at_checked(1).filter(|(mark, _)| matches!(*mark, "/" | "*"))
+    else {
+        return Wish::Say(line.to_owned());
+    };
+    if let Some(text) = rest.strip_prefix("say ").filter(|_| mark == "/") {
+        return Wish::SayAsItIs(text.trim_start().to_owned());
+    }
+    match Command::from_name(rest) {
+        // `*help` is a word of many menus.
+        Some(command) if mark == "/" || !command.may_be_of_a_menu() => Wish::Command(command),
+        Some(command) => Wish::Starred(command, line.to_owned()),
+        None if mark == "/" && is_word(rest) => {
+            let shown = printable(trimmed);
+            output::note(&format!("unknown command `{shown}`; /help lists them, `/say {shown}` says it\n"));
+            Wish::Nothing
+        }
+        None => Wish::Say(line.to_owned()),
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|character| character.is_ascii_alphabetic() || character == '-')
+}
+
+/// Says with whom one talks, and where that stands.
+fn welcome(run: &Run<'_>) -> RunReport {
+    let report = run.report();
+    if let (RunKind::Agent, Some(agent)) = (report.kind, run.agent()) {
+        output::note(&format!("{}\n{}", agent_menu::introduced(agent), agent_menu::shown(agent)));
+    }
+    output::note("/help shows the commands, Ctrl-D leaves\n");
+    if let Some(reply) = report.reply.as_deref().filter(|reply| !reply.trim().is_empty()) {
+        print_line(reply.trim_end());
+    }
+    report
+}
+
+fn label(run: &Run<'_>, report: &RunReport) -> String {
+    let of_agent = || run.agent().map(|agent| agent.id.clone());
+    printable(&report.node.clone().or_else(of_agent).unwrap_or_default())
+}
+
+fn leave(id: &str) {
+    output::note(&format!("kept; go on with: aiwf workflow resume {id}\n"));
+}
+
+fn back_to(run: &Run<'_>) {
+    if let Some(agent) = run.agent() {
+        output::note(&format!("back with {}\n", agent_menu::introduced(agent)));
+    }
+}
+
+fn show_menu(run: &Run<'_>) {
+    let menu = run.agent().map(agent_menu::shown).filter(|menu| !menu.is_empty());
+    output::note(menu.as_deref().unwrap_or("there is no menu here\n"));
+}
+
+fn clarify(agent: &AgentDefinition, numbers: &[usize]) {
+    let candidates = agent_menu::candidates(agent, numbers);
+    if candidates.is_empty() {
+        output::note("there is no such item; `/say TEXT` says it to the agent\n");
+    } else {
+        output::note(&format!("which one? give its number, or `/say TEXT`\n{candidates}"));
+    }
+}
+
+/// Prints text of a model on a line of its own.
+fn print_line(text: &str) {
+    let mut out = io::stdout().lock();
+    drop(writeln!(out, "{}", harmless(text)).and_then(|()| out.flush()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_command_only_when_it_is_one() {
+        let shown = |line: &str| match wish(line) {
+            Wish::Say(text) => format!("say {text}"),
+            Wish::SayAsItIs(text) => format!("say as it is: {text}"),
+            Wish::Command(command) => format!("{command:?}"),
+            Wish::Starred(command, text) => format!("{command:?} or {text}"),
+            Wish::Blank => "blank".to_owned(),
+            Wish::Nothing => "nothing".to_owned(),
+        };
+        for (line, expected) in [
+            ("/exit", "Exit"),
+            (" /Quit ", "Exit"),
+            ("*menu", "Menu"),
+            ("/menu", "Menu"),
+            ("*help", "Help or *help"),
+            ("/help", "Help"),
+            ("/say /exit", "say as it is: /exit"),
+            ("/etc/hosts is wrong", "say /etc/hosts is wrong"),
+            ("/exot", "nothing"),
+            ("* a list", "say * a list"),
+            ("  ", "blank"),
+            ("stop", "say stop"),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+}

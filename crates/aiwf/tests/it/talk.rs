@@ -1,0 +1,102 @@
+//! A terminal of its own for the program: what is typed into it, what stands on it.
+
+use std::io::{Read as _, Write as _};
+use std::process::Child;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::scene::{KEY, Scene};
+
+/// A terminal with the program in it.
+pub(crate) struct Terminal {
+    pty: std::fs::File,
+    child: Child,
+    seen: Arc<Mutex<String>>,
+    /// How much of what was seen an expectation has used up.
+    n_read: usize,
+}
+
+impl Terminal {
+    /// Starts the program in a terminal, with the environment of the scene.
+    pub(crate) fn open(scene: &Scene, arguments: &[&str]) -> Self {
+        let (pty, pts) = pty_process::blocking::open().unwrap();
+        pty.resize(pty_process::Size::new(40, 200)).unwrap();
+        let child = pty_process::blocking::Command::new(env!("CARGO_BIN_EXE_aiwf"))
+            .args(arguments)
+            .env_clear()
+            .env("HOME", scene.project.home())
+            .env("XDG_CACHE_HOME", scene.project.cache())
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1")
+            .env("MODEL_KEY", KEY)
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .current_dir(scene.project.root())
+            .spawn(pts)
+            .unwrap();
+        let pty = std::fs::File::from(std::os::fd::OwnedFd::from(pty));
+        let mut reader = pty.try_clone().unwrap();
+        let seen = Arc::new(Mutex::new(String::new()));
+        let written = Arc::clone(&seen);
+        // Ends with the program: reading from a terminal that nobody holds is an error.
+        std::thread::spawn(move || {
+            let (mut buffer, mut pending) = ([0; 4096], Vec::new());
+            while let Ok(n_bytes @ 1..) = reader.read(&mut buffer) {
+                pending.extend_from_slice(&buffer[..n_bytes]);
+                let n_valid = match std::str::from_utf8(&pending) {
+                    Ok(text) => text.len(),
+                    Err(error) => error.valid_up_to(),
+                };
+                let rest = pending.split_off(n_valid);
+                let text = String::from_utf8(std::mem::replace(&mut pending, rest)).unwrap();
+                written.lock().unwrap().push_str(&text);
+            }
+        });
+        Self { pty, child, seen, n_read: 0 }
+    }
+
+    /// Types something.
+    pub(crate) fn send(&mut self, keys: &str) {
+        self.pty.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until a text stands there, after what was expected before.
+    #[track_caller]
+    pub(crate) fn expect(&mut self, text: &str) {
+        let started_at = Instant::now();
+        loop {
+            let seen = self.seen();
+            if let Some(found) = seen[self.n_read..].find(text) {
+                self.n_read += found + text.len();
+                return;
+            }
+            let is_late = started_at.elapsed() > Duration::from_secs(20);
+            assert!(!is_late, "`{text}` never came; after the last expected text stands:\n{}", &seen[self.n_read..]);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Everything that stood there.
+    pub(crate) fn seen(&self) -> String {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// The program's exit code, once it ends.
+    #[track_caller]
+    pub(crate) fn wait(&mut self) -> i32 {
+        let started_at = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code().unwrap_or(-1);
+            }
+            assert!(started_at.elapsed() < Duration::from_secs(20), "the program goes on:\n{}", self.seen());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
