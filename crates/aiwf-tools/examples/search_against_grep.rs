@@ -25,8 +25,22 @@ const PATTERN: &str = "needle_in_the_haystack";
 const ROUNDS: usize = 15;
 
 const WORDS: [&str; 16] = [
-    "let", "customer", "=", "tenant.find(id)?;", "return", "fn", "order", "->", "Result<Order>", "{", "}", "//",
-    "match", "status", "Some(value)", "=>",
+    "let",
+    "customer",
+    "=",
+    "tenant.find(id)?;",
+    "return",
+    "fn",
+    "order",
+    "->",
+    "Result<Order>",
+    "{",
+    "}",
+    "//",
+    "match",
+    "status",
+    "Some(value)",
+    "=>",
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,9 +49,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let n_bytes = write_files(root)?;
     let mut mounts = Mounts::default();
     mounts.mount(Mount::Project, root)?;
-    let args: SearchArgs =
-        serde_json::from_value(serde_json::json!({ "path": "@project", "pattern": PATTERN, "maxMatches": 1000 }))?;
-    let matcher = RegexMatcherBuilder::new().line_terminator(Some(b'\n')).fixed_strings(true).build(PATTERN)?;
+    let args: SearchArgs = serde_json::from_value(
+        serde_json::json!({ "path": "@project", "pattern": PATTERN, "maxMatches": 1000 }),
+    )?;
+    let matcher =
+        RegexMatcherBuilder::new().line_terminator(Some(b'\n')).fixed_strings(true).build(PATTERN)?;
 
     let [mut ours, mut in_order, mut on_all_cores] = [const { Vec::new() }; 3];
     for round in 0..=ROUNDS {
@@ -130,9 +146,13 @@ fn walk_in_order(root: &Path, matcher: &RegexMatcher) -> Result<Vec<String>, Box
     for entry in walker(root).sort_by_file_name(Ord::cmp).build() {
         let entry = entry?;
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            searcher.search_path(matcher, entry.path(), Lines(|text: &[u8]| {
-                lines.push(format!("{}:{}", entry.path().display(), String::from_utf8_lossy(text)));
-            }))?;
+            searcher.search_path(
+                matcher,
+                entry.path(),
+                Lines(|text: &[u8]| {
+                    lines.push(format!("{}:{}", entry.path().display(), String::from_utf8_lossy(text)));
+                }),
+            )?;
         }
     }
     Ok(lines)
