@@ -10,6 +10,7 @@ mod corpus;
 mod examples;
 mod lab;
 mod measure;
+mod packages;
 mod peers;
 mod session;
 mod sessions;
@@ -37,6 +38,9 @@ const BENCHES: &[Bench] = &[
     Bench { name: "render", run: examples::render },
     Bench { name: "fit", run: examples::fit },
     Bench { name: "turns", run: examples::turns },
+    Bench { name: "search", run: examples::search },
+    Bench { name: "package", run: packages::check },
+    Bench { name: "run", run: packages::preview },
     Bench { name: "status", run: sessions::status },
     Bench { name: "list", run: sessions::list },
     Bench { name: "approve", run: sessions::approve },

@@ -100,7 +100,7 @@ where
 fn counting_alone(lab: &Lab<'_>, corpus: &Corpus) -> Result<f64, Failure> {
     let all = lab.path("change-tokens.all");
     measure::run_once(&mut lab.cat(&corpus.root, &corpus.files, &all)?)?;
-    let printed = lab.example("count", &[OsStr::new(&all)])?;
+    let printed = lab.example("aiwf-prompt", "count", &[OsStr::new(&all)])?;
     let seconds = |key| number(&printed, key);
     Ok(seconds("load_s")? + seconds("count_s")?)
 }

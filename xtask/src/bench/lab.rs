@@ -50,9 +50,9 @@ impl<'a> Lab<'a> {
         Ok(command)
     }
 
-    /// Builds an example of `aiwf-prompt`, runs it, and returns what it printed.
-    pub(super) fn example(&self, name: &str, args: &[&OsStr]) -> Result<String, Failure> {
-        self.build(&["-p", "aiwf-prompt", "--example", name])?;
+    /// Builds an example of a crate, runs it, and returns what it printed.
+    pub(super) fn example(&self, package: &str, name: &str, args: &[&OsStr]) -> Result<String, Failure> {
+        self.build(&["-p", package, "--example", name])?;
         let path = self.target_dir.join("release/examples").join(name);
         workspace::capture(self.program(path).args(args))
     }
