@@ -57,7 +57,7 @@ pub use read::{MAX_BYTES, read_stdin, read_text};
 pub use run::{
     Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,
     RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
-    RunSummary, StateWriter, ToolExec,
+    RunSummary, RunVerified, StateWriter, ToolExec,
 };
 pub use run_error::RunError;
 pub use send::{Sent, ToolOptions, ToolReport};

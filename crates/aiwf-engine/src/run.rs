@@ -24,6 +24,7 @@ mod control;
 mod create;
 mod fork;
 mod status;
+mod verify;
 
 use std::rc::Rc;
 
@@ -47,6 +48,7 @@ pub use event::{
 pub use report::{
     NodeProgress, PreviewMessage, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
 };
+pub use verify::RunVerified;
 
 /// A run or conversation that is being worked on.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use aiwf_engine::machine::Usage;
 use aiwf_engine::{
     Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
+    RunVerified,
 };
 use serde_json::{Value, json};
 
@@ -314,6 +315,34 @@ fn write_entry(out: &mut impl std::io::Write, entry: &RunEntry) -> std::io::Resu
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
     Ok(())
+}
+
+/// Prints what a check of a run found.
+pub(crate) fn verified(verified: &RunVerified, output: &Output<'_>) -> Result<Exit, Failure> {
+    let exit = if verified.problems.is_empty() { Exit::Done } else { Exit::Refused };
+    if let Some(n_bytes) = verified.torn_bytes {
+        output::warn(&format!(
+            "the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops them",
+            verified.events + 1
+        ));
+    }
+    if output.is_json() {
+        return output.json(json!(verified), exit);
+    }
+    output::print(|out| {
+        for problem in &verified.problems {
+            writeln!(out, "{}", harmless(problem))?;
+        }
+        writeln!(
+            out,
+            "{} events, {} states and {} calls: {}",
+            verified.events,
+            verified.states,
+            verified.tool_calls,
+            if verified.problems.is_empty() { "all as recorded" } else { "not as recorded" }
+        )
+    })?;
+    Ok(exit)
 }
 
 /// Prints the next request exactly as it will be sent, and its anatomy on the standard error.

@@ -250,7 +250,11 @@ impl Talk<'_> {
             (Command::Menu, _) => show_menu(run),
             (Command::Help, _) => output::note(HELP),
             (Command::Status, _) => match self.desk.engine.run_status(run.id()) {
-                Ok(status) => output::note(&run_output::status_words(&status)),
+                Ok(mut status) => {
+                    // Whoever works on it is this very process.
+                    status.is_busy = false;
+                    output::note(&run_output::status_words(&status));
+                }
                 Err(error) => output::note_failure(&error.into()),
             },
             (Command::Exit | Command::Dismiss, _) => return Next::Leave(Left::Away),

@@ -26,6 +26,11 @@ fn log_line(line: &Line<RunEvent>) -> Option<Vec<u8>> {
     Some(text)
 }
 
+/// The whole log of a journal.
+pub(crate) fn text(lines: &[Line<RunEvent>]) -> Vec<u8> {
+    lines.iter().filter_map(log_line).flatten().collect()
+}
+
 /// Adds a call to the log.
 pub(crate) fn append_line(directory: &RunDirectory, line: &Line<RunEvent>) -> Result<(), RunError> {
     match log_line(line) {
@@ -53,8 +58,5 @@ pub(crate) fn repair(directory: &RunDirectory, lines: &[Line<RunEvent>]) -> Resu
     if crate::read::is_link(&path) {
         aiwf_store::remove(&path)?;
     }
-    write_atomic(&path, Durability::Process, |out| {
-        lines.iter().filter_map(log_line).try_for_each(|line| out.write_all(&line))
-    })?;
-    Ok(())
+    Ok(write_atomic(&path, Durability::Process, |out| out.write_all(&text(lines)))?)
 }

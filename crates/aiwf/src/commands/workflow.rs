@@ -95,6 +95,9 @@ pub(crate) enum WorkflowCommand {
         #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
         input: Option<String>,
     },
+    /// Check a run against its journal: every event, every state, the log, the package.
+    #[command(after_help = "Example: aiwf workflow verify latest")]
+    Verify(RunId),
     /// Go back to a node where the run has been; what was said stays on record.
     #[command(after_help = "Example: aiwf workflow rewind latest --to draft --reason 'wrong customer'")]
     Rewind {
@@ -179,6 +182,7 @@ impl WorkflowCommand {
             Self::Preview { .. } => "workflow preview",
             Self::Rewind { .. } => "workflow rewind",
             Self::Fork { .. } => "workflow fork",
+            Self::Verify(_) => "workflow verify",
             Self::Cancel { .. } => "workflow cancel",
         }
     }
@@ -206,6 +210,7 @@ pub(crate) fn run(command: &WorkflowCommand, engine: &Engine, output: &Output<'_
         WorkflowCommand::Fork { run, at, input, start, ask } => {
             fork(&run.id, at, input.as_deref(), *start, ask, engine, output)
         }
+        WorkflowCommand::Verify(run) => run_output::verified(&engine.verify_run(&run.id)?, output),
         WorkflowCommand::Cancel { run, reason } => {
             run_output::decided(&engine.cancel_run(&run.id, reason.as_deref())?, "", output)
         }

@@ -1,0 +1,81 @@
+//! Whether a run is what its journal says.
+
+use aiwf_store::sha256_hex;
+use serde::Serialize;
+
+use super::desk::Desk;
+use super::event::RunEvent;
+use super::{directory, load_package};
+use crate::Engine;
+use crate::run_error::RunError;
+
+/// What a check of a run found.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunVerified {
+    /// The run.
+    pub run_id: String,
+    /// How many events the journal holds, all of them intact.
+    pub events: usize,
+    /// How many state files it names, the present one included.
+    pub states: usize,
+    /// How many calls of tools are in it, and so in the log.
+    pub tool_calls: usize,
+    /// What is not as it should be.
+    pub problems: Vec<String>,
+    /// Bytes of a last line that was never finished; the next command drops them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub torn_bytes: Option<usize>,
+}
+
+impl Engine {
+    /// Checks the chain of a run's journal, its state file, every state it ever had, its log and its package.
+    pub fn verify_run(&self, which: &str) -> Result<RunVerified, RunError> {
+        let desk = Desk::look(directory::find(self.settings(), which)?)?;
+        let setup = desk.setup()?;
+        let objects = desk.directory.objects();
+        let mut problems = Vec::new();
+        if let Err(error) = desk.refuse_changed_state() {
+            problems.push(error.to_string());
+        }
+        let lines = desk.journal().lines();
+        let states: Vec<&String> = lines
+            .iter()
+            .filter_map(|line| match &line.event {
+                RunEvent::RunCreated { setup } => setup.state_sha256.as_ref(),
+                RunEvent::StateIntended { after, .. } => Some(after),
+                RunEvent::Said { .. }
+                | RunEvent::RunAsked { .. }
+                | RunEvent::RunReplied { .. }
+                | RunEvent::RunAskFailed { .. }
+                | RunEvent::ToolRan { .. }
+                | RunEvent::RunStopped { .. }
+                | RunEvent::Rewound { .. }
+                | RunEvent::RunCancelled { .. } => None,
+            })
+            .collect();
+        for sha256 in &states {
+            if !matches!(objects.get(sha256), Ok(Some(_))) {
+                problems.push(format!("state {sha256} is not kept any more, or was changed"));
+            }
+        }
+        let tool_calls = lines.iter().filter(|line| matches!(line.event, RunEvent::ToolRan { .. })).count();
+        let log = std::fs::read(desk.directory.exec_log_path()).unwrap_or_default();
+        let expected = super::exec_log::text(lines);
+        if sha256_hex(&log) != sha256_hex(&expected) {
+            problems.push("the log of calls is not what the journal says; the next command makes it again".to_owned());
+        }
+        if let Some(wanted) = &setup.package
+            && let Err(error) = load_package(self, &setup.run_id, wanted)
+        {
+            problems.push(error.to_string());
+        }
+        Ok(RunVerified {
+            run_id: desk.directory.id.clone(),
+            events: lines.len(),
+            states: states.len(),
+            tool_calls,
+            problems,
+            torn_bytes: desk.journal().torn().map(|torn| torn.n_bytes),
+        })
+    }
+}
