@@ -161,8 +161,11 @@ impl Walk {
     }
 
     fn file(&mut self, path: &Path, name: String) -> io::Result<()> {
-        let mut content = Vec::new();
-        fs::File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut content)?;
+        let file = fs::File::open(path)?;
+        // With room for the end the file is read at once; without, in ever larger pieces from 32 bytes on.
+        let n_bytes = file.metadata()?.len().min(MAX_FILE_BYTES) + 1;
+        let mut content = Vec::with_capacity(usize::try_from(n_bytes).unwrap_or_default());
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut content)?;
         if content.len() as u64 > MAX_FILE_BYTES {
             self.reasons.push(format!("`{name}` is larger than {MAX_FILE_BYTES} bytes"));
         }
@@ -246,7 +249,7 @@ pub fn extract(files: &Files, cache: &Path) -> Result<PathBuf, ExtractError> {
     let target = cache.join(&hash);
     aiwf_store::create_dir(cache)?;
     let _lock = Lock::wait(&cache.join("lock"))?;
-    if target.is_dir() && read_directory(&target).is_ok_and(|found| hash_of(&found) == hash) {
+    if target.is_dir() && read_directory(&target).is_ok_and(|found| found == *files) {
         return Ok(target);
     }
     let plan = WritePlan::check(files.iter().map(|(name, content)| (name.clone(), content.clone())))

@@ -4,7 +4,6 @@
 
 use aiwf_prompt::{Message, Sha256Hex};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::ask::ToolCall;
 
@@ -139,18 +138,32 @@ impl Payload {
     }
 
     fn canonical(&self) -> String {
-        let mut messages: Vec<_> = self
+        let messages = self
             .messages
             .iter()
-            .map(|message| json!({ "role": message.role.as_str(), "content": message.content }))
-            .collect();
-        messages.extend(self.turns.iter().map(|turn| json!(turn)));
-        let mut form = serde_json::Map::new();
-        if let Some(system) = &self.system {
-            form.insert("system".to_owned(), system.as_str().into());
-        }
-        form.insert("messages".to_owned(), messages.into());
-        form.insert("tools".to_owned(), json!(self.tools));
-        serde_json::Value::Object(form).to_string()
+            .map(|Message { role, content }| Said::Message { role: role.as_str(), content });
+        let form = Canonical {
+            system: self.system.as_deref(),
+            messages: messages.chain(self.turns.iter().map(Said::Turn)).collect(),
+            tools: &self.tools,
+        };
+        // Invariant: every key is a string, which is all that can be wrong with a value.
+        serde_json::to_string(&form).unwrap_or_default()
     }
+}
+
+/// The canonical form, in the order of its keys.
+#[derive(Serialize)]
+struct Canonical<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<&'a str>,
+    messages: Vec<Said<'a>>,
+    tools: &'a [ToolSpec],
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said<'a> {
+    Message { role: &'a str, content: &'a str },
+    Turn(&'a Turn),
 }

@@ -103,6 +103,7 @@ struct Written<'a, E> {
     event: &'a E,
 }
 
+/// A line without its event.
 #[derive(Deserialize)]
 struct Head {
     v: u64,
@@ -111,8 +112,13 @@ struct Head {
     at: String,
 }
 
+/// A line with its event.
 #[derive(Deserialize)]
-struct Body<E> {
+struct Whole<E> {
+    v: u64,
+    seq: u64,
+    prev: String,
+    at: String,
     event: E,
 }
 
@@ -166,7 +172,14 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         if sha256_hex(body.as_bytes()) != sha256 {
             return Err(changed("its hash does not fit"));
         }
-        let head: Head = serde_json::from_str(&body).map_err(|_not_json| changed("it is not an event"))?;
+        // Nearly every line is one of ours, so the event is read with the rest; what the rest says comes first.
+        let (head, event) = match serde_json::from_str::<Whole<E>>(&body) {
+            Ok(Whole { v, seq, prev, at, event }) => (Head { v, seq, prev, at }, Ok(event)),
+            Err(error) => {
+                let head = serde_json::from_str(&body).map_err(|_not_json| changed("it is not an event"))?;
+                (head, Err(error))
+            }
+        };
         if head.v > u64::from(VERSION) {
             return Err(JournalError::TooNew { path: self.path.clone(), line: number, found: head.v });
         }
@@ -176,9 +189,8 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         if head.prev != self.last_sha256() {
             return Err(changed("it does not follow the line before it"));
         }
-        let body: Body<E> = serde_json::from_str(&body)
-            .map_err(|error| changed(&format!("its event cannot be read ({error})")))?;
-        Ok(Line { seq: head.seq, at: head.at, sha256: sha256.to_owned(), event: body.event })
+        let event = event.map_err(|error| changed(&format!("its event cannot be read ({error})")))?;
+        Ok(Line { seq: head.seq, at: head.at, sha256: sha256.to_owned(), event })
     }
 
     /// The lines, oldest first.

@@ -32,6 +32,9 @@ pub(super) fn turns(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
 }
 
 /// Searching 10,000 files against plain walks of ripgrep's crates over the same files.
+///
+/// Our results come in the order of paths, so a walk in that order does the same work; one on all cores in no order
+/// only shows what order costs here.
 pub(super) fn search(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let printed = lab.example("aiwf-tools", "search_against_grep", &[])?;
     let ours = Quantity::Seconds(number(&printed, "search_s")?);
@@ -46,7 +49,7 @@ pub(super) fn search(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     };
     Ok(vec![
         row("ripgrep's crates, in order", "in_order_s", "ratio_in_order")?.at_most(2.0),
-        row("ripgrep's crates, all cores", "on_all_cores_s", "ratio_on_all_cores")?.at_most(2.0),
+        row("ripgrep's crates, all cores", "on_all_cores_s", "ratio_on_all_cores")?,
     ])
 }
 

@@ -223,14 +223,7 @@ impl Run<'_> {
         let layers = self.layers(&Saying::default())?;
         let ability = self.ability()?;
         let view = View { is_complete: self.desk.is_complete(), is_native: ability.has_native_tools };
-        let entries: Vec<Entry>;
-        let entries = if more.is_empty() {
-            &self.desk.record.entries
-        } else {
-            entries = self.desk.record.entries.iter().chain(more).cloned().collect();
-            &entries
-        };
-        let told = told(entries, view);
+        let told = told(self.desk.record.entries.iter().chain(more), view);
         let specs = if view.is_native { layers.tools.specs() } else { Vec::new() };
         let window = self.window();
         let fit = fit(&told, &layers.system, &specs, window, &self.counter())?;

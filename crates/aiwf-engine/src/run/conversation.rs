@@ -30,8 +30,8 @@ pub(crate) struct Told {
 }
 
 /// What the model is told of the conversation so far.
-pub(crate) fn told(entries: &[Entry], view: View) -> Vec<Told> {
-    let mut told: Vec<Told> = Vec::with_capacity(entries.len());
+pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View) -> Vec<Told> {
+    let mut told: Vec<Told> = Vec::new();
     let mut n_replies = 0_usize;
     for entry in entries {
         match entry {
