@@ -11,8 +11,8 @@ Here you are.
 <<<FILE: src/greet.py>>>
 def greet(name=\"world\"):
     return f\"hello, {name}\"
-<<<FILE: ../outside.txt>>>
-not here
+<<<FILE: >>>
+a file without a name
 ";
 
 fn main() {
@@ -20,6 +20,7 @@ fn main() {
     for file in &parsed.value {
         println!("{} has {} bytes", file.path, file.content.len());
     }
+    // Whether a path may be written is judged when files are put in place, not here.
     for problem in &parsed.problems {
         println!("problem: {}", problem.message);
     }

@@ -1,7 +1,7 @@
 //! The book: every command in `docs/src/` is run, and what it prints is what the page shows.
 //!
 //! A block marked `console` holds commands (`$ …`, gone on with by `> …`) and their output; a block with
-//! `file=PATH` is written to that path when its place is reached. A chapter is one project, from its first line to
+//! `file=PATH` is written to that path when its place is reached; `one` says that only its first line is a command. A chapter is one project, from its first line to
 //! its last. Ids, times, hashes and ports may differ; a line `…` stands for any number of lines; an exit code
 //! that is not 0 stands below the output. `AIWF_BOOK=write` puts in what is printed now.
 
@@ -111,7 +111,9 @@ struct Step {
 fn steps(block: &Block) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for line in &block.lines {
-        if let Some(command) = line.strip_prefix("$ ") {
+        // What the demo prints has such lines, too.
+        let is_output = block.has("one") && !steps.is_empty();
+        if let Some(command) = line.strip_prefix("$ ").filter(|_| !is_output) {
             steps.push(Step { shown: vec![line.clone()], command: command.to_owned(), expected: Vec::new() });
         } else {
             let step = steps.last_mut().expect("a block begins with a command");
@@ -184,6 +186,8 @@ fn run(project: &TestProject, directory: &str, command: &str) -> Vec<String> {
     let outcome = run.run();
     let text = outcome
         .stdout_text()
+        .replace("[project]", "/home/me/project")
+        .replace("[home]", "/home/me")
         .replace(&*project.root().to_string_lossy(), "/home/me/project")
         .replace(&*project.home().to_string_lossy(), "/home/me");
     let mut lines: Vec<String> = text.lines().map(|line| line.trim_end().to_owned()).collect();
@@ -264,6 +268,9 @@ fn links_between_pages_lead_somewhere() {
     for page in pages() {
         let path = source_dir().join(&page);
         let text = fs::read_to_string(&path).unwrap_or_default();
+        for include in Regex::new(r"\{\{#include ([^}]+)\}\}").unwrap().captures_iter(&text) {
+            assert!(source_dir().join(&include[1]).is_file(), "{page} includes {}", &include[1]);
+        }
         for found in link.captures_iter(&text) {
             let target = path.parent().unwrap().join(&found[1]);
             assert!(target.exists(), "{page} links to {}, which is not there", &found[1]);

@@ -68,6 +68,7 @@ fn install(project: &TestProject, replies: &[&str]) {
             json!({ "jsonrpc": "2.0", "method": "session/update", "params": { "sessionId": "s", "update": update } }),
             json!({ "jsonrpc": "2.0", "id": 3, "result": { "stopReason": "end_turn", "_meta": { "quota": quota } } }),
         ];
+        project.write(&format!("~/replies/reply-{number}.md"), reply);
         for (agent, lines) in [("claude", &claude), ("codex", &codex), ("gemini", &gemini)] {
             let mut text = String::new();
             for line in lines {
@@ -76,14 +77,22 @@ fn install(project: &TestProject, replies: &[&str]) {
             project.write(&format!("~/replies/{agent}-{number}.jsonl"), text);
         }
     }
+    let limit = json!({ "type": "turn.failed", "error": { "message": "the usage limit is reached" } });
+    project.write(&format!("~/replies/codex-{}.jsonl", replies.len() + 1), format!("{limit}\n"));
     let dir = project.home().join("replies").display().to_string();
     let next = format!("n=$(cat '{dir}/next'); echo $((n + 1)) > '{dir}/next'");
+    // It looks where its reply is to be saved, and saves it there.
+    let saves = format!(
+        "cat > /dev/null\nfor word in \"$@\"; do [ \"$before\" = --system-prompt-file ] && system=$word; before=$word; done\n\
+         path=$([ -n \"$system\" ] && grep -o '[.]aiwf/[a-z0-9/-]*-response.md' \"$system\" | head -n 1)\n\
+         [ -n \"$path\" ] && cp '{dir}'/reply-$(cat '{dir}/next').md \"$path\""
+    );
     let told_at_once = "cat > /dev/null";
     let in_a_dialogue = "read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":1}}'\n\
                          read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"sessionId\":\"s\"}}'\n\
                          read -r line";
     for (agent, version, hear) in [
-        ("claude", "2.0.1 (Claude Code)", told_at_once),
+        ("claude", "2.0.1 (Claude Code)", saves.as_str()),
         ("codex", "codex-cli 0.60.0", told_at_once),
         ("gemini", "0.20.0", in_a_dialogue),
     ] {

@@ -73,8 +73,9 @@ fn the_page_of_formats() {
         "# Formats\n\n{MADE}\n\nWhere each file lies is in [Files](../files.md). All of them are text.\n\n"
     );
     page.push_str(
-        "## Events of the journal\n\n`journal.jsonl` has one line for each event. A line has its number, its \
-         time, the hash of the line\nbefore it and its own, and the event with the fields below.\n",
+        "## Events of the journal\n\n`journal.jsonl` has one line for each event. A line has its number \
+         (`seq`), its time (`at`), its own hash (`sha256`),\nthe hash of the line before it (`prev`), and the event with \
+         the fields below.\n",
     );
     page.push_str(&events());
     page.push_str("\n## `profile.toml`\n");
@@ -110,12 +111,14 @@ fn events() -> String {
         let depth = line.len() - line.trim_start().len();
         let text = line.trim();
         if let Some(comment) = text.strip_prefix("/// ") {
-            about = comment.trim_end_matches('.').to_owned();
+            about = format!("{about} {comment}").trim().trim_end_matches('.').to_owned();
         } else if text.starts_with('#') || text.is_empty() {
             continue;
         } else if depth == 4 && text.starts_with(|letter: char| letter.is_ascii_uppercase()) {
             let name: String = text.chars().take_while(char::is_ascii_alphanumeric).collect();
-            row = Some((kebab(&name), std::mem::take(&mut about), Vec::new()));
+            let of_struct = text.split_once("(Box<").and_then(|(_, rest)| rest.split_once('>'));
+            let fields = of_struct.map_or_else(Vec::new, |(name, _)| fields_of(name));
+            row = Some((kebab(&name), std::mem::take(&mut about), fields));
             if !text.ends_with('{') {
                 made += &shown(row.take());
             }
@@ -128,6 +131,22 @@ fn events() -> String {
         }
     }
     made
+}
+
+/// The fields of a struct that an event is.
+fn fields_of(name: &str) -> Vec<String> {
+    let source = include_str!("../../../aiwf-session/src/call.rs");
+    let Some(body) = source.split(&format!("pub struct {name} {{\n")).nth(1) else { return Vec::new() };
+    let mut about = String::new();
+    let mut fields = Vec::new();
+    for line in body.split("\n}\n").next().unwrap_or_default().lines().map(str::trim) {
+        if let Some(comment) = line.strip_prefix("/// ") {
+            about = format!("{about} {comment}").trim().trim_end_matches('.').to_owned();
+        } else if let Some((field, _)) = line.strip_prefix("pub ").and_then(|line| line.split_once(':')) {
+            fields.push(format!("`{field}`: {}", lower(&std::mem::take(&mut about))));
+        }
+    }
+    fields
 }
 
 fn shown(row: Option<(String, String, Vec<String>)>) -> String {
@@ -197,7 +216,8 @@ fn kind(property: &Value) -> String {
     }
     for several in ["anyOf", "oneOf", "allOf"] {
         if let Some(kinds) = property.get(several).and_then(Value::as_array) {
-            let kinds: Vec<String> = kinds.iter().map(kind).filter(|kind| kind != "null").collect();
+            let is_value = |kind: &&Value| kind.get("type").is_none_or(|name| name != "null");
+            let kinds: Vec<String> = kinds.iter().filter(is_value).map(kind).collect();
             return kinds.join(" or ");
         }
     }
