@@ -20,7 +20,9 @@ pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure
         [] => false,
         [word] if word == "--no-book" => true,
         [word, ..] => {
-            return Err(Failure::usage(format!("`docs` takes no `{word}`")).hint("the flags here: `--no-book`"));
+            return Err(
+                Failure::usage(format!("`docs` takes no `{word}`")).hint("the flags here: `--no-book`")
+            );
         }
     };
     write_made_pages(workspace)?;
@@ -56,7 +58,9 @@ fn write_made_pages(workspace: &Workspace) -> Result<(), Failure> {
 fn write_man_pages(program: &Path, dir: &Path) -> Result<(), Failure> {
     let home = tempfile::tempdir().map_err(|error| Failure::io("make a directory", &error))?;
     let mut command = std::process::Command::new(program);
-    workspace::capture(command.args(["man", "--dir"]).arg(dir).current_dir(home.path()).env("HOME", home.path()))?;
+    workspace::capture(
+        command.args(["man", "--dir"]).arg(dir).current_dir(home.path()).env("HOME", home.path()),
+    )?;
     println!("   man pages are in {}", dir.display());
     Ok(())
 }

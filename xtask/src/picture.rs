@@ -71,7 +71,12 @@ fn svg(lines: &[String]) -> String {
     );
     for (idx, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
         let y = BAR + MARGIN + idx * LINE_HEIGHT;
-        let _ = writeln!(svg, "<text x=\"{MARGIN}\" y=\"{y}\" fill=\"{}\">{}</text>", colour(line), escaped(line));
+        let _ = writeln!(
+            svg,
+            "<text x=\"{MARGIN}\" y=\"{y}\" fill=\"{}\">{}</text>",
+            colour(line),
+            escaped(line)
+        );
     }
     svg.push_str("</g>\n</svg>\n");
     svg

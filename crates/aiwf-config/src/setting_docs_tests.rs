@@ -2,7 +2,8 @@ use super::*;
 use crate::config::Config;
 use crate::flags::Flags;
 use crate::layer_reader::{
-    BUDGET_KEYS, CHANGE_KEYS, DEFAULTS_KEYS, GATE_OPTIONS, PRICE_KEYS, ROLE_KEYS, SESSION_KEYS, TABLES as READ,
+    BUDGET_KEYS, CHANGE_KEYS, DEFAULTS_KEYS, GATE_OPTIONS, PRICE_KEYS, ROLE_KEYS, SESSION_KEYS,
+    TABLES as READ,
 };
 use crate::origin::Origin;
 use crate::provider_table::PROVIDER_KEYS;
@@ -31,9 +32,9 @@ fn every_key_that_is_read_is_documented() {
         assert_eq!(keys(table), read, "{table}");
     }
     for table in READ {
-        let is_documented = setting_docs().iter().any(|doc| {
-            doc.table.trim_matches(['[', ']']).split('.').next() == Some(table)
-        });
+        let is_documented = setting_docs()
+            .iter()
+            .any(|doc| doc.table.trim_matches(['[', ']']).split('.').next() == Some(table));
         assert!(is_documented, "[{table}]");
     }
 }

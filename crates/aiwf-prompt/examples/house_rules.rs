@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use aiwf_prompt::{
-    Capability, ChangeRequest, Component, Format, Options, PromptAggregator, PromptError, Recipe, Request, Role,
-    Section, Source, Text, Tokenizer,
+    Capability, ChangeRequest, Component, Format, Options, PromptAggregator, PromptError, Recipe, Request,
+    Role, Section, Source, Text, Tokenizer,
 };
 
 struct HouseRules;

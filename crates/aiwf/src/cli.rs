@@ -34,9 +34,8 @@ pub(crate) fn command() -> clap::Command {
         }
     };
     let for_preview = |example: &str| example.replace(" build ", " preview ");
-    let for_send = |example: &str| {
-        example.replace(" build ", " send --provider codex ").replace(" --file 'src/**'", "")
-    };
+    let for_send =
+        |example: &str| example.replace(" build ", " send --provider codex ").replace(" --file 'src/**'", "");
     // One `help` is enough: it takes all the words of a command.
     Cli::command().mut_subcommands(|group| {
         group.disable_help_subcommand(true).mut_subcommands(|command| {
@@ -95,7 +94,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Build and preview prompts.
-    #[command(subcommand, after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'")]
+    #[command(
+        subcommand,
+        after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
+    )]
     Prompt(PromptCommand),
     /// List, show and check system templates.
     #[command(subcommand, after_help = "Example: aiwf template show claude plan")]

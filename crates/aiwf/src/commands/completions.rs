@@ -20,7 +20,10 @@ pub(crate) fn run(shell: Shell, engine: &Engine) -> Result<Exit, Failure> {
 
 /// The command line with the commands of every profile that can be read.
 pub(super) fn with_profiles(command: Command, engine: &Engine) -> Command {
-    engine.profiles().iter().filter_map(|found| found.profile.as_ref().ok()).fold(command, |command, profile| {
-        command.subcommand(super::profile::with_choices(super::profile::command(profile), profile))
-    })
+    engine.profiles().iter().filter_map(|found| found.profile.as_ref().ok()).fold(
+        command,
+        |command, profile| {
+            command.subcommand(super::profile::with_choices(super::profile::command(profile), profile))
+        },
+    )
 }

@@ -79,9 +79,11 @@ pub(super) fn command(profile: &Profile) -> Command {
                 .after_help(format!("Example: aiwf {} info", profile.name())),
         );
     for declared in profile.commands() {
-        let mut sub = Command::new(declared.name.clone())
-            .about(declared.help.clone())
-            .after_help(format!("Example: aiwf {} {}", profile.name(), declared.name));
+        let mut sub = Command::new(declared.name.clone()).about(declared.help.clone()).after_help(format!(
+            "Example: aiwf {} {}",
+            profile.name(),
+            declared.name
+        ));
         if declared.action.is_about_session() {
             sub = sub.arg(Arg::new("id").value_name("ID").help("The session, when not the only open one"));
         }

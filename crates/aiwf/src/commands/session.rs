@@ -100,7 +100,9 @@ pub(crate) enum SessionCommand {
     #[command(after_help = "Example: aiwf list --status paused --limit 5")]
     List(ListArgs),
     /// Print an artifact of a session: plan, prompt, response, review, code, or a path.
-    #[command(after_help = "Examples:\n  aiwf show latest plan\n  aiwf show latest iteration-1/code/Customer.java")]
+    #[command(
+        after_help = "Examples:\n  aiwf show latest plan\n  aiwf show latest iteration-1/code/Customer.java"
+    )]
     Show {
         /// The session.
         #[arg(value_name = "ID")]

@@ -14,8 +14,13 @@ macro_rules! shop {
 }
 
 /// What is answered in the session of the book, in the order it is asked for.
-const SESSION: &[&str] =
-    &[shop!("1-plan.md"), shop!("2-code.md"), shop!("3-review.md"), shop!("4-revision.md"), shop!("5-review.md")];
+const SESSION: &[&str] = &[
+    shop!("1-plan.md"),
+    shop!("2-code.md"),
+    shop!("3-review.md"),
+    shop!("4-revision.md"),
+    shop!("5-review.md"),
+];
 
 /// What is answered in the change of the book.
 const CHANGE: &[&str] = &[
@@ -59,7 +64,8 @@ fn install(project: &TestProject, replies: &[&str]) {
                 "usage": { "input_tokens": sent, "cached_input_tokens": 0, "output_tokens": received },
             }),
         ];
-        let update = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": reply } });
+        let update =
+            json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": reply } });
         let quota = json!({
             "token_count": { "input_tokens": sent, "output_tokens": received },
             "model_usage": [{ "model": "gemini-2.5-pro" }],

@@ -81,7 +81,10 @@ fn the_page_of_formats() {
     page.push_str("\n## `profile.toml`\n");
     page.push_str(&tables(&aiwf_engine::profile::manifest_schema()));
     for recipe in ["session", "change", "workflow", "reply"] {
-        let _ = write!(page, "\n## Document of the recipe `{recipe}`\n\n`aiwf prompt schema {recipe}` prints it as JSON Schema.\n");
+        let _ = write!(
+            page,
+            "\n## Document of the recipe `{recipe}`\n\n`aiwf prompt schema {recipe}` prints it as JSON Schema.\n"
+        );
         let schema = json(&project.run(&format!("prompt schema {recipe} --json")))["schema"].clone();
         page.push_str(&tables(&schema));
     }
