@@ -7,6 +7,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the book's own files are read, and written when asked for")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -116,7 +117,8 @@ fn steps(block: &Block) -> Vec<Step> {
         if let Some(command) = line.strip_prefix("$ ").filter(|_| !is_output) {
             steps.push(Step { shown: vec![line.clone()], command: command.to_owned(), expected: Vec::new() });
         } else {
-            let step = steps.last_mut().expect("a block begins with a command");
+            assert!(!steps.is_empty(), "a block begins with a command, not with `{line}`");
+            let step = steps.last_mut().unwrap();
             match line.strip_prefix("> ").filter(|_| step.expected.is_empty()) {
                 Some(more) => {
                     step.shown.push(line.clone());
@@ -140,7 +142,7 @@ fn walk(file: &str, project: &TestProject) {
     let mut n_added = 0_isize;
     for block in blocks(&text) {
         if let Some(target) = block.file() {
-            let lines: String = block.lines.iter().map(|line| format!("{line}\n")).collect();
+            let lines = block.lines.join("\n") + "\n";
             project.write(&Path::new(&directory).join(target).to_string_lossy(), lines);
             continue;
         }
@@ -162,7 +164,8 @@ fn walk(file: &str, project: &TestProject) {
                 printed.extend(if is_writing && is_whole { actual } else { step.expected });
             } else {
                 let (was, is) = (step.expected.join("\n"), actual.join("\n"));
-                differences += &format!("$ {}\n--- the page\n{was}\n--- the run\n{is}\n\n", step.command);
+                let command = &step.command;
+                let _ = write!(differences, "$ {command}\n--- the page\n{was}\n--- the run\n{is}\n\n");
                 printed.extend(actual);
             }
         }

@@ -33,8 +33,8 @@ fn the_page_of_commands() {
     for command in every_command(&project) {
         let words = format!("aiwf {command}");
         let help = project.run(&format!("{command} --help")).success().stdout_text();
-        let help: String = help.lines().map(|line| format!("{}\n", line.trim_end())).collect();
-        let _ = write!(page, "\n## {}\n\n```text\n{help}```\n", words.trim_end());
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let _ = write!(page, "\n## {}\n\n```text\n{}\n```\n", words.trim_end(), help.join("\n"));
     }
     check("commands.md", &page);
 }
@@ -110,13 +110,12 @@ fn events() -> String {
     let mut made = String::from("\n| event | what happened | fields |\n|---|---|---|\n");
     let mut about = String::new();
     let mut row: Option<(String, String, Vec<String>)> = None;
-    for line in body.lines() {
+    let is_told = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with('#');
+    for line in body.lines().filter(is_told) {
         let depth = line.len() - line.trim_start().len();
         let text = line.trim();
         if let Some(comment) = text.strip_prefix("/// ") {
-            about = format!("{about} {comment}").trim().trim_end_matches('.').to_owned();
-        } else if text.starts_with('#') || text.is_empty() {
-            continue;
+            about = joined(&about, comment);
         } else if depth == 4 && text.starts_with(|letter: char| letter.is_ascii_uppercase()) {
             let name: String = text.chars().take_while(char::is_ascii_alphanumeric).collect();
             let of_struct = text.split_once("(Box<").and_then(|(_, rest)| rest.split_once('>'));
@@ -144,7 +143,7 @@ fn fields_of(name: &str) -> Vec<String> {
     let mut fields = Vec::new();
     for line in body.split("\n}\n").next().unwrap_or_default().lines().map(str::trim) {
         if let Some(comment) = line.strip_prefix("/// ") {
-            about = format!("{about} {comment}").trim().trim_end_matches('.').to_owned();
+            about = joined(&about, comment);
         } else if let Some((field, _)) = line.strip_prefix("pub ").and_then(|line| line.split_once(':')) {
             fields.push(format!("`{field}`: {}", lower(&std::mem::take(&mut about))));
         }
@@ -156,6 +155,11 @@ fn shown(row: Option<(String, String, Vec<String>)>) -> String {
     row.map_or_else(String::new, |(name, about, fields)| {
         format!("| `{name}` | {} | {} |\n", lower(&about), fields.join("; "))
     })
+}
+
+/// A comment with its next line, without the final period.
+fn joined(about: &str, line: &str) -> String {
+    format!("{about} {line}").trim().trim_end_matches('.').to_owned()
 }
 
 fn lower(text: &str) -> String {
@@ -229,7 +233,7 @@ fn kind(property: &Value) -> String {
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
         _ => vec![],
     };
-    let named = |name: &&str| match *name {
+    let worded = |name: &&str| match *name {
         "string" => "text".to_owned(),
         "integer" | "number" => "number".to_owned(),
         "boolean" => "true or false".to_owned(),
@@ -240,6 +244,6 @@ fn kind(property: &Value) -> String {
         "object" => "table".to_owned(),
         other => other.to_owned(),
     };
-    let names: Vec<String> = names.iter().filter(|name| **name != "null").map(named).collect();
+    let names: Vec<String> = names.iter().filter(|name| **name != "null").map(worded).collect();
     if names.is_empty() { "anything".to_owned() } else { names.join(" or ") }
 }
