@@ -95,3 +95,7 @@ fn colour(line: &str) -> &'static str {
 fn escaped(line: &str) -> String {
     line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+#[cfg(test)]
+#[path = "picture_tests.rs"]
+mod tests;

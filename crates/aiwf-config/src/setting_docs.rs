@@ -69,7 +69,7 @@ static TABLES: &[TableDoc] = &[
                 "allow_rewrite",
                 "true or false",
                 "false",
-                "whether a model that approves may put its own text in place",
+                "whether a model that judges a prompt may put its own version in place",
             ),
         ],
     },

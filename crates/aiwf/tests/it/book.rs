@@ -248,6 +248,11 @@ fn every_page_is_in_the_summary_and_every_command_is_run() {
         for block in blocks(&text) {
             let language = block.info.split(',').next().unwrap_or_default();
             assert!(!["sh", "bash", "shell"].contains(&language), "{page}: mark commands `console`");
+            if let Some(file) = block.file() {
+                let before: Vec<&str> = lines[..block.start - 1].iter().rev().take(4).copied().collect();
+                let is_named = before.join("\n").contains(&format!("`{file}`"));
+                assert!(is_named, "{page}: name `{file}` before its block, for who reads it");
+            }
             if block.has("no_run") {
                 let before = lines[..block.start - 1].iter().rev().find(|line| !line.is_empty());
                 let has_reason = before.is_some_and(|line| line.starts_with("<!-- not run: "));

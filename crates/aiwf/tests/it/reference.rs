@@ -219,7 +219,8 @@ fn kind(property: &Value) -> String {
         return format!("`{value}`");
     }
     if let Some(values) = property.get("enum").and_then(Value::as_array) {
-        return values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ");
+        let values = values.iter().filter(|value| !value.is_null());
+        return values.map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ");
     }
     for several in ["anyOf", "oneOf", "allOf"] {
         if let Some(kinds) = property.get(several).and_then(Value::as_array) {
