@@ -22,8 +22,18 @@ pub(crate) fn draw(program: &Path, target: &Path) -> Result<(), Failure> {
     let mut demo = Command::new(program);
     demo.arg("demo").current_dir(home.path()).env("HOME", home.path()).env("NO_COLOR", "1");
     let story = workspace::capture(&mut demo)?;
-    fs::write(target, svg(&picked(&story)))
-        .map_err(|error| Failure::io(format!("write `{}`", target.display()), &error))
+    let drawn = svg(&picked(&story));
+    if fs::read_to_string(target).is_ok_and(|before| without_ids(&before) == without_ids(&drawn)) {
+        return Ok(());
+    }
+    fs::write(target, drawn).map_err(|error| Failure::io(format!("write `{}`", target.display()), &error))
+}
+
+/// A picture without the session's id, the only thing that differs from run to run.
+fn without_ids(svg: &str) -> String {
+    let mut pieces = svg.split(".aiwf/sessions/");
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + piece.split_once('/').map_or(piece, |(_, rest)| rest))
 }
 
 /// The steps that tell the story: the first prompt, the plan, the review that fails, the one that passes, the end.

@@ -112,7 +112,7 @@ pub(crate) fn new_id(settings: &Settings) -> String {
         digits.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or_default() / 2
     };
     let first = taken.map_or_else(first, |taken| taken.saturating_add(1));
-    (first..)
+    (first..=u32::MAX)
         .map(|number| format!("{stamp}-{number:04x}"))
         .find(|id| !root.join(id).exists())
         .unwrap_or_else(|| stamp.clone())
