@@ -1,4 +1,4 @@
-//! The project's own tasks: `cargo xtask test | tidy | bench`.
+//! The project's own tasks: `cargo xtask test | tidy | bench | docs`.
 //!
 //! In: the words after `cargo xtask`. Out: an exit code, 0 done, 1 something is wrong, 2 wrong usage.
 //! Each task is a module; this file only picks one and prints how it ended.
@@ -13,11 +13,13 @@
 mod agents;
 mod args;
 mod bench;
+mod docs;
 mod failure;
 mod faults;
 mod mcp;
 mod namespace;
 mod npm;
+mod picture;
 mod record_demo;
 mod test;
 mod tidy;
@@ -41,6 +43,8 @@ Tasks:
                              --check exits with 1 when a target is missed
                              --json prints one line of JSON instead of a table
                              --peers installs the tools to compare with under target/
+  docs [--no-book]           makes the book's reference and picture from the code, man pages, completions,
+                             and builds the book with mdbook, which it installs once
   record-demo                records the demo's answers anew, after a template or a standard changed
   help                       this text
 ";
@@ -69,8 +73,9 @@ fn run(words: &[String]) -> Result<(), Failure> {
         "test" => test::run(&workspace, rest),
         "tidy" => tidy::run(&workspace, rest),
         "bench" => bench::run(&workspace, rest),
+        "docs" => docs::run(&workspace, rest),
         "record-demo" => record_demo::run(&workspace, rest),
         unknown => Err(Failure::usage(format!("unknown task `{unknown}`"))
-            .hint("the tasks are `test`, `tidy`, `bench`, `record-demo` and `help`")),
+            .hint("the tasks are `test`, `tidy`, `bench`, `docs`, `record-demo` and `help`")),
     }
 }

@@ -42,6 +42,13 @@ impl Workspace {
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(&self.cargo);
         command.current_dir(&self.root);
+        // What `cargo run` says about this task runner: build scripts that look at it would all run again.
+        for (name, _) in std::env::vars_os() {
+            let told = name.to_string_lossy();
+            if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+                command.env_remove(&name);
+            }
+        }
         command
     }
 

@@ -19,7 +19,7 @@ use crate::tools_table::{MCP_KEYS, MCP_SERVER_KEYS, TOOLS_KEYS};
 use crate::vocabulary::Role;
 use crate::workflow_table::WORKFLOW_KEYS;
 
-const TABLES: &[&str] = &[
+pub(crate) const TABLES: &[&str] = &[
     "budget",
     "change",
     "defaults",
@@ -32,13 +32,13 @@ const TABLES: &[&str] = &[
     "tools",
     "workflow",
 ];
-const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "reviewer", "reviser"];
-const GATE_OPTIONS: &[&str] = &["approver", "max_retries", "allow_rewrite"];
-const DEFAULTS_KEYS: &[&str] = &["fs_ability"];
-const SESSION_KEYS: &[&str] = &["max_iterations", "hash_prompts", "budget_tokens"];
-const BUDGET_KEYS: &[&str] = &["max_calls", "max_tokens", "max_cost"];
-const PRICE_KEYS: &[&str] = &["input", "output", "cached_input"];
-const CHANGE_KEYS: &[&str] = &["agents", "files", "max_rounds", "write"];
+pub(crate) const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "reviewer", "reviser"];
+pub(crate) const GATE_OPTIONS: &[&str] = &["approver", "max_retries", "allow_rewrite"];
+pub(crate) const DEFAULTS_KEYS: &[&str] = &["fs_ability"];
+pub(crate) const SESSION_KEYS: &[&str] = &["max_iterations", "hash_prompts", "budget_tokens"];
+pub(crate) const BUDGET_KEYS: &[&str] = &["max_calls", "max_tokens", "max_cost"];
+pub(crate) const PRICE_KEYS: &[&str] = &["input", "output", "cached_input"];
+pub(crate) const CHANGE_KEYS: &[&str] = &["agents", "files", "max_rounds", "write"];
 const CHANGE_PHASES: &[&str] = &["plan", "challenge", "implement", "review", "archive"];
 
 /// Where a key belongs that stands in the wrong table.

@@ -1,7 +1,7 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf itself, and words that are kept for them.
-pub const RESERVED_PROFILE_NAMES: [&str; 51] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 52] = [
     "agent",
     "aiwf",
     "apply",
@@ -21,6 +21,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 51] = [
     "init",
     "list",
     "log",
+    "man",
     "mcp",
     "new",
     "package",

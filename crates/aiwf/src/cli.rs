@@ -27,21 +27,26 @@ const GLOBAL: &str = "Global options";
 
 /// The command line, with the examples of each command in its own words.
 pub(crate) fn command() -> clap::Command {
-    let in_words_of_preview = |recipe: clap::Command| match recipe.get_after_help() {
-        Some(example) => {
-            let example = example.to_string().replace(" build ", " preview ");
-            recipe.after_help(example)
+    let reworded = |reword: fn(&str) -> String| {
+        move |recipe: clap::Command| match recipe.get_after_help() {
+            Some(example) => {
+                let example = reword(&example.to_string());
+                recipe.after_help(example)
+            }
+            None => recipe,
         }
-        None => recipe,
     };
+    let for_preview = |example: &str| example.replace(" build ", " preview ");
+    let for_send =
+        |example: &str| example.replace(" build ", " send --provider codex ").replace(" --file 'src/**'", "");
     // One `help` is enough: it takes all the words of a command.
     Cli::command().mut_subcommands(|group| {
         group.disable_help_subcommand(true).mut_subcommands(|command| {
             let command = command.disable_help_subcommand(true);
-            if command.get_name() == "preview" {
-                command.mut_subcommands(in_words_of_preview)
-            } else {
-                command
+            match command.get_name() {
+                "preview" => command.mut_subcommands(reworded(for_preview)),
+                "send" => command.mut_subcommands(reworded(for_send)),
+                _ => command,
             }
         })
     })
@@ -54,7 +59,7 @@ const START: &str = "Start with: aiwf demo";
 pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
     let profiles = Environment::read().ok().and_then(|environment| Settings::resolve(None, environment).ok());
     let Some(engine) = profiles.map(Engine::new) else { return command };
-    let mut group = "Profiles (`aiwf PROFILE --help` shows what each can do):".to_owned();
+    let mut group = format!("{START}. Profiles (`aiwf PROFILE --help` shows what each can do):");
     for found in engine.profiles() {
         let about = match &found.profile {
             Ok(profile) => profile.description().to_owned(),
@@ -62,8 +67,9 @@ pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
         };
         let _ = write!(group, "\n  {:15}  {about}", found.name);
     }
-    // The program's own help has to fit a screen: its flags need no group of their own.
-    command.mut_args(|argument| argument.help_heading(None)).after_help(format!("{group}\n{START}"))
+    // One list of options is enough where all of them are the program's own.
+    let with_the_others = |arg: clap::Arg| arg.help_heading(None::<&'static str>);
+    command.mut_arg("json", with_the_others).mut_arg("project_dir", with_the_others).after_help(group)
 }
 
 /// An AI workflow engine: builds every prompt from named parts and shows exactly what will be sent.
@@ -91,16 +97,19 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Build and preview prompts.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
+    )]
     Prompt(PromptCommand),
     /// List, show and check system templates.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: aiwf template show claude plan")]
     Template(TemplateCommand),
     /// Read what an agent answered.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: aiwf reply parse --as file-markers reply.md")]
     Reply(ReplyCommand),
     /// List and call the tools of MCP servers, and pin what they are.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: aiwf tools list --server files")]
     Tools(ToolsCommand),
     #[command(flatten)]
     Session(SessionCommand),
@@ -125,38 +134,53 @@ pub(crate) enum Command {
     #[command(after_help = "Example: aiwf chat --provider anthropic --input 'What is in this project?'")]
     Chat(ChatArgs),
     /// List the profiles, or show one.
+    #[command(after_help = "Example: aiwf profiles jpa-mt")]
     Profiles {
         /// The profile.
         name: Option<String>,
     },
     /// Add a profile, or write a new one.
-    #[command(subcommand, name = "profile")]
+    #[command(subcommand, name = "profile", after_help = "Example: aiwf profile new our-service --project")]
     ProfileTool(ProfileToolCommand),
     /// Check, show, draw, pack and begin workflow packages.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: aiwf package check my-flow")]
     Package(PackageCommand),
     /// List the providers and what each can take.
+    #[command(after_help = "Example: aiwf providers codex")]
     Providers {
         /// The provider.
         name: Option<String>,
     },
     /// Check profiles, standards, providers and configuration.
+    #[command(after_help = "Example: aiwf validate providers")]
     Validate {
         /// What to check.
         #[arg(default_value = "all", value_parser = ["profiles", "providers", "standards", "config", "all"])]
         what: String,
     },
     /// Show the configuration.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: aiwf config show --origin")]
     Config(ConfigCommand),
     /// Serve the sessions of this project to MCP clients.
+    #[command(
+        after_help = "Examples:\n  claude mcp add aiwf -- aiwf mcp\n  aiwf mcp --http 8765 --token-file token"
+    )]
     Mcp(McpArgs),
     /// Print a completion script.
+    #[command(after_help = "Example: aiwf completions bash > aiwf.bash")]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Write the man pages, one for each command.
+    #[command(hide = true, after_help = "Example: aiwf man --dir man1")]
+    Man {
+        /// The directory; it is made when it is not there.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        dir: PathBuf,
+    },
     /// Run a whole session in a fresh directory with recorded answers, offline.
+    #[command(after_help = "Example: aiwf demo --dir look-around")]
     Demo {
         /// The directory; it must not exist yet.
         #[arg(long, value_name = "DIR", default_value = "aiwf-demo")]
@@ -188,6 +212,7 @@ impl Command {
             Self::Config(_) => "config show",
             Self::Mcp(_) => "mcp",
             Self::Completions { .. } => "completions",
+            Self::Man { .. } => "man",
             Self::Demo { .. } => "demo",
             Self::Profile(_) => "profile",
         }

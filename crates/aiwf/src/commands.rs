@@ -6,6 +6,7 @@ pub(crate) mod chat;
 mod completions;
 pub(crate) mod config;
 mod demo;
+mod man;
 pub(crate) mod mcp;
 pub(crate) mod package;
 mod profile;
@@ -50,6 +51,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Validate { what } => validate::run(what, &engine, output),
         Command::Config(command) => config::run(command, &engine, output),
         Command::Completions { shell } => completions::run(*shell, &engine),
+        Command::Man { dir } => man::run(dir, &engine, output),
         Command::Mcp(args) => mcp::run(args, &engine),
         Command::Demo { dir } => demo::run(dir, &engine, output),
         Command::Profile(words) => profile::run(words, &engine, output),

@@ -97,20 +97,30 @@ pub(crate) fn changes_root(settings: &Settings) -> PathBuf {
     settings.project_dir().join("changes")
 }
 
-/// Names of one second differ in four digits; a handful of tries finds a free one.
-const MAX_TRIES: u32 = 100;
-
-/// A new name in a directory: behind its prefix it sorts by time, and two of the same second differ.
+/// A new name in a directory: behind its prefix it sorts by time, and of two that begin in the same second the later one
+/// sorts later.
+///
+/// Called by the one who holds the lock of the directory.
 pub(crate) fn new_id(root: &Path, prefix: &str) -> String {
-    let stamp = format!("{prefix}{}", clock::stamp());
-    (0..MAX_TRIES)
-        .map(|round| {
-            let salt = format!("{}{}{round}", std::process::id(), clock::now());
-            let hash = sha256_hex(salt.as_bytes());
-            format!("{stamp}-{}", hash.get(..4).unwrap_or_default())
-        })
+    let stamp = clock::stamp();
+    let number = |id: &String| {
+        // Whatever its prefix: runs and conversations begin in one order.
+        let (_, number) = id.split_once(&stamp)?;
+        u32::from_str_radix(number.strip_prefix('-')?, 16).ok()
+    };
+    let taken = names_in(root.to_owned()).unwrap_or_default().iter().filter_map(number).max();
+    // Two machines that share a project by copying it begin at different numbers; there is room above them.
+    let first = || {
+        let salt = format!("{}{}", std::process::id(), clock::now());
+        let digits = sha256_hex(salt.as_bytes());
+        digits.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or_default() / 2
+    };
+    let first = taken.map_or_else(first, |taken| taken.saturating_add(1));
+    let stamp = format!("{prefix}{stamp}");
+    (first..=u32::MAX)
+        .map(|number| format!("{stamp}-{number:04x}"))
         .find(|id| !root.join(id).exists())
-        .unwrap_or(stamp)
+        .unwrap_or_else(|| stamp.clone())
 }
 
 /// The names of all sessions, sorted by time.

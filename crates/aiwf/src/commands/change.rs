@@ -84,6 +84,7 @@ pub(crate) enum ChangeCommand {
         call: CallArgs,
     },
     /// Show where a change stands.
+    #[command(after_help = "Example: aiwf change status login --usage")]
     Status {
         #[command(flatten)]
         change: ChangeName,
@@ -92,6 +93,7 @@ pub(crate) enum ChangeCommand {
         usage: bool,
     },
     /// List the changes, the one that was worked on last first.
+    #[command(after_help = "Example: aiwf change list")]
     List {
         /// Only changes that stand so.
         #[arg(long, default_value = "all", value_parser = ["in-progress", "waiting", "paused", "rejected", "complete", "cancelled", "all"])]
@@ -101,6 +103,7 @@ pub(crate) enum ChangeCommand {
         limit: usize,
     },
     /// Print something of a change: plan, challenge, implementation, review, archive, prompt, response, code, or a path.
+    #[command(after_help = "Example: aiwf change show login plan")]
     Show {
         #[command(flatten)]
         change: ChangeName,
@@ -109,8 +112,10 @@ pub(crate) enum ChangeCommand {
         artifact: String,
     },
     /// Approve what lies at the gate, exactly as it is on disk.
+    #[command(after_help = "Example: aiwf change approve login")]
     Approve(ApproveArgs),
     /// Turn down what lies at the gate; the next prompt carries the feedback.
+    #[command(after_help = "Example: aiwf change reject login --feedback 'Keep the old route'")]
     Reject {
         #[command(flatten)]
         change: ChangeName,
@@ -137,6 +142,7 @@ pub(crate) enum ChangeCommand {
         servers: ServerArgs,
     },
     /// Ask again with the same approved prompt.
+    #[command(after_help = "Example: aiwf change retry login")]
     Retry {
         #[command(flatten)]
         change: ChangeName,
@@ -146,6 +152,7 @@ pub(crate) enum ChangeCommand {
         servers: ServerArgs,
     },
     /// Print the next prompt exactly as it will be sent.
+    #[command(after_help = "Example: aiwf change preview login")]
     Preview {
         #[command(flatten)]
         change: ChangeName,
@@ -153,6 +160,7 @@ pub(crate) enum ChangeCommand {
         servers: ServerArgs,
     },
     /// Print the events of a change.
+    #[command(after_help = "Example: aiwf change events login --follow")]
     Events {
         #[command(flatten)]
         change: ChangeName,
@@ -161,6 +169,7 @@ pub(crate) enum ChangeCommand {
         follow: bool,
     },
     /// Put the implemented files in place: differences shown, conflicts refused, all or nothing.
+    #[command(after_help = "Example: aiwf change apply login --dry-run")]
     Apply {
         #[command(flatten)]
         change: ChangeName,
@@ -175,10 +184,13 @@ pub(crate) enum ChangeCommand {
         force: bool,
     },
     /// Check the journal's chain and every approved file.
+    #[command(after_help = "Example: aiwf change verify login")]
     Verify(ChangeName),
     /// Give a change up.
+    #[command(after_help = "Example: aiwf change cancel login")]
     Cancel(ChangeName),
     /// Bring the approved bytes of a file back.
+    #[command(after_help = "Example: aiwf change restore login plan.md")]
     Restore {
         #[command(flatten)]
         change: ChangeName,

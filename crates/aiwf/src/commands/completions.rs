@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use aiwf_engine::Engine;
+use clap::Command;
 use clap_complete::Shell;
 
 use crate::exit::Exit;
@@ -10,15 +11,19 @@ use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn run(shell: Shell, engine: &Engine) -> Result<Exit, Failure> {
-    let mut command = crate::cli::command();
-    for found in engine.profiles() {
-        if let Ok(profile) = &found.profile {
-            command =
-                command.subcommand(super::profile::with_choices(super::profile::command(profile), profile));
-        }
-    }
+    let mut command = with_profiles(crate::cli::command(), engine);
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "aiwf", &mut script);
     output::print(|out| out.write_all(&script))?;
     Ok(Exit::Done)
+}
+
+/// The command line with the commands of every profile that can be read.
+pub(super) fn with_profiles(command: Command, engine: &Engine) -> Command {
+    engine.profiles().iter().filter_map(|found| found.profile.as_ref().ok()).fold(
+        command,
+        |command, profile| {
+            command.subcommand(super::profile::with_choices(super::profile::command(profile), profile))
+        },
+    )
 }

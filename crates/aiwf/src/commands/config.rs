@@ -14,6 +14,7 @@ use crate::output::{self, Output};
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Print every setting.
+    #[command(after_help = "Example: aiwf config show --origin")]
     Show {
         /// Say where each value comes from.
         #[arg(long)]

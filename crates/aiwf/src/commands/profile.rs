@@ -26,7 +26,9 @@ const ROLE_FLAGS: [(Role, &str); 4] = [
 
 /// The command line of a profile.
 pub(super) fn command(profile: &Profile) -> Command {
-    let mut init = Command::new("init").about("Begin a session and write its first prompt");
+    let mut init = Command::new("init")
+        .about("Begin a session and write its first prompt")
+        .after_help(example_of_init(profile));
     for param in profile.params() {
         init = init.args(flags(param));
     }
@@ -66,12 +68,22 @@ pub(super) fn command(profile: &Profile) -> Command {
                 .long("json")
                 .action(ArgAction::SetTrue)
                 .global(true)
+                .help_heading("Global options")
                 .help("Print one line of JSON instead of text"),
         )
+        .after_help(example_of_init(profile))
         .subcommand(init)
-        .subcommand(Command::new("info").about("Show what the profile is and takes"));
+        .subcommand(
+            Command::new("info")
+                .about("Show what the profile is and takes")
+                .after_help(format!("Example: aiwf {} info", profile.name())),
+        );
     for declared in profile.commands() {
-        let mut sub = Command::new(declared.name.clone()).about(declared.help.clone());
+        let mut sub = Command::new(declared.name.clone()).about(declared.help.clone()).after_help(format!(
+            "Example: aiwf {} {}",
+            profile.name(),
+            declared.name
+        ));
         if declared.action.is_about_session() {
             sub = sub.arg(Arg::new("id").value_name("ID").help("The session, when not the only open one"));
         }
@@ -81,6 +93,16 @@ pub(super) fn command(profile: &Profile) -> Command {
         command = command.subcommand(sub);
     }
     command
+}
+
+/// The shortest `init` that begins a session; the manifest knows no values, so their kinds stand for them.
+fn example_of_init(profile: &Profile) -> String {
+    let mut example = format!("Example: aiwf {} init", profile.name());
+    for param in profile.params().iter().filter(|param| param.is_required && param.default.is_none()) {
+        let kind = if matches!(param.kind, ParamKind::File { .. }) { "FILE" } else { "…" };
+        let _ = write!(example, " --{} {kind}", param.name);
+    }
+    example
 }
 
 /// The same command line with the names of every choice, for completion.

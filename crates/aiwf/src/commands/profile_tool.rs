@@ -14,12 +14,14 @@ use crate::output::{self, Output};
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileToolCommand {
     /// Copy a profile to the installed ones and pin it.
+    #[command(after_help = "Example: aiwf profile add ../profiles/our-service")]
     Add {
         /// Its directory.
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
     /// Write a new profile that works.
+    #[command(after_help = "Example: aiwf profile new our-service --project")]
     New {
         /// Its name.
         name: String,

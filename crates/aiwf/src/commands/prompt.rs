@@ -41,9 +41,12 @@ pub(crate) enum PromptCommand {
     )]
     Send(SendArgs),
     /// List the recipes and their components in order.
+    #[command(after_help = "Example: aiwf prompt recipes")]
     Recipes,
     /// Print the JSON Schema of a recipe's `--input` document.
-    #[command(after_help = "Every name of a document may also be written in camelCase.")]
+    #[command(
+        after_help = "Every name of a document may also be written in camelCase.\n\nExample: aiwf prompt schema reply"
+    )]
     Schema {
         /// The recipe.
         #[arg(value_parser = recipe_parser())]

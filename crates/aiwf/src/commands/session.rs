@@ -36,12 +36,16 @@ impl SessionId {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
     /// Do the next thing that needs no decision.
+    #[command(after_help = "Example: aiwf step")]
     Step(AskingArgs),
     /// Go on until a person is needed or the session is complete.
+    #[command(after_help = "Example: aiwf run latest --record tape/")]
     Run(AskingArgs),
     /// Approve what lies at the gate, exactly as it is on disk.
+    #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
     Approve(ApproveArgs),
     /// Turn down what lies at the gate; the next prompt carries the feedback.
+    #[command(after_help = "Example: aiwf reject --feedback 'Use one class per file'")]
     Reject {
         #[command(flatten)]
         session: SessionId,
@@ -54,8 +58,10 @@ pub(crate) enum SessionCommand {
         servers: ServerArgs,
     },
     /// Ask again with the same approved prompt.
+    #[command(after_help = "Example: aiwf retry")]
     Retry(AskingArgs),
     /// Put a reply in place.
+    #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
     Respond {
         #[command(flatten)]
         session: SessionId,
@@ -69,8 +75,10 @@ pub(crate) enum SessionCommand {
         servers: ServerArgs,
     },
     /// Give a session up.
+    #[command(after_help = "Example: aiwf cancel latest")]
     Cancel(SessionId),
     /// Bring the approved bytes of a file back.
+    #[command(after_help = "Example: aiwf restore latest plan.md")]
     Restore {
         /// The session.
         #[arg(value_name = "ID")]
@@ -80,6 +88,7 @@ pub(crate) enum SessionCommand {
         file: String,
     },
     /// Show where a session stands.
+    #[command(after_help = "Example: aiwf status latest --usage")]
     Status {
         #[command(flatten)]
         session: SessionId,
@@ -88,8 +97,12 @@ pub(crate) enum SessionCommand {
         usage: bool,
     },
     /// List the sessions, the one that changed last first.
+    #[command(after_help = "Example: aiwf list --status paused --limit 5")]
     List(ListArgs),
     /// Print an artifact of a session: plan, prompt, response, review, code, or a path.
+    #[command(
+        after_help = "Examples:\n  aiwf show latest plan\n  aiwf show latest iteration-1/code/Customer.java"
+    )]
     Show {
         /// The session.
         #[arg(value_name = "ID")]
@@ -99,6 +112,7 @@ pub(crate) enum SessionCommand {
         artifact: String,
     },
     /// Print the next prompt exactly as it will be sent.
+    #[command(after_help = "Examples:\n  aiwf preview\n  aiwf preview | wc -c")]
     Preview {
         #[command(flatten)]
         session: SessionId,
@@ -106,6 +120,7 @@ pub(crate) enum SessionCommand {
         servers: ServerArgs,
     },
     /// Print the events of a session.
+    #[command(after_help = "Example: aiwf events latest --follow")]
     Events {
         #[command(flatten)]
         session: SessionId,
@@ -114,8 +129,10 @@ pub(crate) enum SessionCommand {
         follow: bool,
     },
     /// Copy the approved code into the project: conflicts refused, all or nothing.
+    #[command(after_help = "Examples:\n  aiwf apply --dry-run\n  aiwf apply latest")]
     Apply(ApplyArgs),
     /// Show what changed in the code from one iteration to another.
+    #[command(after_help = "Example: aiwf diff latest --iteration 1..2")]
     Diff {
         #[command(flatten)]
         session: SessionId,
@@ -124,6 +141,7 @@ pub(crate) enum SessionCommand {
         iteration: Option<(u32, u32)>,
     },
     /// Check the journal's chain and every approved file.
+    #[command(after_help = "Example: aiwf verify latest")]
     Verify(SessionId),
 }
 

@@ -13,6 +13,7 @@ use crate::output::{self, Output, printable};
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplateCommand {
     /// List every template: the project's, the user's, the built-in ones.
+    #[command(after_help = "Example: aiwf template list")]
     List,
     /// Print the template an agent gets in a phase.
     #[command(after_help = "Example: aiwf template show claude plan")]
@@ -23,6 +24,7 @@ pub(crate) enum TemplateCommand {
         phase: String,
     },
     /// Check every template: its syntax, its variables, its markers.
+    #[command(after_help = "Example: aiwf template check")]
     Check,
 }
 

@@ -1,5 +1,6 @@
 //! The help of every command, and what stands for it.
 
+use aiwf_testkit::TestProject;
 use insta::assert_snapshot;
 
 use crate::project;
@@ -61,6 +62,8 @@ fn prompt() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf prompt preview change --phase plan --instructions 'Add login'
     --- exit code 0
     ");
 }
@@ -286,6 +289,8 @@ fn prompt_recipes() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf prompt recipes
     --- exit code 0
     ");
 }
@@ -309,6 +314,8 @@ fn prompt_schema() {
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
 
     Every name of a document may also be written in camelCase.
+
+    Example: aiwf prompt schema reply
     --- exit code 0
     ");
 }
@@ -332,6 +339,8 @@ fn template() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf template show claude plan
     --- exit code 0
     ");
 }
@@ -350,6 +359,8 @@ fn template_list() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf template list
     --- exit code 0
     ");
 }
@@ -392,6 +403,8 @@ fn template_check() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf template check
     --- exit code 0
     ");
 }
@@ -413,6 +426,8 @@ fn reply() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf reply parse --as file-markers reply.md
     --- exit code 0
     ");
 }
@@ -461,19 +476,51 @@ fn mcp_help() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Examples:
+      claude mcp add aiwf -- aiwf mcp
+      aiwf mcp --http 8765 --token-file token
     --- exit code 0
     ");
 }
 
+/// The words of every command that some help lists, those of the profiles and the hidden ones included.
+pub(crate) fn every_command(project: &TestProject) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open: Vec<String> = ["", "man", "jpa-mt", "react-component"].map(str::to_owned).into();
+    while let Some(command) = open.pop() {
+        let help = project.run(&format!("{command} --help")).success().stdout_text();
+        let lists = help.lines().skip_while(|line| !matches!(*line, "Commands:" | "Recipes:")).skip(1);
+        for line in lists.take_while(|line| !line.is_empty()) {
+            // What a long description goes on with stands further in.
+            let Some(row) = line.strip_prefix("  ").filter(|row| !row.starts_with(' ')) else { continue };
+            let name = row.split(' ').next().unwrap_or_default();
+            if name != "help" {
+                open.push(format!("{command} {name}").trim().to_owned());
+            }
+        }
+        found.push(command);
+    }
+    found.sort();
+    found
+}
+
 #[test]
-fn every_help_fits_a_screen() {
+fn every_help_fits_a_screen_and_has_an_example() {
     let project = project();
-    for command in
-        ["", "prompt", "prompt build", "prompt build session", "prompt build change", "reply parse"]
-    {
+    let commands = every_command(&project);
+    assert!(commands.len() > 80, "{commands:?}");
+    for command in commands {
         let help = project.run(&format!("{command} --help")).stdout_text();
         assert!(help.lines().count() <= 50, "`aiwf {command} --help` has {} lines", help.lines().count());
         assert!(help.lines().all(|line| line.chars().count() <= 100), "`aiwf {command} --help` is too wide");
+        let shown = help.rsplit_once("Example").map(|(_, example)| example).unwrap_or_default();
+        let is_shown = if command.is_empty() {
+            help.contains("Start with: aiwf demo")
+        } else {
+            command.split(' ').all(|word| shown.contains(word))
+        };
+        assert!(is_shown, "`aiwf {command} --help` has no example of it");
     }
 }
 

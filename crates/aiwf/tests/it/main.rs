@@ -9,6 +9,8 @@
     reason = "helper functions of tests stop at the first surprise"
 )]
 
+mod book;
+mod book_agents;
 mod change;
 mod change_agents;
 mod change_prompts;
@@ -44,6 +46,7 @@ mod provider_record;
 mod providers;
 mod real_agents;
 mod real_mcp;
+mod reference;
 mod reply_parse;
 mod scene;
 mod session;

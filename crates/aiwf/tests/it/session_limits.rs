@@ -155,3 +155,12 @@ fn an_approval_says_one_thing() {
     --- exit code 2
     ");
 }
+
+#[test]
+fn the_latest_session_is_the_one_that_began_last_even_within_a_second() {
+    let project = project().file("schema.sql", SCHEMA);
+    for _ in 0..4 {
+        let began = json(&project.run(&format!("{INIT} --json")))["session_id"].clone();
+        assert_eq!(json(&project.run("status latest --json"))["session_id"], began);
+    }
+}

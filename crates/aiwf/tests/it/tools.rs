@@ -350,6 +350,8 @@ fn the_help_has_examples() {
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
+
+    Example: aiwf tools list --server files
     --- exit code 0
 
     --- stdout

@@ -17,26 +17,29 @@ use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::progress::FileBar;
 
+/// The heading of these flags in the help.
+const SENDING: &str = "Sending";
+
 #[derive(Debug, Args)]
 pub(crate) struct SendArgs {
     /// Who is asked: a built-in provider, or one of the configuration.
     // An id of its own: the recipes have a `provider` too, whose flag is `--for`.
-    #[arg(id = "send_to", long = "provider", value_name = "NAME", global = true)]
+    #[arg(id = "send_to", long = "provider", value_name = "NAME", global = true, help_heading = SENDING)]
     provider: Option<String>,
-    /// Keep the request and its reply in this directory, for a provider of type replay.
-    #[arg(long, value_name = "DIR", global = true)]
+    /// Keep request and reply in this directory, for a provider of type replay.
+    #[arg(long, value_name = "DIR", global = true, help_heading = SENDING)]
     record: Option<std::path::PathBuf>,
-    /// Say on the standard error what happens during the call, one line of JSON each.
-    #[arg(long, global = true)]
+    /// Say on the standard error what happens during the call, in lines of JSON.
+    #[arg(long, global = true, help_heading = SENDING)]
     events: bool,
-    /// Let the model call the tools that `[tools.grant] reply` names, and ask it again with the results.
-    #[arg(long, global = true)]
+    /// Let the model call the tools of `[tools.grant] reply`.
+    #[arg(long, global = true, help_heading = SENDING)]
     tools: bool,
     /// How many rounds of tool calls there may be, instead of `[tools] max_rounds`.
-    #[arg(long, value_name = "N", global = true)]
+    #[arg(long, value_name = "N", global = true, help_heading = SENDING)]
     max_rounds: Option<NonZeroU32>,
-    /// Start tool servers that nobody agreed to yet, and remember that for exactly their commands.
-    #[arg(long, global = true)]
+    /// Start tool servers that nobody agreed to yet, and remember that.
+    #[arg(long, global = true, help_heading = SENDING)]
     yes: bool,
     #[command(subcommand)]
     recipe: RecipeArgs,

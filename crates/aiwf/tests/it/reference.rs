@@ -1,0 +1,250 @@
+//! The reference pages of the book are made from the program and its code; `cargo xtask docs` writes them anew.
+
+#![expect(clippy::disallowed_methods, reason = "the book's own files are read, and written when asked for")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use aiwf_engine::config::setting_docs;
+use serde_json::Value;
+
+use crate::help::every_command;
+use crate::{json, project};
+
+/// Compares a page with what the code says, or writes it when `AIWF_BOOK=write`.
+#[track_caller]
+fn check(page: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference").join(page);
+    if std::env::var_os("AIWF_BOOK").is_some_and(|word| word == "write") {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, made).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == made, "{page} is not what the code says; `cargo xtask docs` writes it anew");
+}
+
+const MADE: &str = "<!-- Made by `cargo xtask docs`; changes here are lost. -->";
+
+#[test]
+fn the_page_of_commands() {
+    let project = project();
+    let mut page = format!("# Commands\n\n{MADE}\n\nWhat `--help` says, command by command.\n");
+    for command in every_command(&project) {
+        let words = format!("aiwf {command}");
+        let help = project.run(&format!("{command} --help")).success().stdout_text();
+        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+        let _ = write!(page, "\n## {}\n\n```text\n{}\n```\n", words.trim_end(), help.join("\n"));
+    }
+    check("commands.md", &page);
+}
+
+#[test]
+fn the_page_of_settings() {
+    let mut page = format!(
+        "# Configuration\n\n{MADE}\n\n\
+         Two files, both optional: `.aiwf/config.toml` of the project and `~/.aiwf/config.toml` of the user. Flags win\n\
+         over the project's file, that over the user's, that over the defaults, setting by setting; what names one\n\
+         thing wins over what is said for all. `aiwf config show --origin` prints what holds and why, and\n\
+         `aiwf validate config` checks both files. Times are written `500ms`, `90s`, `10m` or `1h`.\n"
+    );
+    for doc in setting_docs() {
+        let _ = write!(
+            page,
+            "\n## `{}`\n\n{}\n\n| key | value | default | what it does |\n|---|---|---|---|\n",
+            doc.table, doc.about
+        );
+        for setting in doc.settings {
+            let default =
+                if setting.default.is_empty() { String::new() } else { format!("`{}`", setting.default) };
+            let _ = writeln!(page, "| `{}` | {} | {default} | {} |", setting.key, setting.kind, setting.help);
+        }
+    }
+    page.push_str("\n## What holds when nothing is set\n\n```text\n");
+    page.push_str(&project().run("config show").success().stdout_text());
+    page.push_str("```\n");
+    check("configuration.md", &page);
+}
+
+#[test]
+fn the_page_of_formats() {
+    let project = project();
+    let mut page = format!(
+        "# Formats\n\n{MADE}\n\nWhere each file lies is in [Files](../files.md). All of them are text.\n\n"
+    );
+    page.push_str(
+        "## Events of the journal\n\n`journal.jsonl` has one line for each event. A line has its number \
+         (`seq`), its time (`at`), its own hash (`sha256`),\nthe hash of the line before it (`prev`), and the event with \
+         the fields below.\n",
+    );
+    page.push_str(&events());
+    page.push_str("\n## `profile.toml`\n");
+    page.push_str(&tables(&aiwf_engine::profile::manifest_schema()));
+    for recipe in ["session", "change", "workflow", "reply"] {
+        let _ = write!(
+            page,
+            "\n## Document of the recipe `{recipe}`\n\n`aiwf prompt schema {recipe}` prints it as JSON Schema.\n"
+        );
+        let schema = json(&project.run(&format!("prompt schema {recipe} --json")))["schema"].clone();
+        page.push_str(&tables(&schema));
+    }
+    for (file, about) in [
+        ("bmad", "`bmad.json`"),
+        ("workflow.graph", "`workflow.graph.json`"),
+        ("agents", "`agents.json`"),
+        ("workflow", "Front matter of `workflow.md`"),
+        ("step", "Front matter of a step file"),
+    ] {
+        let path = format!("../aiwf-package/schemas/{file}.schema.json");
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+        let _ = write!(page, "\n## {about}\n");
+        page.push_str(&tables(&serde_json::from_str(&text).unwrap()));
+    }
+    check("formats.md", &page);
+}
+
+/// The events with their fields, from the types that write them.
+fn events() -> String {
+    let source = include_str!("../../../aiwf-session/src/event.rs");
+    let body = source.split("pub enum Event {\n").nth(1).unwrap().split("\n}\n").next().unwrap();
+    let mut made = String::from("\n| event | what happened | fields |\n|---|---|---|\n");
+    let mut about = String::new();
+    let mut row: Option<(String, String, Vec<String>)> = None;
+    let is_told = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with('#');
+    for line in body.lines().filter(is_told) {
+        let depth = line.len() - line.trim_start().len();
+        let text = line.trim();
+        if let Some(comment) = text.strip_prefix("/// ") {
+            about = joined(&about, comment);
+        } else if depth == 4 && text.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+            let name: String = text.chars().take_while(char::is_ascii_alphanumeric).collect();
+            let of_struct = text.split_once("(Box<").and_then(|(_, rest)| rest.split_once('>'));
+            let fields = of_struct.map_or_else(Vec::new, |(name, _)| fields_of(name));
+            row = Some((kebab(&name), std::mem::take(&mut about), fields));
+            if !text.ends_with('{') {
+                made += &shown(row.take());
+            }
+        } else if let Some((field, _)) = text.split_once(':') {
+            if let Some((_, _, fields)) = &mut row {
+                fields.push(format!("`{field}`: {}", lower(&std::mem::take(&mut about))));
+            }
+        } else if depth == 4 {
+            made += &shown(row.take());
+        }
+    }
+    made
+}
+
+/// The fields of a struct that an event is.
+fn fields_of(name: &str) -> Vec<String> {
+    let source = include_str!("../../../aiwf-session/src/call.rs");
+    let Some(body) = source.split(&format!("pub struct {name} {{\n")).nth(1) else { return Vec::new() };
+    let mut about = String::new();
+    let mut fields = Vec::new();
+    for line in body.split("\n}\n").next().unwrap_or_default().lines().map(str::trim) {
+        if let Some(comment) = line.strip_prefix("/// ") {
+            about = joined(&about, comment);
+        } else if let Some((field, _)) = line.strip_prefix("pub ").and_then(|line| line.split_once(':')) {
+            fields.push(format!("`{field}`: {}", lower(&std::mem::take(&mut about))));
+        }
+    }
+    fields
+}
+
+fn shown(row: Option<(String, String, Vec<String>)>) -> String {
+    row.map_or_else(String::new, |(name, about, fields)| {
+        format!("| `{name}` | {} | {} |\n", lower(&about), fields.join("; "))
+    })
+}
+
+/// A comment with its next line, without the final period.
+fn joined(about: &str, line: &str) -> String {
+    format!("{about} {line}").trim().trim_end_matches('.').to_owned()
+}
+
+fn lower(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_lowercase().to_string()).unwrap_or_default();
+    // A name in capitals stays.
+    if text.starts_with("SHA") { text.to_owned() } else { first + letters.as_str() }
+}
+
+fn kebab(name: &str) -> String {
+    let mut made = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !made.is_empty() {
+            made.push('-');
+        }
+        made.push(letter.to_ascii_lowercase());
+    }
+    made
+}
+
+/// A table for each object of a JSON Schema.
+fn tables(schema: &Value) -> String {
+    let mut made = String::new();
+    let defs = schema.get("$defs").or_else(|| schema.get("definitions")).and_then(Value::as_object);
+    let mut objects = vec![(String::new(), schema)];
+    objects.extend(defs.into_iter().flatten().map(|(name, def)| (name.clone(), def)));
+    for (name, object) in objects {
+        let about = object.get("description").and_then(Value::as_str).unwrap_or_default();
+        let Some(properties) = object.get("properties").and_then(Value::as_object) else { continue };
+        if !name.is_empty() {
+            let _ = write!(made, "\n### {name}\n");
+        }
+        if !about.is_empty() {
+            let _ = write!(made, "\n{}\n", one_line(about));
+        }
+        made.push_str("\n| name | value | what it is |\n|---|---|---|\n");
+        let required = object.get("required").and_then(Value::as_array);
+        for (key, property) in properties {
+            let is_required = required.is_some_and(|names| names.iter().any(|name| name == key));
+            let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
+            let mark = if is_required { ", required" } else { "" };
+            let _ = writeln!(made, "| `{key}` | {}{mark} | {} |", kind(property), one_line(about));
+        }
+    }
+    made
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+fn kind(property: &Value) -> String {
+    if let Some(target) = property.get("$ref").and_then(Value::as_str) {
+        return target.rsplit('/').next().unwrap_or_default().to_owned();
+    }
+    if let Some(value) = property.get("const") {
+        return format!("`{value}`");
+    }
+    if let Some(values) = property.get("enum").and_then(Value::as_array) {
+        let values = values.iter().filter(|value| !value.is_null());
+        return values.map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ");
+    }
+    for several in ["anyOf", "oneOf", "allOf"] {
+        if let Some(kinds) = property.get(several).and_then(Value::as_array) {
+            let is_value = |kind: &&Value| kind.get("type").is_none_or(|name| name != "null");
+            let kinds: Vec<String> = kinds.iter().filter(is_value).map(kind).collect();
+            return kinds.join(" or ");
+        }
+    }
+    let names: Vec<&str> = match property.get("type") {
+        Some(Value::String(name)) => vec![name],
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+        _ => vec![],
+    };
+    let worded = |name: &&str| match *name {
+        "string" => "text".to_owned(),
+        "integer" | "number" => "number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "array" => {
+            let item = property.get("items").map(kind).filter(|kind| kind != "anything");
+            item.map_or_else(|| "list".to_owned(), |item| format!("list of {item}"))
+        }
+        "object" => "table".to_owned(),
+        other => other.to_owned(),
+    };
+    let names: Vec<String> = names.iter().filter(|name| **name != "null").map(worded).collect();
+    if names.is_empty() { "anything".to_owned() } else { names.join(" or ") }
+}
