@@ -65,15 +65,13 @@ pub(crate) fn find_again(settings: &Settings, name: &str, checked: &str) -> Resu
 /// Loads only the profile that is asked for: the others may be many, and are nobody's business here.
 fn find_with(settings: &Settings, name: &str, load: Load<'_>) -> Result<Profile, SessionError> {
     let places = places(settings);
-    match places.iter().find(|place| place.name == name) {
-        Some(place) => {
-            place.load(load).map_err(|message| SessionError::BrokenProfile { name: name.to_owned(), message })
-        }
-        None => {
-            let known: BTreeSet<String> = places.into_iter().map(|place| place.name).collect();
-            Err(SessionError::UnknownProfile { name: name.to_owned(), known: known.into_iter().collect() })
-        }
+    if let Some(place) = places.iter().find(|place| place.name == name) {
+        return place
+            .load(load)
+            .map_err(|message| SessionError::BrokenProfile { name: name.to_owned(), message });
     }
+    let known: BTreeSet<String> = places.into_iter().map(|place| place.name).collect();
+    Err(SessionError::UnknownProfile { name: name.to_owned(), known: known.into_iter().collect() })
 }
 
 /// Every profile, by name.

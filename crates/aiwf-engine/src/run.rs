@@ -86,7 +86,7 @@ impl<'e> Run<'e> {
     }
 
     /// The same without the lock, to look at what would be said next.
-    fn look(engine: &'e Engine, directory: RunDirectory) -> Result<Self, RunError> {
+    fn look(engine: &'e Engine, directory: &RunDirectory) -> Result<Self, RunError> {
         let desk = Desk::look(directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, None)

@@ -11,7 +11,7 @@ fn words<'t>(vocabulary: &Vocabulary, text: &'t str) -> Vec<&'t str> {
     let mut rest = text;
     std::iter::from_fn(|| {
         let word = counter.first_word(rest)?;
-        rest = &rest[word.len()..];
+        rest = rest.strip_prefix(word).unwrap();
         Some(word)
     })
     .collect()

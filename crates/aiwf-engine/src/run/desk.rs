@@ -61,7 +61,7 @@ impl Desk {
     }
 
     /// The run as it is, without its lock: whoever works on it goes on working.
-    pub(crate) fn look(directory: RunDirectory) -> Result<Self, RunError> {
+    pub(crate) fn look(directory: &RunDirectory) -> Result<Self, RunError> {
         let mut desk = Self::read(directory.clone())?;
         for _ in 0..MAX_LOOKS {
             // Journal and state file are not read at the same moment.

@@ -35,7 +35,7 @@ impl Engine {
     fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
         let directory = directory::find(self.settings(), which)?;
         let was_busy = Lock::is_taken(&directory.lock_path());
-        let desk = Desk::look(directory)?;
+        let desk = Desk::look(&directory)?;
         let (directory, record) = (&desk.directory, &desk.record);
         let lines = desk.journal().lines().to_vec();
         let setup = desk.setup()?;
@@ -99,7 +99,7 @@ impl Engine {
 
     /// The next request of a run as `resume`, or as `say` when there is input; nothing is changed or sent.
     pub fn preview_run(&self, which: &str, input: Option<&str>) -> Result<RunPreview, RunError> {
-        let mut run = Run::look(self, directory::find(self.settings(), which)?)?;
+        let mut run = Run::look(self, &directory::find(self.settings(), which)?)?;
         run.refuse_ended()?;
         let more = run.upcoming(input)?;
         match run.next_request(&more) {
