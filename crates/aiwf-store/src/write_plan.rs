@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::atomic::{StoreError, remove_any};
+use crate::name::{folded, name_fault};
 use crate::objects::sha256_hex;
 
 /// What is wrong with one name of a plan.
@@ -31,10 +32,6 @@ pub struct WritePlan {
 
 /// Names that belong to the engine.
 const PROTECTED: [&str; 3] = ["session.json", "journal.jsonl", "standards-bundle.md"];
-/// Names that some systems keep for devices.
-const RESERVED: [&str; 6] = ["con", "prn", "aux", "nul", "com1", "lpt1"];
-/// The longest part of a path that common file systems take.
-const MAX_PART_BYTES: usize = 255;
 /// The longest path.
 const MAX_PATH_BYTES: usize = 1024;
 
@@ -44,7 +41,7 @@ impl WritePlan {
         let mut checked: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         let mut problems = Vec::new();
         // Names that differ only in case are one file on some systems.
-        let mut folded: BTreeMap<String, String> = BTreeMap::new();
+        let mut by_fold: BTreeMap<String, String> = BTreeMap::new();
         for (path, content) in files {
             let mut problem = |problem: &str| {
                 problems.push(PlanProblem { path: path.clone(), problem: problem.to_owned() });
@@ -53,11 +50,11 @@ impl WritePlan {
                 problem(fault);
                 continue;
             }
-            match folded.get(&path.to_lowercase()) {
+            match by_fold.get(&folded(&path)) {
                 Some(earlier) if *earlier == path => problem("is there twice"),
                 Some(earlier) => problem(&format!("differs from `{earlier}` only in case")),
                 None => {
-                    folded.insert(path.to_lowercase(), path.clone());
+                    by_fold.insert(folded(&path), path.clone());
                     checked.insert(path, content);
                 }
             }
@@ -65,7 +62,7 @@ impl WritePlan {
         for path in checked.keys() {
             for (position, _) in path.match_indices('/') {
                 let above = path.get(..position).unwrap_or_default();
-                if let Some(file) = folded.get(&above.to_lowercase()) {
+                if let Some(file) = by_fold.get(&folded(above)) {
                     problems.push(PlanProblem {
                         path: path.clone(),
                         problem: format!("needs a directory where `{file}` is a file"),
@@ -148,32 +145,16 @@ fn fault(path: &str) -> Option<&'static str> {
     if path.contains('\\') {
         return Some("holds a backslash: write `/` between directories");
     }
-    if path.chars().any(char::is_control) {
-        return Some("holds a control character");
-    }
-    if path.contains(':') {
-        return Some("holds a colon, which names a drive on some systems");
-    }
     path.split('/').find_map(part_fault)
 }
 
 fn part_fault(part: &str) -> Option<&'static str> {
-    let stem = part.split('.').next().unwrap_or_default();
     match part {
         "" => Some("has an empty part between slashes"),
         "." | ".." => Some("holds `.` or `..`: give the path itself"),
         _ if part.starts_with('.') => Some("is hidden: a part begins with a dot"),
-        _ if part.ends_with([' ', '.']) || part.starts_with(' ') => {
-            Some("has a part that begins with a blank or ends with a blank or a dot")
-        }
-        _ if part.len() > MAX_PART_BYTES => Some("has a part that is longer than a name can be"),
-        _ if PROTECTED.iter().any(|name| name.eq_ignore_ascii_case(part)) => {
-            Some("is a name of the engine's own")
-        }
-        _ if RESERVED.iter().any(|name| name.eq_ignore_ascii_case(stem)) => {
-            Some("is a device on some systems")
-        }
-        _ => None,
+        _ if PROTECTED.iter().any(|name| folded(part) == *name) => Some("is a name of the engine's own"),
+        _ => name_fault(part),
     }
 }
 

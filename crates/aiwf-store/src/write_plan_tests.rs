@@ -23,7 +23,7 @@ fn every_problem_is_listed_at_once() {
     ]), @r"
     `/etc/passwd` is absolute: give a path relative to the code
     `C:\\x` holds a backslash: write `/` between directories
-    `c:x` holds a colon, which names a drive on some systems
+    `c:x` holds a colon, which names a drive or a stream on some systems
     `\\\\server\\share` holds a backslash: write `/` between directories
     `../up` holds `.` or `..`: give the path itself
     `a/../b` holds `.` or `..`: give the path itself
@@ -39,7 +39,7 @@ fn every_problem_is_listed_at_once() {
     `A.java` is there twice
     `a.JAVA` differs from `A.java` only in case
     `nul.txt` is a device on some systems
-    `end.` has a part that begins with a blank or ends with a blank or a dot
+    `end.` has a name that begins with a blank, or ends with a blank or a dot
     `dir/file` needs a directory where `dir` is a file
     ");
 }

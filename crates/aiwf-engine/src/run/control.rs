@@ -46,7 +46,7 @@ impl Engine {
         if desk.record.phase() != RunPhase::Cancelled {
             desk.commit(RunEvent::RunCancelled { reason: reason.map(str::to_owned) })?;
         }
-        Ok(super::status::report_of(&desk.directory, &desk.record, None))
+        Ok(super::status::report_of(&desk.directory, &desk.record, desk.node()))
     }
 }
 

@@ -139,11 +139,13 @@ impl Desk {
         Ok(State::parse(&self.state_text()?)?)
     }
 
-    /// The node the run stands at, when it walks through a workflow that can be read.
+    /// The node the run stands at; without its package, as it is written in the state file.
     pub(crate) fn node(&self) -> Option<String> {
-        let graph = self.graph()?;
+        self.record.state.as_ref()?;
         let state = self.state().ok()?;
-        Some(graph.effective_node_id(state.current_node_id()).to_owned())
+        let written = state.current_node_id();
+        let node = self.graph().map_or(written, |graph| graph.effective_node_id(written));
+        Some(node.to_owned()).filter(|node| !node.is_empty())
     }
 
     /// The hashes that the state file may have.

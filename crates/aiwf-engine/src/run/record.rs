@@ -60,6 +60,8 @@ pub(crate) struct Record {
     pub(crate) question: Option<Value>,
     /// What the model said last.
     pub(crate) reply: Option<String>,
+    /// Whether it called tools in it.
+    pub(crate) has_called: bool,
     pub(crate) state: Option<KnownState>,
     /// Calls of the last reply that have no result yet.
     pub(crate) open_calls: Vec<ToolCall>,
@@ -117,6 +119,7 @@ impl Record {
                 self.open_calls.clone_from(tool_calls);
                 if !text.trim().is_empty() {
                     self.reply = Some(text.clone());
+                    self.has_called = !tool_calls.is_empty();
                 }
             }
             RunEvent::RunAskFailed { fault, text, call } => {

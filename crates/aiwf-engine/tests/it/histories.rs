@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use aiwf_engine::RunEvent;
 use aiwf_session::{Event, State};
 use aiwf_store::Journal;
 
@@ -34,4 +35,17 @@ fn format_1_folds_a_session_that_failed_and_then_passed() {
 #[test]
 fn format_1_folds_a_change_that_was_revised_accepted_and_applied() {
     check("v1-change.jsonl", include_str!("../histories/v1-change.txt").trim_end());
+}
+
+#[test]
+fn format_1_folds_a_run_that_was_completed_rewound_and_resumed() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories/v1-run.jsonl");
+    let journal = Journal::<RunEvent>::open(&path).unwrap();
+    assert!(journal.torn().is_none());
+    let names: Vec<String> = journal
+        .lines()
+        .iter()
+        .map(|line| serde_json::to_value(&line.event).unwrap()["event"].as_str().unwrap().to_owned())
+        .collect();
+    insta::assert_snapshot!(names.join(" "), @"");
 }
