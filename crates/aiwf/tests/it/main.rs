@@ -53,6 +53,8 @@ mod template;
 mod tool_loop;
 mod tools;
 mod workflow_cli;
+mod workflow_control;
+mod workflow_crash;
 mod workflow_walk;
 
 use aiwf_testkit::{Outcome, TestProject};
