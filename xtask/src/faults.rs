@@ -3,7 +3,8 @@
 //!
 //! For each such call once the process is killed there, and once the call fails. Afterwards the journal must be
 //! intact, `status` must work, no profile may be broken, and running the command again must lead where an undisturbed
-//! run leads. A second part lets two processes race for one session.
+//! run leads. A second part lets two processes race for one session. `AIWF_FAULTS=WORD` takes only the cases with that
+//! word in their names.
 
 mod runs;
 
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use serde_json::Value;
@@ -19,7 +21,7 @@ use crate::failure::Failure;
 use crate::workspace::{self, Workspace, is_installed};
 
 /// The calls that change the disk.
-const CALLS: [&str; 12] = [
+const CALLS: [&str; 13] = [
     "write",
     "fsync",
     "fdatasync",
@@ -28,6 +30,7 @@ const CALLS: [&str; 12] = [
     "renameat2",
     "linkat",
     "mkdir",
+    "mkdirat",
     "unlink",
     "unlinkat",
     "ftruncate",
@@ -38,6 +41,8 @@ const FULL: &str = "ENOSPC";
 const BROKEN: &str = "EIO";
 /// Rounds of two processes racing for one session.
 const RACES: usize = 100;
+/// How many faults are tried at the same time.
+const WORKERS: usize = 4;
 
 const INIT: &[&str] = &[
     "jpa-mt",
@@ -244,13 +249,17 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
     let changes = CHANGE_CASES.iter().map(|case| (case, Subject::Change));
     let profiles = PROFILE_CASES.iter().map(|case| (case, Subject::Profiles));
     let runs = runs::CASES.iter().map(|case| (case, Subject::Run));
-    for (case, subject) in sessions.chain(changes).chain(profiles).chain(runs) {
+    let wanted = std::env::var("AIWF_FAULTS").unwrap_or_default();
+    let cases = sessions.chain(changes).chain(profiles).chain(runs);
+    for (case, subject) in cases.filter(|(case, _)| case.name.contains(&wanted)) {
         let started_at = Instant::now();
         let n = disturb(&program, case, subject)?;
         println!("   {}: {n} faults in {:.1} s", case.name, started_at.elapsed().as_secs_f64());
         n_faults += n;
     }
-    race(&program)?;
+    if wanted.is_empty() {
+        race(&program)?;
+    }
     println!("   {n_faults} faults and {RACES} races survived");
     Ok(())
 }
@@ -483,27 +492,39 @@ fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failu
     expect_done_or_waiting(&calm.traced(&["-e", &trace], case.words, case.stdin)?, case.name)?;
     let log = fs::read_to_string(calm.directory.path().join("trace")).unwrap_or_default();
     let expected = calm.standing(subject)?;
-    let mut n_faults = 0;
+    let mut faults = Vec::new();
     for call in CALLS {
+        let error = if call.starts_with('f') { BROKEN } else { FULL };
         for number in 1..=most_calls(&log, call) {
-            let error = if call.starts_with('f') { BROKEN } else { FULL };
-            for fault in [format!("signal=SIGKILL:when={number}"), format!("error={error}:when={number}")] {
-                let world = before.copy()?;
-                let inject = format!("inject={call}:{fault}");
-                let trace = format!("trace={call}");
-                world.traced(&["--seccomp-bpf", "-e", &trace, "-e", &inject], case.words, case.stdin)?;
-                let survived = match subject {
-                    Subject::Session => survive(&world, case, &expected),
-                    Subject::Change => survive_change(&world, case, &expected),
-                    Subject::Profiles => survive_profiles(&world, case, &expected),
-                    Subject::Run => runs::survive(&world, case),
-                };
-                survived.map_err(|failure| failure.detail(format!("case `{}`, {inject}", case.name)))?;
-                n_faults += 1;
-            }
+            faults.push((call, format!("inject={call}:signal=SIGKILL:when={number}")));
+            faults.push((call, format!("inject={call}:error={error}:when={number}")));
         }
     }
-    Ok(n_faults)
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), Failure> {
+        while let Some((call, inject)) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let world = before.copy()?;
+            let trace = format!("trace={call}");
+            world.traced(&["--seccomp-bpf", "-e", &trace, "-e", inject], case.words, case.stdin)?;
+            let survived = match subject {
+                Subject::Session => survive(&world, case, &expected),
+                Subject::Change => survive_change(&world, case, &expected),
+                Subject::Profiles => survive_profiles(&world, case, &expected),
+                Subject::Run => runs::survive(&world, case),
+            };
+            survived.map_err(|failure| failure.detail(format!("case `{}`, {inject}", case.name)))?;
+        }
+        Ok(())
+    };
+    // Mostly they wait for the disk, each in a world of its own.
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| {
+            worker.join().unwrap_or_else(|_| Err(Failure::new("a worker of the suite stopped")))
+        });
+        joined.collect::<Result<Vec<()>, Failure>>()
+    })?;
+    Ok(faults.len())
 }
 
 /// How often one thread made a call at most: a fault is counted for each thread by itself.

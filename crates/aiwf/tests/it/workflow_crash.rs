@@ -3,7 +3,6 @@
 //! A crash is a kill while the model is asked, or a journal cut back to a line: both leave what a loss of the process
 //! leaves. Where the disk itself is disturbed is the slow suite `faults`.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aiwf_testkit::model_server::{Piece, SeenRequest, Turn};
@@ -70,10 +69,6 @@ fn journal(scene: &Scene) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn event_names(scene: &Scene) -> Vec<String> {
-    journal(scene).iter().map(|line| line["event"]["event"].as_str().unwrap().to_owned()).collect()
-}
-
 /// Cuts the journal back to its first lines, as if the process had died there.
 fn cut_journal(scene: &Scene, n_lines: usize) {
     let path = format!("{}/journal.jsonl", run_dir(scene));
@@ -121,11 +116,6 @@ fn check_log(scene: &Scene) {
         assert_eq!(line["kind"], "tool.exec");
         assert!(line["toolName"].as_str().unwrap().contains('.'), "{line}");
     }
-}
-
-/// What a model said and what tools answered, without what its API puts around it.
-fn n_results(request: &SeenRequest) -> usize {
-    request.tool_results().len()
 }
 
 /// Every call of an OpenAI request has one result, right behind it.
@@ -332,8 +322,7 @@ fn every_end_of_the_journal_can_be_gone_on_from() {
             scene.project.write(&format!("{}/journal.jsonl", run_dir(&scene)), &whole);
             cut_journal(&scene, n_lines);
             put_state(&scene, sha256);
-            let status = scene.done("workflow status latest");
-            assert_eq!(status["warnings"], json!([]), "{n_lines}: {status:#}");
+            // It refuses a state file that the journal does not know, and calls without results.
             scene.done("workflow preview latest");
         }
     }
@@ -436,12 +425,18 @@ fn a_state_file_that_is_gone_or_a_link_is_refused_and_never_written_through() {
     }
 }
 
+fn change_step(scene: &Scene) {
+    let mut step = scene.project.read("pkg/steps/judge.md");
+    step.extend(b"\nDo what you like.\n");
+    scene.project.write("pkg/steps/judge.md", step);
+}
+
 #[test]
 fn a_package_that_changed_or_is_gone_is_refused_although_a_copy_is_kept() {
     let server = server_at_judge([Turn::text("Once more.")]);
     let scene = scene_at_judge(&server);
     let step = scene.project.read("pkg/steps/judge.md");
-    scene.project.write("pkg/steps/judge.md", "Do what you like.\n");
+    change_step(&scene);
     let before = files(&scene);
     assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"");
     for line in ["workflow say latest x", "workflow rewind latest --to intake", "workflow fork latest --at intake"]
@@ -464,11 +459,11 @@ fn a_package_that_changed_or_is_gone_is_refused_although_a_copy_is_kept() {
 fn an_archive_that_changed_is_refused() {
     let server = server_at_judge([]);
     let scene = project_with_package("openai", &server, "");
-    scene.run("package pack pkg --out flow.zip").success();
+    scene.exits("package pack pkg --out flow.zip", 0);
     scene.answers("workflow run flow.zip --provider model --input 'It crashes.'", 3);
-    scene.project.write("pkg/steps/judge.md", "Do what you like.\n");
+    change_step(&scene);
     std::fs::remove_file(scene.project.path("flow.zip")).unwrap();
-    scene.run("package pack pkg --out flow.zip").success();
+    scene.exits("package pack pkg --out flow.zip", 0);
     assert_eq!(scene.answers("workflow resume latest", 1)["error"]["code"], "PACKAGE_CHANGED");
     scene.project.write("flow.zip", "no archive");
     assert_eq!(scene.answers("workflow resume latest", 1)["error"]["code"], "PACKAGE_NOT_FOUND");
