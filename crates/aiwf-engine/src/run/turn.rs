@@ -78,6 +78,7 @@ impl Run<'_> {
     /// Goes on after an interruption.
     pub fn resume(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
         let input = input.filter(|input| !input.trim().is_empty());
+        self.refuse_ended()?;
         // Cut off between the last node and the last words, it can still say them.
         let is_cut_off = matches!(self.desk.record.phase(), RunPhase::Running | RunPhase::Failed);
         if input.is_none() && !is_cut_off && self.desk.is_complete() {
@@ -387,7 +388,8 @@ impl Run<'_> {
     /// Whether a call made its artifact and was cut off before the state file had it.
     fn has_unrecorded_artifact(&self) -> bool {
         let record = &self.desk.record;
-        let Some(StateWriter::Artifact(id)) = record.state.as_ref().and_then(|state| state.by.as_ref()) else {
+        let Some(StateWriter::Artifact(id)) = record.state.as_ref().and_then(|state| state.by.as_ref())
+        else {
             return false;
         };
         let call = record.open_calls.iter().find(|call| call.id == *id);

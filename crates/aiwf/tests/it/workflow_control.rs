@@ -65,7 +65,14 @@ fn a_completed_run_goes_back_keeps_its_artifacts_and_goes_on_again() {
     let (server, scene, id) = completed(again);
     assert_eq!(code(&scene.answers("workflow resume latest", 1)), "RUN_COMPLETE");
     let outcome = scene.exits("workflow rewind latest --to answer --reason 'the answer is wrong'", 0);
-    assert_snapshot!(shown(&outcome, &id), @"");
+    assert_snapshot!(shown(&outcome, &id), @"
+    --- stdout
+    [run]
+    --- stderr
+    run [run] waits for you at `answer`
+    go on with: aiwf workflow resume [run]
+    --- exit code 0
+    ");
     assert_eq!(steps(&scene, &id), ["intake", "judge"]);
     let text = state(&scene, &id);
     assert!(!text.contains("workflowStatus"), "{text}");
@@ -87,7 +94,13 @@ fn a_completed_run_goes_back_keeps_its_artifacts_and_goes_on_again() {
 fn a_run_goes_back_only_to_where_it_has_been() {
     let (server, scene, id) = completed([]);
     let before = scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl"));
-    assert_snapshot!(shown(&scene.exits("workflow rewind latest --to wish", 1), &id), @"");
+    assert_snapshot!(shown(&scene.exits("workflow rewind latest --to wish", 1), &id), @"
+    --- stderr
+    error: run `[run]` has not been at `wish`: it has been at `intake`, `judge`, `answer`, `meet`, `close`
+
+    hint: choose one of those
+    --- exit code 1
+    ");
     assert_eq!(code(&scene.answers("workflow rewind latest --to nowhere", 1)), "E_INVALID_TRANSITION");
     assert_eq!(scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl")), before);
     assert_eq!(server.asks().len(), 8);
@@ -108,14 +121,26 @@ fn a_conversation_has_no_way_back_and_no_fork() {
 fn a_cancelled_run_is_forked_and_nothing_else() {
     let (server, scene, id) = completed([Turn::text("Here I am.")]);
     let outcome = scene.exits("workflow cancel latest --reason 'not needed'", 0);
-    assert_snapshot!(shown(&outcome, &id), @"");
+    assert_snapshot!(shown(&outcome, &id), @"
+    --- stdout
+    [run]
+    --- stderr
+    run [run] is cancelled
+    --- exit code 0
+    ");
     let journal = scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl"));
     // Twice is as good as once.
     assert_eq!(scene.done("workflow cancel latest")["phase"], "cancelled");
     for line in ["say latest x", "resume latest", "rewind latest --to intake", "preview latest"] {
         assert_eq!(code(&scene.answers(&format!("workflow {line}"), 1)), "RUN_CANCELLED", "{line}");
     }
-    assert_snapshot!(shown(&scene.exits("workflow rewind latest --to intake", 1), &id), @"");
+    assert_snapshot!(shown(&scene.exits("workflow rewind latest --to intake", 1), &id), @"
+    --- stderr
+    error: run `[run]` is cancelled
+
+    hint: `aiwf workflow fork [run] --at NODE` goes on from a point of it in a new run
+    --- exit code 1
+    ");
     assert_eq!(scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl")), journal);
 
     let fork = scene.done("workflow fork latest --at answer");
@@ -133,11 +158,18 @@ fn a_fork_has_the_history_until_its_node_and_leaves_the_other_run_alone() {
     let before = scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl"));
     let outcome = scene.exits(&format!("workflow fork {id} --at judge"), 0);
     let fork_id = outcome.stdout_text().trim().to_owned();
-    assert_snapshot!(outcome.to_string().replace(&fork_id, "[fork]"), @"");
+    assert_snapshot!(outcome.to_string().replace(&fork_id, "[fork]"), @"
+    --- stdout
+    [fork]
+    --- stderr
+    run [fork] waits for you at `judge`
+    go on with: aiwf workflow resume [fork]
+    --- exit code 0
+    ");
     assert_eq!(steps(&scene, &fork_id), ["intake"]);
     // Files of the project are not touched; what the fork knows of them is what was there then.
     assert!(state(&scene, &fork_id).contains("artifacts/report.md"));
-    assert!(!state(&scene, &fork_id).contains("answer.md"));
+    assert!(!state(&scene, &fork_id).contains("artifacts/answer.md"));
     assert_eq!(scene.project.read("artifacts/answer.md"), b"Like this.\n");
 
     let report = scene.answers(&format!("workflow say {fork_id} 'It is a wish.'"), 3);

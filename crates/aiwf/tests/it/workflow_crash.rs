@@ -342,7 +342,13 @@ fn the_second_process_is_refused_and_who_only_looks_is_not() {
     let running = scene.command("workflow say latest 'Yes.'").spawn();
     eventually("the model is asked", || server.asks().len() == 3);
     let before = files(&scene);
-    assert_snapshot!(shown(&scene, &scene.exits("workflow say latest 'No.'", 1)), @"");
+    assert_snapshot!(shown(&scene, &scene.exits("workflow say latest 'No.'", 1)), @"
+    --- stderr
+    error: another aiwf is working on run `[run]`
+
+    hint: wait until it is done, then run this again; nothing was changed
+    --- exit code 1
+    ");
     for line in ["workflow resume latest", "workflow rewind latest --to intake", "workflow cancel latest"] {
         let refused = scene.answers(line, 1);
         assert_eq!(refused["error"]["code"], "RUN_BUSY", "{line}: {refused:#}");
@@ -377,7 +383,16 @@ fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known
         assert_eq!(n_hashes, 3, "{message}");
     }
     assert_eq!(files(&scene), before);
-    assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"");
+    assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
+    --- stderr
+    error: the state file of run `[run]` is not what its journal says
+      file:    `.aiwf/runs/[run]/state/workflow.md`
+      it is:   [hash]
+      journal: [hash] or [hash]
+
+    hint: bring the file back, or take the last state the journal knows with `aiwf workflow rewind [run] --to NODE`
+    --- exit code 1
+    ");
     let status = scene.done("workflow status latest");
     assert_eq!(status["warnings"], json!(["the state file is not what the journal says"]));
 
@@ -438,8 +453,18 @@ fn a_package_that_changed_or_is_gone_is_refused_although_a_copy_is_kept() {
     let step = scene.project.read("pkg/steps/judge.md");
     change_step(&scene);
     let before = files(&scene);
-    assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"");
-    for line in ["workflow say latest x", "workflow rewind latest --to intake", "workflow fork latest --at intake"]
+    assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
+    --- stderr
+    error: the package of run `[run]` has changed since the run began
+      package: `pkg`
+      it was:  [hash]
+      it is:   [hash]
+
+    hint: bring the package back as it was, or start a new run; `aiwf workflow show [run]` has all of this one
+    --- exit code 1
+    ");
+    for line in
+        ["workflow say latest x", "workflow rewind latest --to intake", "workflow fork latest --at intake"]
     {
         assert_eq!(scene.answers(line, 1)["error"]["code"], "PACKAGE_CHANGED", "{line}");
     }
@@ -477,10 +502,23 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
     let path = format!("{}/journal.jsonl", run_dir(&scene));
     let text = String::from_utf8(scene.project.read(&path)).unwrap();
     scene.project.write(&path, text.replace("It crashes.", "It smashes."));
-    assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"");
-    for line in ["say latest x", "status latest", "show latest", "preview latest", "cancel latest",
-        "rewind latest --to intake", "fork latest --at intake"]
-    {
+    assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
+    --- stderr
+    error: line 2 of the journal is not what was written: its hash does not fit
+      file: `[project]/.aiwf/runs/[run]/journal.jsonl`; the first 1 lines are intact
+
+    hint: bring the journal back from a copy; the files of the session are untouched
+    --- exit code 1
+    ");
+    for line in [
+        "say latest x",
+        "status latest",
+        "show latest",
+        "preview latest",
+        "cancel latest",
+        "rewind latest --to intake",
+        "fork latest --at intake",
+    ] {
         scene.exits(&format!("workflow {line}"), 1);
     }
     assert_eq!(scene.done("workflow list")["total"], 1);
@@ -488,7 +526,10 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
     std::fs::remove_file(scene.project.path(format!("{}/run.json", run_dir(&scene)))).unwrap();
     let problem = scene.done("workflow list")["runs"][0]["problem"].clone();
     assert!(problem.as_str().unwrap().contains("is not what was written"), "{problem}");
-    assert_eq!(String::from_utf8(scene.project.read(&path)).unwrap(), text.replace("It crashes.", "It smashes."));
+    assert_eq!(
+        String::from_utf8(scene.project.read(&path)).unwrap(),
+        text.replace("It crashes.", "It smashes.")
+    );
 }
 
 #[test]
@@ -497,9 +538,19 @@ fn a_run_without_events_is_said_so_and_hides_no_other() {
     let scene = scene_at_judge(&server);
     let id = run_dir(&scene).rsplit('/').next().unwrap().to_owned();
     scene.project.write(".aiwf/runs/20000101-000000-none/journal.jsonl", "");
-    assert_snapshot!(scene.exits("workflow status 20000101", 1).to_string(), @"");
+    assert_snapshot!(scene.exits("workflow status 20000101", 1).to_string(), @"
+    --- stderr
+    error: run `20000101-000000-none` has no events
+
+    hint: its directory can be removed; nothing was ever done in it
+    --- exit code 1
+    ");
     for line in ["say 20000101 x", "cancel 20000101", "preview 20000101", "rewind 20000101 --to intake"] {
-        assert_eq!(scene.answers(&format!("workflow {line}"), 1)["error"]["code"], "RUN_ID_INVALID", "{line}");
+        assert_eq!(
+            scene.answers(&format!("workflow {line}"), 1)["error"]["code"],
+            "RUN_ID_INVALID",
+            "{line}"
+        );
     }
     let list = scene.done("workflow list");
     let problems: Vec<&Value> = list["runs"].as_array().unwrap().iter().map(|run| &run["problem"]).collect();
@@ -521,7 +572,9 @@ fn a_log_that_is_gone_or_cut_is_made_again() {
         std::fs::remove_file(&real).unwrap();
         match damage {
             "cut" => scene.project.write(&path, &whole[..whole.len() - 9]),
-            "a line less" => scene.project.write(&path, whole.split_inclusive(|b| *b == b'\n').next().unwrap()),
+            "a line less" => {
+                scene.project.write(&path, whole.split_inclusive(|b| *b == b'\n').next().unwrap())
+            }
             "empty" => scene.project.write(&path, ""),
             "a link" => std::os::unix::fs::symlink(&elsewhere, &real).unwrap(),
             "other lines" => scene.project.write(&path, "{}\n{}\n"),
@@ -544,7 +597,10 @@ fn a_run_without_its_kept_states_goes_on_and_says_what_it_cannot_do() {
     let fork = scene.done("workflow fork latest --at judge");
     assert_eq!(fork["node"], "judge");
     let id = run_id_before(&scene, &fork);
-    assert_eq!(scene.answers(&format!("workflow fork {id} --at intake"), 1)["error"]["code"], "STATE_FILE_NOT_FOUND");
+    assert_eq!(
+        scene.answers(&format!("workflow fork {id} --at intake"), 1)["error"]["code"],
+        "STATE_FILE_NOT_FOUND"
+    );
     let path = format!(".aiwf/runs/{id}/state/workflow.md");
     let text = scene.project.read(&path);
     scene.project.write(&path, "nothing");
