@@ -257,10 +257,11 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
         println!("   {}: {n} faults in {:.1} s", case.name, started_at.elapsed().as_secs_f64());
         n_faults += n;
     }
+    println!("   {n_faults} faults survived");
     if wanted.is_empty() {
         race(&program)?;
+        println!("   {RACES} races survived");
     }
-    println!("   {n_faults} faults and {RACES} races survived");
     Ok(())
 }
 
