@@ -1,14 +1,19 @@
-//! The slow suite `faults`: every command that changes a session, a change or a profile, disturbed at every call that
+//! The slow suite `faults`: every command that changes a session, a change, a profile or a run, disturbed at every call that
 //! changes the disk.
 //!
 //! For each such call once the process is killed there, and once the call fails. Afterwards the journal must be
 //! intact, `status` must work, no profile may be broken, and running the command again must lead where an undisturbed
-//! run leads. A second part lets two processes race for one session.
+//! run leads. A second part lets two processes race for one session. `AIWF_FAULTS=WORD` takes only the cases with that
+//! word in their names.
+
+mod runs;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -16,14 +21,16 @@ use crate::failure::Failure;
 use crate::workspace::{self, Workspace, is_installed};
 
 /// The calls that change the disk.
-const CALLS: [&str; 11] = [
+const CALLS: [&str; 13] = [
     "write",
     "fsync",
     "fdatasync",
     "rename",
+    "renameat",
     "renameat2",
     "linkat",
     "mkdir",
+    "mkdirat",
     "unlink",
     "unlinkat",
     "ftruncate",
@@ -34,6 +41,8 @@ const FULL: &str = "ENOSPC";
 const BROKEN: &str = "EIO";
 /// Rounds of two processes racing for one session.
 const RACES: usize = 100;
+/// How many faults are tried at the same time.
+const WORKERS: usize = 4;
 
 const INIT: &[&str] = &[
     "jpa-mt",
@@ -87,10 +96,17 @@ enum Act {
     Change(&'static [&'static str]),
     /// A reply for the change.
     Reply(&'static str),
+    /// A workflow package and a model.
+    Package,
+    /// A command about a run, which may leave it waiting.
+    Workflow(&'static [&'static str]),
+    /// The same, killed where a fault says.
+    Killed(&'static str, &'static [&'static str]),
 }
 
 use Act::{
-    AddProfile, AllowOne, Approve, Change, EditPlan, EditProfile, Init, NewProfile, Pause, Reply, Respond,
+    AddProfile, AllowOne, Approve, Change, EditPlan, EditProfile, Init, Killed, NewProfile, Package, Pause,
+    Reply, Respond, Workflow,
 };
 
 const TO_REPLY: &[Act] = &[Init, Approve];
@@ -221,6 +237,7 @@ enum Subject {
     Session,
     Change,
     Profiles,
+    Run,
 }
 
 pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
@@ -231,13 +248,20 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), Failure> {
     let sessions = CASES.iter().map(|case| (case, Subject::Session));
     let changes = CHANGE_CASES.iter().map(|case| (case, Subject::Change));
     let profiles = PROFILE_CASES.iter().map(|case| (case, Subject::Profiles));
-    for (case, subject) in sessions.chain(changes).chain(profiles) {
+    let runs = runs::CASES.iter().map(|case| (case, Subject::Run));
+    let wanted = std::env::var("AIWF_FAULTS").unwrap_or_default();
+    let cases = sessions.chain(changes).chain(profiles).chain(runs);
+    for (case, subject) in cases.filter(|(case, _)| case.name.contains(&wanted)) {
+        let started_at = Instant::now();
         let n = disturb(&program, case, subject)?;
-        println!("   {}: {n} faults", case.name);
+        println!("   {}: {n} faults in {:.1} s", case.name, started_at.elapsed().as_secs_f64());
         n_faults += n;
     }
-    race(&program)?;
-    println!("   {n_faults} faults and {RACES} races survived");
+    println!("   {n_faults} faults survived");
+    if wanted.is_empty() {
+        race(&program)?;
+        println!("   {RACES} races survived");
+    }
     Ok(())
 }
 
@@ -295,7 +319,18 @@ impl World {
                 }
                 NewProfile => world.aiwf(&["profile", "new", "notes", "--project"], ""),
                 AddProfile => world.aiwf(&["profile", "add", PROFILE], ""),
-                Change(words) => {
+                Package => {
+                    runs::lay_out(&world)?;
+                    continue;
+                }
+                Killed(fault, words) => {
+                    let output = world.traced(&["-e", fault], words, "")?;
+                    if output.status.code().is_some_and(|code| code < 128) {
+                        return Err(Failure::new("a command was to be killed and ended by itself"));
+                    }
+                    continue;
+                }
+                Change(words) | Workflow(words) => {
                     expect_done_or_waiting(&world.aiwf(words, "")?, "a step before the case")?;
                     continue;
                 }
@@ -377,6 +412,7 @@ impl World {
                 Ok(format!("{report:#}\n{files:#?}"))
             }
             Subject::Profiles => self.profiles(),
+            Subject::Run => runs::standing(self),
         }
     }
 
@@ -457,26 +493,50 @@ fn disturb(program: &Path, case: &Case, subject: Subject) -> Result<usize, Failu
     expect_done_or_waiting(&calm.traced(&["-e", &trace], case.words, case.stdin)?, case.name)?;
     let log = fs::read_to_string(calm.directory.path().join("trace")).unwrap_or_default();
     let expected = calm.standing(subject)?;
-    let mut n_faults = 0;
+    let mut faults = Vec::new();
     for call in CALLS {
-        let n_calls = log.lines().filter(|line| line.contains(&format!(" {call}("))).count();
-        for number in 1..=n_calls {
-            let error = if call.starts_with('f') { BROKEN } else { FULL };
-            for fault in [format!("signal=SIGKILL:when={number}"), format!("error={error}:when={number}")] {
-                let world = before.copy()?;
-                let inject = format!("inject={call}:{fault}");
-                world.traced(&["-e", &inject], case.words, case.stdin)?;
-                let survived = match subject {
-                    Subject::Session => survive(&world, case, &expected),
-                    Subject::Change => survive_change(&world, case, &expected),
-                    Subject::Profiles => survive_profiles(&world, case, &expected),
-                };
-                survived.map_err(|failure| failure.detail(format!("case `{}`, {inject}", case.name)))?;
-                n_faults += 1;
-            }
+        let error = if call.starts_with('f') { BROKEN } else { FULL };
+        for number in 1..=most_calls(&log, call) {
+            faults.push((call, format!("inject={call}:signal=SIGKILL:when={number}")));
+            faults.push((call, format!("inject={call}:error={error}:when={number}")));
         }
     }
-    Ok(n_faults)
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), Failure> {
+        while let Some((call, inject)) = faults.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let world = before.copy()?;
+            let trace = format!("trace={call}");
+            world.traced(&["--seccomp-bpf", "-e", &trace, "-e", inject], case.words, case.stdin)?;
+            let survived = match subject {
+                Subject::Session => survive(&world, case, &expected),
+                Subject::Change => survive_change(&world, case, &expected),
+                Subject::Profiles => survive_profiles(&world, case, &expected),
+                Subject::Run => runs::survive(&world, case),
+            };
+            survived.map_err(|failure| failure.detail(format!("case `{}`, {inject}", case.name)))?;
+        }
+        Ok(())
+    };
+    // Mostly they wait for the disk, each in a world of its own.
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| {
+            worker.join().unwrap_or_else(|_| Err(Failure::new("a worker of the suite stopped")))
+        });
+        joined.collect::<Result<Vec<()>, Failure>>()
+    })?;
+    Ok(faults.len())
+}
+
+/// How often one thread made a call at most: a fault is counted for each thread by itself.
+fn most_calls(log: &str, call: &str) -> usize {
+    let mut n_calls: BTreeMap<&str, usize> = BTreeMap::new();
+    for (thread, rest) in log.lines().filter_map(|line| line.split_once(' ')) {
+        if rest.trim_start().starts_with(&format!("{call}(")) {
+            *n_calls.entry(thread).or_default() += 1;
+        }
+    }
+    n_calls.into_values().max().unwrap_or(0)
 }
 
 fn survive(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {

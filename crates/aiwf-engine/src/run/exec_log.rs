@@ -39,24 +39,20 @@ pub(crate) fn append_line(directory: &RunDirectory, line: &Line<RunEvent>) -> Re
     }
 }
 
-/// Makes the log anew when it does not have every call of the journal.
+/// Makes the log anew when it is not what the journal says.
 pub(crate) fn repair(directory: &RunDirectory, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
     let path = directory.exec_log_path();
     if crate::read::is_link(&directory.logs_dir()) {
         aiwf_store::remove(&directory.logs_dir())?;
     }
-    let wanted = lines.iter().filter(|line| matches!(line.event, RunEvent::ToolRan { .. })).count();
+    let wanted: Vec<u8> = lines.iter().filter_map(log_line).flatten().collect();
     let found = if crate::read::is_link(&path) { None } else { std::fs::read(&path).ok() };
-    let is_whole = found.is_some_and(|bytes| {
-        bytes.split(|byte| *byte == b'\n').count() == wanted + 1
-            && bytes.last().is_none_or(|last| *last == b'\n')
-    });
-    if is_whole {
+    if found.as_ref() == Some(&wanted) {
         return Ok(());
     }
     aiwf_store::create_dir(&directory.logs_dir())?;
     if crate::read::is_link(&path) {
         aiwf_store::remove(&path)?;
     }
-    Ok(write_atomic(&path, Durability::Process, |out| out.write_all(&text(lines)))?)
+    Ok(write_atomic(&path, Durability::Process, |out| out.write_all(&wanted))?)
 }

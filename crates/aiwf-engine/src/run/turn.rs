@@ -78,7 +78,10 @@ impl Run<'_> {
     /// Goes on after an interruption.
     pub fn resume(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
         let input = input.filter(|input| !input.trim().is_empty());
-        if input.is_none() && self.desk.is_complete() {
+        self.refuse_ended()?;
+        // Cut off between the last node and the last words, it can still say them.
+        let is_cut_off = matches!(self.desk.record.phase(), RunPhase::Running | RunPhase::Failed);
+        if input.is_none() && !is_cut_off && self.desk.is_complete() {
             return Err(RunError::Complete { run_id: self.id().to_owned() });
         }
         self.play(&Saying { intent: Some(Intent::Resume), input, data: None })

@@ -58,6 +58,8 @@ mod tool_loop;
 mod tools;
 mod workflow_cli;
 mod workflow_runs;
+mod workflow_control;
+mod workflow_crash;
 mod workflow_walk;
 
 use aiwf_testkit::{Outcome, TestProject};
