@@ -180,7 +180,14 @@ impl RunError {
             Self::StateChanged { .. } => "STATE_CHANGED",
             Self::StateLost { .. } => "STATE_FILE_NOT_FOUND",
             Self::NeverThere { .. } => "E_INVALID_TRANSITION",
-            Self::NoProvider | Self::PersonCannotAnswer { .. } => "ENGINE_PRECONDITION_FAILED",
+            Self::NoProvider
+            | Self::PersonCannotAnswer { .. }
+            | Self::Session(SessionError::Tools(_) | SessionError::NoPrice { .. }) => {
+                "ENGINE_PRECONDITION_FAILED"
+            }
+            Self::Unsendable { fault } if fault.code == "ENGINE_PRECONDITION_FAILED" => {
+                "ENGINE_PRECONDITION_FAILED"
+            }
             Self::Unsendable { .. } => "CONTEXT_STILL_TOO_LARGE",
             Self::StateInit(_) => "STATE_INIT_FAILED",
             Self::Rejected(rejected) => rejected.code.as_str(),

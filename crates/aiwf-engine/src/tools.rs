@@ -304,6 +304,33 @@ impl Toolbox {
     ///
     /// Tools are pinned here when they are used for the first time: from now on a model reads their descriptions.
     pub fn policy(&self, rules: &Rules, grant: &Grant) -> Result<Policy, SessionError> {
+        self.policy_or(rules, grant, &mut |error| Err(error.into()))
+    }
+
+    /// The same, without the servers that cannot be started or asked; the reason for each of them.
+    pub(crate) fn policy_of_those_that_start(
+        &self,
+        rules: &Rules,
+        grant: &Grant,
+    ) -> Result<(Policy, Vec<String>), SessionError> {
+        let mut problems = Vec::new();
+        let policy = self.policy_or(rules, grant, &mut |error| match error {
+            // Who has to be asked first is asked, and who wants to stop stops.
+            error @ (ToolsError::Untrusted { .. } | ToolsError::Stopped { .. }) => Err(error.into()),
+            error => {
+                problems.push(error.to_string());
+                Ok(())
+            }
+        })?;
+        Ok((policy, problems))
+    }
+
+    fn policy_or(
+        &self,
+        rules: &Rules,
+        grant: &Grant,
+        unusable: &mut dyn FnMut(ToolsError) -> Result<(), SessionError>,
+    ) -> Result<Policy, SessionError> {
         let rules = self.rules().and(rules);
         let mut all = Vec::new();
         if rules.is_enabled != Some(false) {
@@ -313,7 +340,13 @@ impl Toolbox {
                 if rules.servers.as_ref().is_some_and(|servers| !servers.contains(&spec.name)) {
                     continue;
                 }
-                let tools = self.servers.tools(&spec.name, &self.stopped())?.tools;
+                let tools = match self.servers.tools(&spec.name, &self.stopped()) {
+                    Ok(listed) => listed.tools,
+                    Err(error) => {
+                        unusable(error)?;
+                        continue;
+                    }
+                };
                 let (granted, others): (Vec<Tool>, Vec<Tool>) =
                     tools.into_iter().partition(|tool| grant.names.contains(&tool.full_name()));
                 let states = self.pins.admit(&spec.key(), &granted)?;

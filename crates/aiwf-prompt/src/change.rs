@@ -12,7 +12,7 @@ use crate::capability::{Capability, Format};
 use crate::error::PromptError;
 use crate::prompt::Options;
 use crate::recipe::{Recipe, Request};
-use crate::reply::{ToolSchema, tools_text};
+use crate::reply::{CallOrder, ToolSchema, tools_text};
 use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
 use crate::tokens::Tokenizer;
 
@@ -88,7 +88,7 @@ impl ChangeRequest {
     #[must_use]
     pub fn with_tools(mut self, tools: &[ToolSchema]) -> Self {
         if !tools.is_empty() {
-            let section = format!("## Tools\n\n{}", tools_text(tools));
+            let section = format!("## Tools\n\n{}", tools_text(tools, CallOrder::Free));
             self.system_prompt = Some(match self.system_prompt.filter(|(text, _)| !text.is_empty()) {
                 Some((text, source)) => (Text::from(format!("{}\n\n{section}\n", text.trim_end())), source),
                 None => (Text::from(section), Source::Engine("tools".to_owned())),

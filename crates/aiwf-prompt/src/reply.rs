@@ -157,15 +157,28 @@ fn system_prompt(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, 
     }])
 }
 
+/// How the calls of one reply are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallOrder {
+    /// In any order, several at a time.
+    Free,
+    /// One after the other, as they are listed.
+    Listed,
+}
+
 /// How to call the tools of a prompt, and what they are.
-pub(crate) fn tools_text(tools: &[ToolSchema]) -> String {
-    let mut text = how_to_call();
+pub(crate) fn tools_text(tools: &[ToolSchema], order: CallOrder) -> String {
+    let mut text = how_to_call(order);
     list_tools(&mut text, tools);
     text
 }
 
-fn how_to_call() -> String {
-    include_str!("reply/tool_calls.md").trim_end().to_owned()
+fn how_to_call(order: CallOrder) -> String {
+    let text = include_str!("reply/tool_calls.md").trim_end();
+    match order {
+        CallOrder::Free => text.to_owned(),
+        CallOrder::Listed => text.replace("they may run side by side", "they run in its order"),
+    }
 }
 
 fn list_tools(text: &mut String, tools: &[ToolSchema]) {
@@ -192,7 +205,7 @@ fn mcp_tools(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, Prom
     if !request.includes_tools || request.tools.is_empty() {
         return Ok(Vec::new());
     }
-    let mut body = how_to_call();
+    let mut body = how_to_call(CallOrder::Free);
     if let Some(name) = &request.project_name {
         let _ = write!(body, "\n\nProject: {}", one_line(name));
     }

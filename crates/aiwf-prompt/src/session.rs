@@ -14,7 +14,7 @@ use crate::error::PromptError;
 use crate::fence::one_line;
 use crate::prompt::{Options, Prompt};
 use crate::recipe::{Recipe, Request};
-use crate::reply::{ToolSchema, tools_text};
+use crate::reply::{CallOrder, ToolSchema, tools_text};
 use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
 use crate::tokens::Tokenizer;
 
@@ -278,7 +278,7 @@ fn tools(request: &SessionRequest, capability: Capability) -> Result<Vec<Section
         heading: Some("## Tools".to_owned()),
         role: if capability.supports_system_prompt { Role::System } else { Role::User },
         stability: Stability::Stable,
-        ..Section::new("tools", "Tools", source, tools_text(&request.tools))
+        ..Section::new("tools", "Tools", source, tools_text(&request.tools, CallOrder::Free))
     }])
 }
 

@@ -16,6 +16,7 @@ mod user_input;
 
 use std::sync::Arc;
 
+use policy::StateFile;
 pub use policy::{FsPolicy, McpPolicy, ToolPolicy};
 use redact::hide_in_section;
 pub use redact::{Roots, alias_roots, redact_paths};
@@ -28,7 +29,7 @@ use crate::error::PromptError;
 use crate::fence::plain_line_ends;
 use crate::prompt::{Message, Options};
 use crate::recipe::{Recipe, Request};
-use crate::reply::{ToolSchema, tools_text};
+use crate::reply::{CallOrder, ToolSchema, tools_text};
 use crate::section::{Need, Role, Section, SectionKind, Source, Stability};
 use crate::tokens::Tokenizer;
 
@@ -311,8 +312,13 @@ fn base_rules(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, 
 
 fn tool_policy(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     let policy = ToolPolicy::merged(request.tool_policy.as_ref(), &request.agent.tools);
+    let state_file = match request.mode {
+        Mode::Run if request.is_completed => StateFile::Finished,
+        Mode::Run => StateFile::InUse,
+        Mode::Agent | Mode::Chat => StateFile::Absent,
+    };
     let source = Source::Input("agentDefinition.tools".to_owned());
-    Ok(vec![system_section("tool-policy", "Tool Policy", source, policy::describe(&policy))])
+    Ok(vec![system_section("tool-policy", "Tool Policy", source, policy::describe(&policy, state_file))])
 }
 
 fn tools(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
@@ -320,7 +326,7 @@ fn tools(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, Promp
         return Ok(Vec::new());
     }
     let source = Source::Engine("tools".to_owned());
-    let section = system_section("tools", "Tools", source, tools_text(&request.tools));
+    let section = system_section("tools", "Tools", source, tools_text(&request.tools, CallOrder::Listed));
     Ok(vec![Section { heading: Some("## Tools".to_owned()), ..section }])
 }
 

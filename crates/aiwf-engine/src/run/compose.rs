@@ -127,7 +127,11 @@ impl Run<'_> {
             // Its persona is not used, only what it may do.
             RunKind::Chat => package.and_then(|package| package.agents.first()),
         };
-        let agent = definition.map_or_else(nobody, prompt_agent);
+        let agent = match (setup.kind, definition.map(prompt_agent)) {
+            (RunKind::Chat, Some(lender)) => Agent { tools: lender.tools, ..nobody() },
+            (RunKind::Run | RunKind::Agent, Some(agent)) => agent,
+            (_, None) => nobody(),
+        };
         let mut request = WorkflowRequest {
             mode,
             roots: self.roots.clone(),
@@ -199,7 +203,9 @@ impl Run<'_> {
                 Some(toolbox) => Rc::clone(toolbox),
                 None => Rc::clone(self.toolbox.insert(Rc::new(self.engine.agreed_tools()?))),
             };
-            Some(mcp_policy(&toolbox, &policy.mcp, kind)?).map(|granted| (toolbox, granted))
+            let (granted, problems) = mcp_policy(&toolbox, &policy.mcp, kind)?;
+            self.warnings.extend(problems.iter().map(|problem| format!("{problem}; its tools are left out")));
+            Some((toolbox, granted))
         } else {
             None
         };
@@ -463,11 +469,17 @@ fn grant_name(kind: RunKind) -> &'static str {
 }
 
 /// The tools of MCP servers that configuration and agent agree on; starts their servers.
-fn mcp_policy(toolbox: &Toolbox, policy: &McpPolicy, kind: RunKind) -> Result<aiwf_tools::Policy, RunError> {
+///
+/// A server that does not start is no reason to stop a run; what is wrong with it comes along.
+fn mcp_policy(
+    toolbox: &Toolbox,
+    policy: &McpPolicy,
+    kind: RunKind,
+) -> Result<(aiwf_tools::Policy, Vec<String>), RunError> {
     let rules = Rules {
         servers: policy.allowed_servers.as_ref().map(|servers| servers.iter().cloned().collect()),
         ..Rules::default()
     };
     let grant = Grant { access: Access::Full, ..toolbox.grant(grant_name(kind)) };
-    Ok(toolbox.policy(&rules, &grant)?)
+    Ok(toolbox.policy_of_those_that_start(&rules, &grant)?)
 }

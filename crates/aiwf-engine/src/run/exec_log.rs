@@ -45,7 +45,7 @@ pub(crate) fn repair(directory: &RunDirectory, lines: &[Line<RunEvent>]) -> Resu
     if crate::read::is_link(&directory.logs_dir()) {
         aiwf_store::remove(&directory.logs_dir())?;
     }
-    let wanted: Vec<u8> = lines.iter().filter_map(log_line).flatten().collect();
+    let wanted = text(lines);
     let found = if crate::read::is_link(&path) { None } else { std::fs::read(&path).ok() };
     if found.as_ref() == Some(&wanted) {
         return Ok(());

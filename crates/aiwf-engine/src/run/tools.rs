@@ -338,6 +338,11 @@ pub(crate) fn logged(call: &ToolCall, roots: &Roots) -> (String, Value) {
     (name, input)
 }
 
+/// Whether a call asks the user something.
+pub(crate) fn is_question(call: &ToolCall) -> bool {
+    Builtin::of(&call.name) == Some(Builtin::AskUser)
+}
+
 /// The path of a call that writes a file.
 pub(crate) fn written_path(call: &ToolCall) -> Option<AliasPath> {
     if Builtin::of(&call.name) != Some(Builtin::Write) {

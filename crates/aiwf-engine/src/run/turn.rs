@@ -15,7 +15,7 @@ use super::compose::{NextRequest, NoRequest, Saying};
 use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
-use super::tools::{Ran, Repeats, logged, parse_widget_submit, written_path};
+use super::tools::{Ran, Repeats, is_question, logged, parse_widget_submit, written_path};
 use crate::call::{CallFailure, Made, Order, free_path};
 use crate::run_error::RunError;
 use crate::tool_loop::CliMcpResponseHandler;
@@ -344,6 +344,13 @@ impl Run<'_> {
             let started_at = Instant::now();
             let ran = if call.name == UNREADABLE {
                 unreadable(call, self.agent().map(|agent| agent.id.as_str()))
+            } else if question.is_some() && is_question(call) {
+                // The first one is what the user sees; another would be lost.
+                let message = "the user is asked one thing at a time: ask this after the answer";
+                let mut ran =
+                    refusal(call, self.agent().map(|agent| agent.id.as_str()), "TOOL_EXEC_FAILED", message);
+                (ran.exec.tool_name, ran.exec.input) = logged(call, &self.roots);
+                ran
             } else {
                 let stop = self.stop().clone();
                 next.tools.run(call, &mut self.desk, &stop)
@@ -496,5 +503,7 @@ fn fault_of(error: &AskError) -> Fault {
         | AskError::Failed { .. }
         | AskError::Sink(_) => "LLM_ERROR",
     };
-    Fault::new(code, error.to_string(), error.hint())
+    // `retry` is for sessions.
+    let hint = error.hint().replace("`aiwf retry`", "`aiwf workflow resume`");
+    Fault::new(code, error.to_string(), hint)
 }

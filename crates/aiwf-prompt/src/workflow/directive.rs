@@ -66,7 +66,7 @@ Protocol:
 2. Read the graph, then open the step file of the current node.
 3. Do what the step file says.
 4. If you need answers from the user, ask for them and wait; leave the state as it is.
-5. Only then write the artifacts and update the state file.";
+5. Only then write the artifacts and finish the node: `workflow.complete_node` updates the state file.";
 
 const POST_RUN: &str = "\
 Protocol (post-run):

@@ -78,7 +78,7 @@ fn rules(is_decision: bool, has_outputs: bool, node_type: &str) -> Vec<&'static 
     if is_decision {
         rules.push("If what decides is unclear, ask the user; do not guess.");
         rules.push(
-            "Then set the variables that decide, and append exactly one decisionLog entry with from, to and label of the edge you take.",
+            "Then finish the node with `workflow.complete_node`: the edge you take, the variables that decide, and why. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.",
         );
     }
     if has_outputs {
@@ -86,7 +86,7 @@ fn rules(is_decision: bool, has_outputs: bool, node_type: &str) -> Vec<&'static 
     }
     if node_type == "end" {
         rules.push(
-            "When this node is done, append it to stepsCompleted, leave currentNodeId as it is and set variables.workflowStatus to \"complete\".",
+            "When this node is done, finish it with `workflow.complete_node` and no edge: it is appended to stepsCompleted, currentNodeId stays and variables.workflowStatus becomes \"complete\". Without that tool, set these yourself.",
         );
     }
     rules

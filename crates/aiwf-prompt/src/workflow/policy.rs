@@ -91,8 +91,19 @@ impl ToolPolicy {
     }
 }
 
+/// What the model has to do with the state file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateFile {
+    /// It moves along with the nodes.
+    InUse,
+    /// The workflow is complete; only a change that the user agreed to is made.
+    Finished,
+    /// There is none.
+    Absent,
+}
+
 /// The policy in words.
-pub(crate) fn describe(policy: &ToolPolicy) -> String {
+pub(crate) fn describe(policy: &ToolPolicy, state_file: StateFile) -> String {
     let has_fs = policy.fs.is_enabled == Some(true);
     let fs = if has_fs {
         format!(
@@ -111,10 +122,16 @@ pub(crate) fn describe(policy: &ToolPolicy) -> String {
         }
         _ => "disabled".to_owned(),
     };
-    let closing = if has_fs {
-        "Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state."
-    } else {
-        "File tools are not available; do not call them."
+    let closing = match (has_fs, state_file) {
+        (true, StateFile::InUse) => {
+            "Finish a node with `workflow.complete_node`; prefer `fs.apply_patch` for other edits of the state file. \
+             Write only under @project or @state."
+        }
+        (true, StateFile::Finished) => {
+            "Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state."
+        }
+        (true, StateFile::Absent) => "Write only under @project or @state.",
+        (false, _) => "File tools are not available; do not call them.",
     };
     format!("Tool policy:\n- fs: {fs}\n- mcp: {mcp}\n\n{closing}")
 }

@@ -14,7 +14,7 @@ fn mcp(is_enabled: Option<bool>, servers: Option<&[&str]>) -> ToolPolicy {
 
 /// The line of the policy text that starts with this name.
 fn line(name: &str, system: Option<&ToolPolicy>, agent: &ToolPolicy) -> String {
-    let text = describe(&ToolPolicy::merged(system, agent));
+    let text = describe(&ToolPolicy::merged(system, agent), StateFile::InUse);
     let start = format!("- {name}: ");
     text.lines().find_map(|line| line.strip_prefix(&start)).unwrap().to_owned()
 }
@@ -122,14 +122,23 @@ fn merging_never_widens_what_the_system_allows() {
 
 #[test]
 fn the_text_says_how_to_write_and_what_is_not_there() {
-    insta::assert_snapshot!(describe(&ToolPolicy::merged(None, &ToolPolicy::default())), @"
+    let open = ToolPolicy::merged(None, &ToolPolicy::default());
+    insta::assert_snapshot!(describe(&open, StateFile::InUse), @"
     Tool policy:
     - fs: enabled (maxReadBytes=524288, maxWriteBytes=2097152)
     - mcp: disabled
 
-    Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state.
+    Finish a node with `workflow.complete_node`; prefer `fs.apply_patch` for other edits of the state file. Write only under @project or @state.
     ");
-    insta::assert_snapshot!(describe(&ToolPolicy::merged(None, &fs(Some(false), None, None))), @"
+    let closing = |state_file| describe(&open, state_file).lines().last().unwrap().to_owned();
+    assert_eq!(
+        closing(StateFile::Finished),
+        "Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state."
+    );
+    // A conversation has no state file to speak of.
+    assert_eq!(closing(StateFile::Absent), "Write only under @project or @state.");
+    let no_files = ToolPolicy::merged(None, &fs(Some(false), None, None));
+    insta::assert_snapshot!(describe(&no_files, StateFile::InUse), @"
     Tool policy:
     - fs: disabled
     - mcp: disabled

@@ -110,7 +110,7 @@ fn start_run() {
     - fs: enabled (maxReadBytes=524288, maxWriteBytes=2097152)
     - mcp: disabled
 
-    Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state.
+    Finish a node with `workflow.complete_node`; prefer `fs.apply_patch` for other edits of the state file. Write only under @project or @state.
 
     [system]
     You are Mary (Business Analyst).
@@ -139,7 +139,7 @@ fn start_run() {
     2. Read the graph, then open the step file of the current node.
     3. Do what the step file says.
     4. If you need answers from the user, ask for them and wait; leave the state as it is.
-    5. Only then write the artifacts and update the state file.
+    5. Only then write the artifacts and finish the node: `workflow.complete_node` updates the state file.
 
     [user]
     NODE_BRIEF
@@ -187,7 +187,7 @@ fn continue_run() {
     2. Read the graph, then open the step file of the current node.
     3. Do what the step file says.
     4. If you need answers from the user, ask for them and wait; leave the state as it is.
-    5. Only then write the artifacts and update the state file.
+    5. Only then write the artifacts and finish the node: `workflow.complete_node` updates the state file.
 
     STATE_SUMMARY
     - variables: {"projectType":"greenfield"}
@@ -205,7 +205,7 @@ fn continue_run() {
       - step-03b (label=brownfield, default=true, conditionText="variables.projectType == 'brownfield'")
     - rules:
       - If what decides is unclear, ask the user; do not guess.
-      - Then set the variables that decide, and append exactly one decisionLog entry with from, to and label of the edge you take.
+      - Then finish the node with `workflow.complete_node`: the edge you take, the variables that decide, and why. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.
 
     [user]
     USER_INPUT
@@ -504,7 +504,7 @@ fn the_tool_policy_is_what_system_and_agent_both_allow() {
     - fs: enabled (maxReadBytes=1000, maxWriteBytes=500)
     - mcp: enabled (allowedServers=web)
 
-    Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state.
+    Finish a node with `workflow.complete_node`; prefer `fs.apply_patch` for other edits of the state file. Write only under @project or @state.
     ");
 }
 
@@ -540,7 +540,7 @@ fn a_decision_asks_when_unclear_and_logs_once() {
       - step-03b (label=brownfield, default=true, conditionText="variables.projectType == 'brownfield'")
     - rules:
       - If what decides is unclear, ask the user; do not guess.
-      - Then set the variables that decide, and append exactly one decisionLog entry with from, to and label of the edge you take.
+      - Then finish the node with `workflow.complete_node`: the edge you take, the variables that decide, and why. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.
     "#);
 }
 
@@ -580,7 +580,7 @@ fn an_end_node_says_how_a_run_is_completed() {
     - stepFile: @pkg/steps/step-01-intake.md
     - allowedNext: none
     - rules:
-      - When this node is done, append it to stepsCompleted, leave currentNodeId as it is and set variables.workflowStatus to "complete".
+      - When this node is done, finish it with `workflow.complete_node` and no edge: it is appended to stepsCompleted, currentNodeId stays and variables.workflowStatus becomes "complete". Without that tool, set these yourself.
     "#);
 }
 

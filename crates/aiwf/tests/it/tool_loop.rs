@@ -8,7 +8,7 @@ use crate::scene::{Scene, eventually};
 use crate::session::PLAN;
 
 /// Speaks just enough MCP; what it is called with is kept in the home, which is no part of the project.
-const SERVER: &str = r#"
+pub(crate) const SERVER: &str = r#"
 answer() { printf '%s\n' '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
 text() { answer '{"content":[{"type":"text","text":"'"$1"'"}],"isError":'"${2:-false}"'}'; }
 tool() { printf '%s' '{"name":"'"$1"'","description":"Does '"$1"'.","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}},"annotations":{"readOnlyHint":'"$2"'}}'; }
@@ -33,7 +33,7 @@ done
 "#;
 
 /// Asks the next file of `replies/`, and keeps what it is sent.
-const AGENT: &str = "n=$(cat \"$HOME/n\" 2>/dev/null || echo 0); n=$((n+1)); echo $n > \"$HOME/n\"\ncat > \"$HOME/prompt-$n\"\nif [ -f replies/$n ]; then cat replies/$n; else cat replies/last; fi";
+pub(crate) const AGENT: &str = "n=$(cat \"$HOME/n\" 2>/dev/null || echo 0); n=$((n+1)); echo $n > \"$HOME/n\"\ncat > \"$HOME/prompt-$n\"\nif [ -f replies/$n ]; then cat replies/$n; else cat replies/last; fi";
 const GRANT: &str = "[tools.grant]\nreply = [\"fake__echo\", \"fake__trap\", \"fake__fail\", \"fake__write\", \"fake__slow\"]\n";
 const REPLY: &str = r#"{"request": {"ai_message": "I am done."}, "mode": "api"}"#;
 const SEND: &str = "prompt send reply --input reply.json --provider model --tools --yes";
@@ -66,18 +66,18 @@ fn cli(replies: &[&str], more: &str) -> Scene {
 }
 
 /// A reply that calls tools.
-fn calls(calls: &[(&str, Value)]) -> String {
+pub(crate) fn calls(calls: &[(&str, Value)]) -> String {
     let calls: Vec<Value> =
         calls.iter().map(|(name, arguments)| json!({"name": name, "arguments": arguments})).collect();
     format!("Let me look.\n\n```json\n{}\n```\n", json!({ "tool_calls": calls }))
 }
 
-fn prompt(scene: &Scene, number: u32) -> String {
+pub(crate) fn prompt(scene: &Scene, number: u32) -> String {
     String::from_utf8(scene.project.read(&format!("~/prompt-{number}"))).unwrap()
 }
 
 /// What the server was called with, by the names of the tools.
-fn called(scene: &Scene) -> Vec<String> {
+pub(crate) fn called(scene: &Scene) -> Vec<String> {
     let text = std::fs::read_to_string(scene.project.root().join("../calls.txt")).unwrap_or_default();
     let name = |line: &str| {
         let call: Value = serde_json::from_str(line).unwrap();
