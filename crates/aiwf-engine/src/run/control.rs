@@ -20,6 +20,9 @@ impl Engine {
         if desk.record.phase() == RunPhase::Cancelled {
             return Err(RunError::Cancelled { run_id });
         }
+        if desk.setup()?.workflow.is_none() {
+            return Err(RunError::NoWorkflow { run_id });
+        }
         desk.clear_state_place()?;
         let mut run = Run::on(self, desk, None)?;
         run.settle_open_calls()?;

@@ -155,7 +155,7 @@ pub(super) fn report_of(directory: &RunDirectory, record: &Record, node: Option<
         phase: record.phase(),
         node,
         agent: record.told.clone().and_then(|(_, agent)| agent).or_else(|| setup?.agent.clone()),
-        reply: record.reply.clone(),
+        reply: record.reply_in_words(),
         question: record.question.clone(),
         error: record.fault.clone(),
         warnings: Vec::new(),

@@ -378,7 +378,8 @@ impl Run<'_> {
     /// Whether a call made its artifact and was cut off before the state file had it.
     fn has_unrecorded_artifact(&self) -> bool {
         let record = &self.desk.record;
-        let Some(StateWriter::Artifact(id)) = record.state.as_ref().and_then(|state| state.by.as_ref()) else {
+        let Some(StateWriter::Artifact(id)) = record.state.as_ref().and_then(|state| state.by.as_ref())
+        else {
             return false;
         };
         let call = record.open_calls.iter().find(|call| call.id == *id);
