@@ -221,7 +221,12 @@ impl Toolbox {
     ) -> Result<ToolResult, SessionError> {
         let target = self.target(Some(full_name))?;
         let (Some(server), Some(name)) = (&target.server, &target.tool) else {
-            return Err(ToolsError::UnknownTool { tool: full_name.to_owned(), known: Vec::new() }.into());
+            return Err(ToolsError::UnknownTool {
+                tool: full_name.to_owned(),
+                near: None,
+                known: Vec::new(),
+            }
+            .into());
         };
         let spec = self.servers.spec(server)?;
         let listed = self.servers.tools(server, &self.stopped())?;
@@ -391,11 +396,8 @@ impl Toolbox {
         let tools =
             self.servers.tools(server, &self.stopped()).map(|listed| listed.tools).unwrap_or_default();
         let near = nearest(name, tools.iter().map(|tool| tool.name.as_str())).map(full_name);
-        let known = match near {
-            Some(near) => vec![near],
-            None => tools.iter().map(Tool::full_name).collect(),
-        };
-        ToolsError::UnknownTool { tool: full_name(name), known }
+        let known = tools.iter().map(Tool::full_name).collect();
+        ToolsError::UnknownTool { tool: full_name(name), near, known }
     }
 }
 

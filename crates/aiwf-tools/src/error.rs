@@ -48,6 +48,8 @@ pub enum ToolsError {
     UnknownTool {
         /// The full name.
         tool: String,
+        /// The one that was meant, if one is near.
+        near: Option<String>,
         /// The tools of that server, or of all.
         known: Vec<String>,
     },
@@ -194,6 +196,9 @@ impl ToolsError {
             }
             Self::UnknownTool { known, .. } if known.is_empty() => {
                 "`aiwf tools list` shows what there is".to_owned()
+            }
+            Self::UnknownTool { near: Some(near), known, .. } => {
+                format!("did you mean `{near}`? known: {}", ticked(known))
             }
             Self::UnknownServer { known, .. } | Self::UnknownTool { known, .. } => {
                 format!("known: {}", ticked(known))

@@ -33,7 +33,10 @@ use crate::output::Output;
 /// Runs the command and prints its result.
 pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
     let environment = Environment::read().map_err(|error| Failure::no_current_dir(&error))?;
-    let engine = Engine::new(Settings::resolve(cli.project_dir.as_deref(), environment)?);
+    let of_profile =
+        if let Command::Profile(words) = &cli.command { profile::project_dir(words) } else { None };
+    let project_dir = of_profile.as_deref().or(cli.project_dir.as_deref());
+    let engine = Engine::new(Settings::resolve(project_dir, environment)?);
     match &cli.command {
         Command::Prompt(command) => prompt::run(command, &engine, output),
         Command::Template(command) => template::run(command, &engine, output),

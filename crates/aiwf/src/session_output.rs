@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use aiwf_engine::machine::{TaskStatus, Total};
+use aiwf_engine::machine::{Dollars, Flow, TaskStatus, Total};
 use aiwf_engine::{Decided, Performed, SessionReport, UsageReport};
 use serde_json::json;
 
@@ -125,12 +125,12 @@ fn plain(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Prints what a session cost and what it may cost.
-pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Failure> {
+/// Prints what a session or a change cost and what it may cost.
+pub(crate) fn usage(usage: &UsageReport, flow: Flow, output: &Output<'_>) -> Result<Exit, Failure> {
     if output.is_json() {
         return output.json(json!({ "session_id": usage.session_id, "usage": usage }), Exit::Done);
     }
-    let mut text = format!("session   {}\n", usage.session_id);
+    let mut text = format!("{:9} {}\n", flow.as_str(), usage.session_id);
     for call in &usage.calls {
         let used = call.usage.unwrap_or_default();
         let gate = if call.is_gate { " gate" } else { "" };
@@ -153,7 +153,7 @@ pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Fa
     let _ = writeln!(text, "total     {}", total(&usage.total));
     let budget = &usage.budget;
     let limits = [
-        budget.max_calls.map(|max| format!("{max} calls")),
+        budget.max_calls.map(n_calls),
         budget.max_tokens.map(|max| format!("{max} tokens")),
         budget.max_cost.map(|max| format!("${max:.2}")),
     ];
@@ -178,6 +178,10 @@ fn tokens(tokens: Option<u64>) -> String {
     tokens.map_or("unknown".to_owned(), |tokens| tokens.to_string())
 }
 
+fn n_calls(n_calls: u64) -> String {
+    if n_calls == 1 { "1 call".to_owned() } else { format!("{n_calls} calls") }
+}
+
 /// A sum, with what it leaves out because nobody knows it.
 fn total(total: &Total) -> String {
     let unknown = |n_calls: u64| match n_calls {
@@ -185,14 +189,20 @@ fn total(total: &Total) -> String {
         1 => " (1 call unknown)".to_owned(),
         n_calls => format!(" ({n_calls} calls unknown)"),
     };
-    let calls = if total.calls == 1 { "1 call".to_owned() } else { format!("{} calls", total.calls) };
-    let cost = total.cost.map_or("cost unknown".to_owned(), |cost| format!("${:.4}", cost.as_f64()));
+    // Where nobody was asked, nothing is unknown.
+    let is_none = total.calls == 0;
+    let tokens = |counted: Option<u64>| tokens(counted.or(is_none.then_some(0)));
+    let cost = total
+        .cost
+        .or_else(|| is_none.then(Dollars::default))
+        .map_or("cost unknown".to_owned(), |cost| format!("${:.4}", cost.as_f64()));
     let is_partly_known = |n_unknown: u64| n_unknown < total.calls;
     let tokens_left_out =
         if is_partly_known(total.calls_without_tokens) { total.calls_without_tokens } else { 0 };
     let cost_left_out = if is_partly_known(total.calls_without_cost) { total.calls_without_cost } else { 0 };
     format!(
-        "{calls}, {} tokens in, {} out, {} cached{}, {cost}{}",
+        "{}, {} tokens in, {} out, {} cached{}, {cost}{}",
+        n_calls(total.calls),
         tokens(total.input_tokens),
         tokens(total.output_tokens),
         tokens(total.cached_tokens),

@@ -60,8 +60,8 @@ pub(crate) struct Record {
     pub(crate) question: Option<Value>,
     /// What the model said last.
     pub(crate) reply: Option<String>,
-    /// Whether it called tools in it.
-    pub(crate) has_called: bool,
+    /// Whether that came with calls, which a model without tools of its own writes into its text.
+    pub(crate) is_reply_with_calls: bool,
     pub(crate) state: Option<KnownState>,
     /// Calls of the last reply that have no result yet.
     pub(crate) open_calls: Vec<ToolCall>,
@@ -75,6 +75,16 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// What the model said last, without the calls it wrote into it.
+    pub(crate) fn reply_in_words(&self) -> Option<String> {
+        let reply = self.reply.as_ref()?;
+        if !self.is_reply_with_calls {
+            return Some(reply.clone());
+        }
+        let parsed = aiwf_reply::parse_tool_calls(reply).value;
+        if parsed.calls.is_empty() { Some(reply.clone()) } else { parsed.message }
+    }
+
     pub(crate) fn fold<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Self {
         let mut record = Self::default();
         for event in events {
@@ -119,7 +129,7 @@ impl Record {
                 self.open_calls.clone_from(tool_calls);
                 if !text.trim().is_empty() {
                     self.reply = Some(text.clone());
-                    self.has_called = !tool_calls.is_empty();
+                    self.is_reply_with_calls = !tool_calls.is_empty();
                 }
             }
             RunEvent::RunAskFailed { fault, text, call } => {

@@ -155,23 +155,12 @@ pub(super) fn report_of(directory: &RunDirectory, record: &Record, node: Option<
         phase: record.phase(),
         node,
         agent: record.told.clone().and_then(|(_, agent)| agent).or_else(|| setup?.agent.clone()),
-        reply: record.reply.as_deref().and_then(|text| words(text, record.has_called)),
+        reply: record.reply_in_words(),
         question: record.question.clone(),
         error: record.fault.clone(),
         warnings: Vec::new(),
         usage: record.total.usage(),
     }
-}
-
-/// What a person reads of a reply: the calls that a model wrote into its text are no words.
-fn words(text: &str, has_called: bool) -> Option<String> {
-    if has_called {
-        let parsed = aiwf_reply::parse_tool_calls(text).value;
-        if !parsed.calls.is_empty() {
-            return parsed.message;
-        }
-    }
-    Some(text.to_owned())
 }
 
 /// What a person reads of an event.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Component, Path};
 
-use aiwf_session::{Flow, State};
+use aiwf_session::{Flow, Phase, State};
 use serde_json::{Map, Value};
 
 use super::directory::{self, SessionDirectory, Which};
@@ -94,7 +94,13 @@ impl Engine {
             "standards" => "standards-bundle.md".to_owned(),
             "prompt" => current(state.phase.prompt_path(state.iteration)),
             "response" => current(state.phase.response_path(state.iteration)),
-            "review" if state.flow() == Flow::Session => newest_review(&state).unwrap_or_default(),
+            "review" if state.flow() == Flow::Session => {
+                // One that waits at its gate is the newest.
+                let current = state.phase.response_path(state.iteration);
+                let waiting =
+                    current.filter(|path| state.phase == Phase::Reviewing && directory.file(path).is_file());
+                waiting.or_else(|| newest_review(&state)).unwrap_or_default()
+            }
             "latest" if state.flow() == Flow::Change => newest_artifact(&state),
             "challenge" | "implementation" | "review" | "archive" => format!("{artifact}.md"),
             path => {

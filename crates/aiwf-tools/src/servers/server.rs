@@ -105,7 +105,7 @@ impl Server {
                 let changed = "it is not what it was a moment ago".to_owned();
                 return Err(ToolsError::Changed { tool: name, changed });
             }
-            None => return Err(ToolsError::UnknownTool { tool: name, known: Vec::new() }),
+            None => return Err(ToolsError::UnknownTool { tool: name, near: None, known: Vec::new() }),
         }
         let params = CallToolRequestParams::new(expected.name.clone()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));

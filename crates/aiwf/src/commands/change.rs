@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use aiwf_engine::machine::Phase;
+use aiwf_engine::machine::{Flow, Phase};
 use aiwf_engine::{
     ApplyOptions, ApproveOptions, Decided, Engine, NewChange, PhaseOptions, Which, read_stdin, read_text,
 };
@@ -272,10 +272,36 @@ impl ChangeCommand {
             Self::Restore { .. } => "change restore",
         }
     }
+
+    /// The change that it is about.
+    fn change_name(&self) -> Option<&str> {
+        match self {
+            Self::List { .. } => None,
+            Self::Plan(args) | Self::Challenge(args) | Self::Review(args) | Self::Archive(args) => {
+                Some(&args.change.name)
+            }
+            Self::Implement { phase, .. } => Some(&phase.change.name),
+            Self::Approve(args) => Some(&args.change.name),
+            Self::New { change, .. }
+            | Self::Run { change, .. }
+            | Self::Status { change, .. }
+            | Self::Show { change, .. }
+            | Self::Reject { change, .. }
+            | Self::Respond { change, .. }
+            | Self::Retry { change, .. }
+            | Self::Preview { change, .. }
+            | Self::Events { change, .. }
+            | Self::Apply { change, .. }
+            | Self::Verify(change)
+            | Self::Cancel(change)
+            | Self::Restore { change, .. } => Some(&change.name),
+        }
+    }
 }
 
 pub(crate) fn run(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    run_command(command, engine, output).map_err(in_words_of_changes)
+    run_command(command, engine, output)
+        .map_err(|failure| in_words_of_changes(failure, command.change_name()))
 }
 
 fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
@@ -302,7 +328,7 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             print_decided(&decided, Waiting::Counts, output)
         }
         ChangeCommand::Status { change, usage: true } => {
-            session_output::usage(&engine.session_usage(change.which())?, output)
+            session_output::usage(&engine.session_usage(change.which())?, Flow::Change, output)
         }
         ChangeCommand::Status { change, usage: false } => {
             session_output::report(&engine.session_report(change.which())?, output, Exit::Done)
@@ -461,8 +487,24 @@ const SHARED: [&str; 14] = [
 ];
 
 /// Names the commands of changes where the engine speaks of sessions.
-fn in_words_of_changes(failure: Failure) -> Failure {
-    Failure { message: reworded(&failure.message), hint: failure.hint.as_deref().map(reworded), ..failure }
+fn in_words_of_changes(failure: Failure, name: Option<&str>) -> Failure {
+    let hint = failure.hint.as_deref().map(reworded).map(|hint| with_name(&hint, name.unwrap_or("NAME")));
+    Failure { message: reworded(&failure.message), hint, ..failure }
+}
+
+/// Puts the change's name where a hint leaves it out, so that what it says can be typed.
+fn with_name(hint: &str, name: &str) -> String {
+    const ABOUT_NONE: [&str; 2] = ["list", "new"];
+    let mut pieces = hint.split("`aiwf change ");
+    let mut made = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(piece.len());
+        let (word, rest) = piece.split_at(end);
+        let rest = rest.strip_prefix(" NAME").unwrap_or(rest);
+        let name = if ABOUT_NONE.contains(&word) { String::new() } else { format!(" {name}") };
+        made += &format!("`aiwf change {word}{name}{rest}");
+    }
+    made
 }
 
 fn reworded(text: &str) -> String {
@@ -485,13 +527,18 @@ mod tests {
             "another aiwf is working on this session",
             "`aiwf restore ID plan.md` brings it back; `aiwf approve ID --rebind` accepts it; `aiwf change list`",
         );
-        let failure = in_words_of_changes(failure);
+        let failure = in_words_of_changes(failure, Some("login"));
         assert_eq!(failure.message, "another aiwf is working on this change");
         assert_eq!(
             failure.hint.as_deref(),
             Some(
-                "`aiwf change restore NAME plan.md` brings it back; `aiwf change approve NAME --rebind` accepts it; `aiwf change list`"
+                "`aiwf change restore login plan.md` brings it back; `aiwf change approve login --rebind` accepts it; `aiwf change list`"
             )
         );
+        let possible = "possible now: `aiwf change approve --accept`, `aiwf change cancel`";
+        let expected = "possible now: `aiwf change approve login --accept`, `aiwf change cancel login`";
+        assert_eq!(with_name(possible, "login"), expected);
+        let begin = "`aiwf change new NAME TEXT` begins one";
+        assert_eq!(with_name(begin, "login"), begin);
     }
 }

@@ -177,7 +177,9 @@ impl Story {
         let path = report.response_path.clone().unwrap_or_default();
         let (_, text) = engine.session_file(id, &path)?;
         let sha256 = aiwf_engine::prompt::Sha256Hex::of([text.as_str()]);
-        let lines: String = text.lines().take(6).flat_map(|line| ["  | ", line, "\n"]).collect();
+        let lines: Vec<String> =
+            text.lines().take(6).map(|line| format!("  | {line}").trim_end().to_owned() + "\n").collect();
+        let lines = lines.concat();
         self.say(&format!("{head}, sha256 {sha256}\n{lines}"))
     }
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use aiwf_engine::config::{Flags, Role, parse_gate_flag};
 use aiwf_engine::profile::{Action, Param, ParamKind, Profile};
@@ -70,6 +71,15 @@ pub(super) fn command(profile: &Profile) -> Command {
                 .global(true)
                 .help_heading("Global options")
                 .help("Print one line of JSON instead of text"),
+        )
+        .arg(
+            // The name of the program's own flag: completions and man pages have both.
+            Arg::new("project_dir")
+                .long("project-dir")
+                .value_name("DIR")
+                .global(true)
+                .help_heading("Global options")
+                .help("The project's directory, when the current one is not inside of it"),
         )
         .after_help(example_of_init(profile))
         .subcommand(init)
@@ -159,6 +169,18 @@ fn help(param: &Param) -> String {
         None => {}
     }
     help
+}
+
+/// The project that the words of a profile's command name: it is wanted before the profile is, which may be its own.
+pub(super) fn project_dir(words: &[OsString]) -> Option<PathBuf> {
+    const FLAG: &str = "--project-dir";
+    let words: Vec<_> = words.iter().take_while(|word| *word != "--").collect();
+    let position = words.iter().rposition(|word| word.to_string_lossy().split('=').next() == Some(FLAG))?;
+    let word = words.get(position)?.to_string_lossy();
+    match word.split_once('=') {
+        Some((_, directory)) => Some(PathBuf::from(directory)),
+        None => words.get(position + 1).map(PathBuf::from),
+    }
 }
 
 /// Runs `aiwf PROFILE …`.

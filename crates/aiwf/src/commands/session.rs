@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use aiwf_engine::machine::Flow;
 use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, Which, read_stdin,
@@ -295,7 +296,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             session_output::report(&engine.session_report(Some(id))?, output, Exit::Done)
         }
         SessionCommand::Status { session, usage: true } => {
-            session_output::usage(&engine.session_usage(session.given())?, output)
+            session_output::usage(&engine.session_usage(session.given())?, Flow::Session, output)
         }
         SessionCommand::Status { session, usage: false } => {
             session_output::report(&engine.session_report(session.given())?, output, Exit::Done)

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use aiwf_testkit::TestProject;
 use regex_lite::Regex;
 
-use crate::book_agents::{change_stand_ins, stand_ins};
+use crate::book_agents::{change_stand_ins, stand_ins, workflow_stand_in};
 
 macro_rules! chapters {
     ($($name:ident => $file:literal $(with $set_up:ident)?,)*) => {
@@ -48,6 +48,7 @@ chapters! {
     security => "security.md",
     standards => "standards.md",
     web_chat => "web-chat.md",
+    workflows => "workflows.md" with workflow_stand_in,
 }
 
 fn source_dir() -> PathBuf {
@@ -282,7 +283,8 @@ fn links_between_pages_lead_somewhere() {
         let path = source_dir().join(&page);
         let text = fs::read_to_string(&path).unwrap_or_default();
         for include in Regex::new(r"\{\{#include ([^}]+)\}\}").unwrap().captures_iter(&text) {
-            assert!(source_dir().join(&include[1]).is_file(), "{page} includes {}", &include[1]);
+            let file = include[1].split(':').next().unwrap_or_default();
+            assert!(source_dir().join(file).is_file(), "{page} includes {file}");
         }
         for found in link.captures_iter(&text) {
             let target = path.parent().unwrap().join(&found[1]);

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use aiwf_testkit::TestProject;
-use serde_json::json;
+use serde_json::{Value, json};
 
 macro_rules! shop {
     ($name:literal) => {
@@ -41,6 +41,76 @@ pub(crate) fn stand_ins(project: &TestProject) {
 /// The same for the change of the book.
 pub(crate) fn change_stand_ins(project: &TestProject) {
     install(project, CHANGE);
+}
+
+/// A model that walks through the workflow of the book: a program without tools of its own, so it writes its calls.
+pub(crate) fn workflow_stand_in(project: &TestProject) {
+    let write = |path: &str, content: &str| json!({ "name": "fs.write", "arguments": { "path": path, "content": content } });
+    let complete = |arguments: Value| json!({ "name": "workflow.complete_node", "arguments": arguments });
+    let confirm = |id: &str, message: &str| {
+        let arguments = json!({ "widgetId": id, "type": "confirmation", "message": message });
+        json!({ "name": "ui.ask_user", "arguments": arguments })
+    };
+    let sent =
+        json!({ "operation": "updateFrontmatter", "update": { "variables": { "set": { "sent": true } } } });
+    let note =
+        json!({ "name": "fs.apply_patch", "arguments": { "path": "@state/workflow.md", "patch": sent } });
+    let notes = write("@project/artifacts/notes.md", "topic: nightly backups\nreaders: customers\n");
+    let document =
+        |text: &str| write("@project/artifacts/document.md", &format!("# Nightly backups\n\n{text}\n"));
+    let chosen = json!({
+        "nodeId": "choose", "label": "document", "reason": "the user wants one", "variables": { "kind": "document" },
+    });
+    let replies: Vec<(&str, Vec<Value>)> = vec![
+        ("What is it about, and who will read it?", vec![]),
+        ("I write that down.", vec![notes, complete(json!({ "nodeId": "gather" }))]),
+        ("The notes are there.", vec![confirm("kind", "Shall I make a document of them?")]),
+        // Where no edge leads, and before the node's output is there: both are refused.
+        ("Once more from the start.", vec![complete(json!({ "nodeId": "choose", "to": "gather" }))]),
+        ("A document, then.", vec![complete(chosen)]),
+        ("Written.", vec![complete(json!({ "nodeId": "write" }))]),
+        (
+            "First the document.",
+            vec![
+                document("Every night we keep a copy of all that you gave us, in a place of its own."),
+                complete(json!({ "nodeId": "write" })),
+            ],
+        ),
+        ("That was the last step.", vec![complete(json!({ "nodeId": "finish" }))]),
+        ("`artifacts/notes.md` has the facts, `artifacts/document.md` the page for your customers.", vec![]),
+        // The workflow is complete: its state changes only with the user's word.
+        ("I note that.", vec![note.clone()]),
+        (
+            "That needs your word.",
+            vec![confirm("workflow_state_change_confirm", "Set `sent` in the state of the run?")],
+        ),
+        ("With your word.", vec![note]),
+        ("It is noted.", vec![]),
+        // After going back.
+        (
+            "Shorter.",
+            vec![document("A copy of your data, every night."), complete(json!({ "nodeId": "write" }))],
+        ),
+        ("Done.", vec![complete(json!({ "nodeId": "finish" }))]),
+        ("`artifacts/document.md` is one sentence now.", vec![]),
+        ("I am Wren. I turn notes into a short document.", vec![]),
+        ("What is it about, and who will read it?", vec![]),
+        ("A workflow package, and what was made with it.", vec![]),
+    ];
+    project.write("~/replies/next", "1");
+    for (idx, (text, calls)) in replies.iter().enumerate() {
+        let calls = if calls.is_empty() {
+            String::new()
+        } else {
+            format!("\n```json\n{}\n```\n", json!({ "tool_calls": calls }))
+        };
+        project.write(&format!("~/replies/{}.md", idx + 1), format!("{text}\n{calls}"));
+    }
+    let dir = project.home().join("replies").display().to_string();
+    let script = format!(
+        "#!/bin/sh\ncat > /dev/null\nn=$(cat '{dir}/next'); echo $((n + 1)) > '{dir}/next'\ncat '{dir}'/$n.md\n"
+    );
+    project.script("~/bin/stand-in", &script);
 }
 
 fn install(project: &TestProject, replies: &[&str]) {

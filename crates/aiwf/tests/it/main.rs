@@ -57,14 +57,14 @@ mod terminal;
 mod tool_loop;
 mod tools;
 mod workflow_cli;
+mod workflow_control;
+mod workflow_crash;
 mod workflow_limits;
 mod workflow_mcp;
 mod workflow_messages;
 mod workflow_package;
 mod workflow_rules;
 mod workflow_runs;
-mod workflow_control;
-mod workflow_crash;
 mod workflow_tools;
 mod workflow_walk;
 

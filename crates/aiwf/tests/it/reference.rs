@@ -73,11 +73,12 @@ fn the_page_of_formats() {
         "# Formats\n\n{MADE}\n\nWhere each file lies is in [Files](../files.md). All of them are text.\n\n"
     );
     page.push_str(
-        "## Events of the journal\n\n`journal.jsonl` has one line for each event. A line has its number \
+        "## Events of a session or a change\n\n`journal.jsonl` has one line for each event. A line has its number \
          (`seq`), its time (`at`), its own hash (`sha256`),\nthe hash of the line before it (`prev`), and the event with \
          the fields below.\n",
     );
-    page.push_str(&events());
+    page.push_str(&events(SESSION_EVENTS, "Event"));
+    page.push_str(&runs());
     page.push_str("\n## `profile.toml`\n");
     page.push_str(&tables(&aiwf_engine::profile::manifest_schema()));
     for recipe in ["session", "change", "workflow", "reply"] {
@@ -103,10 +104,88 @@ fn the_page_of_formats() {
     check("formats.md", &page);
 }
 
+const SESSION_EVENTS: &str = include_str!("../../../aiwf-session/src/event.rs");
+const CALLS: &str = include_str!("../../../aiwf-session/src/call.rs");
+const RUN_EVENTS: &str = include_str!("../../../aiwf-engine/src/run/event.rs");
+const RUN_REPORTS: &str = include_str!("../../../aiwf-engine/src/run/report.rs");
+
+/// Runs of workflow packages: their directory, the events of their journal, and the files made from it.
+fn runs() -> String {
+    let mut made = String::from(
+        "\n## `.aiwf/runs/ID/`\n\nA run of a workflow package has a directory; so has a conversation with an agent \
+         (`agent-ID`) or a chat (`chat-ID`).\n\n\
+         | file | what it is |\n|---|---|\n\
+         | `journal.jsonl` | the events, one line each, chained by hashes: the truth |\n\
+         | `run.json` | what a list shows of it; made from the journal, and made again when it does not fit it |\n\
+         | `state/workflow.md` | where the run stands: the state file, which the model sees as `@state/workflow.md` |\n\
+         | `state/logs/execution.jsonl` | one line for each call of a tool; made from the journal |\n\
+         | `turn-N.output-K` | what a program or an API sent in the call that line N of the journal began |\n\
+         | `objects/` | every state file there was, by its hash |\n\
+         | `.lock` | held by the one who writes; a second one is refused |\n\
+         \n### Events of a run\n\nLines are numbered, timed and chained as those of a session.\n",
+    );
+    made += &events(RUN_EVENTS, "RunEvent");
+    for (heading, source, name, worded) in [
+        ("`setup`", RUN_EVENTS, "RunSetup", snake as fn(&str) -> String),
+        ("`package` of a setup", RUN_EVENTS, "RunPackage", snake),
+        ("`forked_from` of a setup", RUN_EVENTS, "ForkedFrom", snake),
+        ("One of `blocks`", RUN_EVENTS, "Block", snake),
+        ("`call`", CALLS, "Call", snake),
+        ("`fault`", RUN_EVENTS, "Fault", snake),
+        ("`exec`", RUN_EVENTS, "ToolExec", camel),
+    ] {
+        let _ = write!(made, "\n#### {heading}\n{}", field_table(source, name, worded));
+    }
+    for (heading, name) in [("`kind`", "RunKind"), ("`layer`", "Layer"), ("`phase`", "RunPhase")] {
+        let _ = write!(made, "\n#### Values of {heading}\n{}", value_table(RUN_EVENTS, name));
+    }
+    made += "\n### `execution.jsonl`\n\nEach line has its time (`ts`), `kind` (always `tool.exec`) and the fields of `exec` \
+             above. Contents are told by\nsize and hash, paths by their aliases.\n";
+    made += "\n### `run.json`\n\n`version` (1) and `journal_bytes`, the length of the journal it was made from, stand \
+             before these:\n";
+    made += &field_table(RUN_REPORTS, "RunSummary", snake);
+    made
+}
+
+fn snake(name: &str) -> String {
+    name.to_owned()
+}
+
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |made, word| made + &word[..1].to_uppercase() + &word[1..])
+}
+
+/// The fields of a struct, as they are written.
+fn field_table(source: &str, name: &str, worded: fn(&str) -> String) -> String {
+    let fields = fields_of(source, name);
+    assert!(!fields.is_empty(), "{name} has no fields");
+    let mut made = String::from("\n| field | what it is |\n|---|---|\n");
+    for (field, about) in fields {
+        let _ = writeln!(made, "| `{}` | {about} |", worded(&field));
+    }
+    made
+}
+
+/// The values of an enum without data, as they are written.
+fn value_table(source: &str, name: &str) -> String {
+    let body = source.split(&format!("pub enum {name} {{\n")).nth(1).unwrap();
+    let mut made = String::from("\n| value | what it means |\n|---|---|\n");
+    let mut about = String::new();
+    for line in body.split("\n}\n").next().unwrap().lines().map(str::trim) {
+        if let Some(comment) = line.strip_prefix("/// ") {
+            about = joined(&about, comment);
+        } else if let Some(value) = line.strip_suffix(',') {
+            let _ = writeln!(made, "| `{}` | {} |", kebab(value), lower(&std::mem::take(&mut about)));
+        }
+    }
+    made
+}
+
 /// The events with their fields, from the types that write them.
-fn events() -> String {
-    let source = include_str!("../../../aiwf-session/src/event.rs");
-    let body = source.split("pub enum Event {\n").nth(1).unwrap().split("\n}\n").next().unwrap();
+fn events(source: &str, name: &str) -> String {
+    let body = source.split(&format!("pub enum {name} {{\n")).nth(1).unwrap().split("\n}\n").next().unwrap();
     let mut made = String::from("\n| event | what happened | fields |\n|---|---|---|\n");
     let mut about = String::new();
     let mut row: Option<(String, String, Vec<String>)> = None;
@@ -119,7 +198,8 @@ fn events() -> String {
         } else if depth == 4 && text.starts_with(|letter: char| letter.is_ascii_uppercase()) {
             let name: String = text.chars().take_while(char::is_ascii_alphanumeric).collect();
             let of_struct = text.split_once("(Box<").and_then(|(_, rest)| rest.split_once('>'));
-            let fields = of_struct.map_or_else(Vec::new, |(name, _)| fields_of(name));
+            let fields = of_struct.map_or_else(Vec::new, |(name, _)| fields_of(CALLS, name));
+            let fields = fields.into_iter().map(|(field, about)| format!("`{field}`: {about}")).collect();
             row = Some((kebab(&name), std::mem::take(&mut about), fields));
             if !text.ends_with('{') {
                 made += &shown(row.take());
@@ -135,9 +215,8 @@ fn events() -> String {
     made
 }
 
-/// The fields of a struct that an event is.
-fn fields_of(name: &str) -> Vec<String> {
-    let source = include_str!("../../../aiwf-session/src/call.rs");
+/// The fields of a struct, each with what it is.
+fn fields_of(source: &str, name: &str) -> Vec<(String, String)> {
     let Some(body) = source.split(&format!("pub struct {name} {{\n")).nth(1) else { return Vec::new() };
     let mut about = String::new();
     let mut fields = Vec::new();
@@ -145,7 +224,7 @@ fn fields_of(name: &str) -> Vec<String> {
         if let Some(comment) = line.strip_prefix("/// ") {
             about = joined(&about, comment);
         } else if let Some((field, _)) = line.strip_prefix("pub ").and_then(|line| line.split_once(':')) {
-            fields.push(format!("`{field}`: {}", lower(&std::mem::take(&mut about))));
+            fields.push((field.to_owned(), lower(&std::mem::take(&mut about))));
         }
     }
     fields

@@ -24,6 +24,7 @@ fn workflow_help() {
       show     Show a run and everything that was said and done in it
       preview  Print the next request of a run exactly as it will be sent, and its anatomy on the
                standard error
+      verify   Check a run against its journal: every event, every state, the log, the package
       rewind   Go back to a node where the run has been; what was said stays on record
       fork     Begin a new run from where another one stood at a node; nobody is asked unless you say so
       cancel   End a run for good
