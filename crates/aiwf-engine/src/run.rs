@@ -26,6 +26,7 @@ mod fork;
 mod status;
 mod verify;
 
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use aiwf_config::{Config, Flags};
@@ -105,7 +106,7 @@ impl<'e> Run<'e> {
             None => desk.record.provider.clone().unwrap_or_else(|| setup.provider.clone()),
         };
         let mut mounts = Mounts::default();
-        let unusable = |path: &std::path::Path| {
+        let unusable = |path: &Path| {
             let path = path.to_owned();
             move |source| RunError::Store(aiwf_store::StoreError { path, source })
         };
@@ -128,12 +129,13 @@ impl<'e> Run<'e> {
             aiwf_config::Conditions::Warn => Conditions::Warn,
             aiwf_config::Conditions::Enforce => Conditions::Enforce,
         };
-        let shown = |path: &std::path::Path| Some(path.to_string_lossy().into_owned());
+        let shown = |path: &Path| Some(path.to_string_lossy().into_owned());
         let roots = Roots {
             project: shown(project),
             package: package_dir.as_deref().and_then(shown),
             state: shown(&state),
             home: settings.home.as_deref().and_then(shown),
+            others: other_spellings(settings, &setup, &state),
         };
         Ok(Self {
             engine,
@@ -159,7 +161,7 @@ impl<'e> Run<'e> {
     }
 
     /// Where its package was read from, when there is one.
-    pub fn package_path(&self) -> Option<std::path::PathBuf> {
+    pub fn package_path(&self) -> Option<PathBuf> {
         let package = self.desk.setup().ok()?.package.as_ref()?;
         Some(self.engine.settings().project_root.join(&package.path))
     }
@@ -195,8 +197,34 @@ fn load_package(engine: &Engine, run_id: &str, wanted: &RunPackage) -> Result<Pa
     Ok(package)
 }
 
+/// Other paths that lead to the mounts: behind links, as a shell names them, and where the package came from.
+fn other_spellings(
+    settings: &aiwf_config::Settings,
+    setup: &RunSetup,
+    state: &Path,
+) -> Vec<(String, &'static str)> {
+    let root = &settings.project_root;
+    let source = setup.package.as_ref().map(|package| root.join(&package.path));
+    let mut found: Vec<(PathBuf, &'static str)> =
+        vec![(root.clone(), "@project"), (state.to_owned(), "@state")];
+    found.extend(source.map(|source| (source, "@pkg")));
+    // A shell in a linked directory names it by the link.
+    let given = aiwf_config::variable("PWD").map(PathBuf::from);
+    let below = settings.current_dir.strip_prefix(root).ok();
+    if let (Some(given), Some(below)) = (given, below)
+        && let Some(linked) = given.ancestors().nth(below.components().count())
+        && std::fs::canonicalize(linked).ok() == std::fs::canonicalize(root).ok()
+    {
+        found.push((linked.to_owned(), "@project"));
+    }
+    let real: Vec<(PathBuf, &'static str)> =
+        found.iter().filter_map(|(path, alias)| Some((std::fs::canonicalize(path).ok()?, *alias))).collect();
+    let all = found.into_iter().chain(real).filter(|(path, _)| path.is_absolute());
+    all.map(|(path, alias)| (path.to_string_lossy().into_owned(), alias)).collect()
+}
+
 /// Where packages are unpacked, by their hash.
-fn package_cache(settings: &aiwf_config::Settings) -> std::path::PathBuf {
+fn package_cache(settings: &aiwf_config::Settings) -> PathBuf {
     match &settings.cache_dir {
         Some(directory) => directory.join("packages"),
         None => settings.project_dir().join("cache/packages"),

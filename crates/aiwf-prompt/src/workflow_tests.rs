@@ -8,6 +8,7 @@ fn check_in_package(path: &str, expected: &str) {
         package: Some("C:\\packages\\hello".to_owned()),
         state: Some("/home/me/.aiwf/runs/r1/".to_owned()),
         home: Some("/home/me".to_owned()),
+        others: Vec::new(),
     };
     assert_eq!(in_package(path, &roots), expected);
 }

@@ -37,17 +37,22 @@ pub(crate) enum Chosen {
     Clarify(Vec<usize>),
 }
 
-/// What a line means to an agent.
+/// What a line means to an agent; once something was said, only what is exactly on the menu is a command.
 pub(crate) fn choose(
     engine: &Engine,
     package: &Package,
     agent: &AgentDefinition,
     line: &str,
+    is_talking: bool,
 ) -> Result<Chosen, Failure> {
     let routed = route(package, agent, line).map_err(|error| {
         let failure = Failure::refused(error.to_string(), error.hint());
         Failure { code: Some(error.code()), ..failure }
     })?;
+    // In the middle of a conversation a word of a description is just a word.
+    if is_talking && routed.confidence < Confidence::Exact {
+        return Ok(Chosen::Say { text: line.to_owned(), data: None });
+    }
     let is_sure = routed.confidence > Confidence::Low;
     let details = Some(routed.details).filter(|details| !details.trim().is_empty());
     let with_details = |text: String| match &details {

@@ -278,13 +278,14 @@ impl Talk<'_> {
         let (Some(package), Some(agent)) = (run.package(), run.agent()) else {
             return Next::Say { text: line.to_owned(), data: None };
         };
-        let chosen = match agent_menu::choose(&self.desk.engine, package, agent, line) {
-            Ok(chosen) => chosen,
-            Err(failure) => {
-                output::note_failure(&failure);
-                return Next::Line;
-            }
-        };
+        let chosen =
+            match agent_menu::choose(&self.desk.engine, package, agent, line, run.report().reply.is_some()) {
+                Ok(chosen) => chosen,
+                Err(failure) => {
+                    output::note_failure(&failure);
+                    return Next::Line;
+                }
+            };
         match (chosen, otherwise) {
             (Chosen::Clarify(_), Some(command)) => self.command(run, command, depth),
             (Chosen::Say { text, .. }, Some(command)) if text == line => self.command(run, command, depth),

@@ -25,6 +25,7 @@ pub(super) fn gather(document: WorkflowDocument, settings: &Settings) -> Result<
             package: document.package_root,
             state: document.state_root,
             home: settings.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+            others: Vec::new(),
         },
         workflow_id: document.workflow_id,
         graph_path: document.graph_rel_path,

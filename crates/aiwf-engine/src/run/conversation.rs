@@ -33,9 +33,16 @@ pub(crate) struct Told {
 pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
     let mut n_replies = 0_usize;
+    // In a text, results look like words of the user: those of a workflow that is over would name its nodes.
+    let mut has_old_calls = false;
     for entry in entries {
         match entry {
             Entry::Block { block, has_node } => {
+                has_old_calls |= *has_node;
+                if has_old_calls && !has_node && view.is_complete && !view.is_native {
+                    told.retain_mut(keep_words);
+                    has_old_calls = false;
+                }
                 let is_of_engine = matches!(block.layer, Layer::RunDirective | Layer::NodeBrief);
                 // What was said about nodes is over with the workflow, and the other way round.
                 if is_of_engine && *has_node == view.is_complete {
@@ -57,7 +64,11 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
                 n_replies += 1;
                 let n_calls = calls.len();
                 let turns = if view.is_native {
-                    vec![Turn::Assistant { content: text.clone(), tool_calls: calls.clone() }]
+                    let tool_calls = calls
+                        .iter()
+                        .map(|call| ToolCall { name: api_name(&call.name), ..call.clone() })
+                        .collect();
+                    vec![Turn::Assistant { content: text.clone(), tool_calls }]
                 } else {
                     let content = text.clone();
                     vec![
@@ -69,7 +80,7 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
             }
             Entry::Result { id, name, content, is_error } => {
                 let turn = if view.is_native {
-                    let (id, name) = (id.clone(), name.clone());
+                    let (id, name) = (id.clone(), api_name(name));
                     Turn::Tool { id, name, content: content.clone(), is_error: *is_error }
                 } else {
                     user(format!("## Result of {name} ({id})\n\n{}", fenced("json", content)))
@@ -79,6 +90,34 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
         }
     }
     told
+}
+
+/// A name that every API takes back; a model may call what was never offered.
+fn api_name(name: &str) -> String {
+    const MAX_NAME: usize = 64;
+    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    let name: String = name.chars().take(MAX_NAME).map(safe).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// Leaves of a round what was said in it, without calls and results; false when nothing is left.
+fn keep_words(told: &mut Told) -> bool {
+    match told.kind {
+        TurnKind::ToolResult => false,
+        TurnKind::Assistant { n_calls: 0 } | TurnKind::Request | TurnKind::Context => true,
+        TurnKind::Assistant { .. } => {
+            told.kind = TurnKind::Assistant { n_calls: 0 };
+            let mut has_words = true;
+            for turn in &mut told.turns {
+                if let Turn::Assistant { content, .. } = turn {
+                    let words = aiwf_reply::parse_tool_calls(content).value.message;
+                    has_words = words.is_some();
+                    *content = words.unwrap_or_default();
+                }
+            }
+            has_words
+        }
+    }
 }
 
 fn user(content: String) -> Turn {

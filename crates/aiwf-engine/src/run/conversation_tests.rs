@@ -159,3 +159,52 @@ proptest! {
         prop_assert!(is_protocol_complete(&turns(&events, NATIVE)));
     }
 }
+
+#[test]
+fn a_name_that_no_api_takes_goes_back_in_a_form_that_all_take() {
+    let odd = |name: &str| ToolCall { name: name.to_owned(), ..call("1") };
+    for (name, expected) in [("fs.read", "fs_read"), ("no such tool!", "no_such_tool_"), ("", "unnamed")] {
+        let turns = turns(&[said(Some("a"), None), replied(vec![odd(name)]), ran("1")], NATIVE);
+        assert!(matches!(&turns[2..], [Turn::Assistant { tool_calls, .. }, Turn::Tool { name, .. }]
+            if tool_calls[0].name == expected && name == expected));
+    }
+}
+
+#[test]
+fn after_completion_a_text_keeps_words_and_no_calls_of_the_workflow() {
+    let words =
+        "Let me look.\n\n```json\n{\"tool_calls\": [{\"name\": \"fs.read\", \"arguments\": {}}]}\n```\n";
+    let with_words = RunEvent::RunReplied {
+        text: words.to_owned(),
+        tool_calls: vec![call("1")],
+        call: Box::new(Call::default()),
+    };
+    let later = RunEvent::RunReplied {
+        text: words.to_owned(),
+        tool_calls: vec![call("2")],
+        call: Box::new(Call::default()),
+    };
+    let events = [said(Some("a"), None), with_words, ran("1"), said(None, None), later, ran("2")];
+    let view = View { is_complete: true, is_native: false };
+    let texts: Vec<String> = turns(&events, view).iter().map(|turn| turn.content().to_owned()).collect();
+    assert_eq!(
+        texts,
+        [
+            "## Your reply 1",
+            "Let me look.",
+            "RUN_DIRECTIVE\n- intent: x",
+            "## Your reply 2",
+            words,
+            "## Result of fs_read (2)\n\n```json\n{}\n```",
+        ]
+    );
+}
+
+#[test]
+fn an_answer_to_something_else_is_no_answer() {
+    let stopped = RunEvent::RunStopped { phase: RunPhase::WaitingUser, fault: None, question: None };
+    let mut events = vec![said(Some("a"), None), replied(Vec::new()), stopped];
+    assert_eq!(Record::fold(&events).reply.as_deref(), Some("words"));
+    events.push(said(Some("a"), Some("next")));
+    assert_eq!(Record::fold(&events).reply, None);
+}

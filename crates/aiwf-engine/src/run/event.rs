@@ -287,3 +287,21 @@ pub enum RunEvent {
         reason: Option<String>,
     },
 }
+
+impl RunEvent {
+    /// The hash of the state file that comes with it, when one does.
+    pub(crate) fn state_sha256(&self) -> Option<&String> {
+        match self {
+            Self::RunCreated { setup } => setup.state_sha256.as_ref(),
+            Self::StateIntended { after, .. } => Some(after),
+            Self::Said { .. }
+            | Self::RunAsked { .. }
+            | Self::RunReplied { .. }
+            | Self::RunAskFailed { .. }
+            | Self::ToolRan { .. }
+            | Self::RunStopped { .. }
+            | Self::Rewound { .. }
+            | Self::RunCancelled { .. } => None,
+        }
+    }
+}

@@ -69,19 +69,7 @@ fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
     let mut is_lost = false;
     let mut last_node = String::new();
     for line in desk.journal().lines() {
-        let sha256 = match &line.event {
-            RunEvent::RunCreated { setup } => setup.state_sha256.as_ref(),
-            RunEvent::StateIntended { after, .. } => Some(after),
-            RunEvent::Said { .. }
-            | RunEvent::RunAsked { .. }
-            | RunEvent::RunReplied { .. }
-            | RunEvent::RunAskFailed { .. }
-            | RunEvent::ToolRan { .. }
-            | RunEvent::RunStopped { .. }
-            | RunEvent::Rewound { .. }
-            | RunEvent::RunCancelled { .. } => None,
-        };
-        let Some(sha256) = sha256 else { continue };
+        let Some(sha256) = line.event.state_sha256() else { continue };
         let bytes = objects.get(sha256).ok().flatten();
         let kept = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         let in_file = || current.clone().filter(|text| sha256_hex(text.as_bytes()) == *sha256);

@@ -108,6 +108,10 @@ impl Record {
                 self.setup = Some((**setup).clone());
             }
             RunEvent::Said { blocks, node, agent, .. } => {
+                // What was answered to something else is no answer to this.
+                if self.phase() != RunPhase::Running {
+                    self.reply = None;
+                }
                 let has_node = node.is_some();
                 self.entries
                     .extend(blocks.iter().map(|block| Entry::Block { block: block.clone(), has_node }));

@@ -15,12 +15,13 @@ mod state_gate;
 mod summary;
 mod widget_submit;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
 use aiwf_package::StateWarning;
-use aiwf_prompt::{Roots, ToolPolicy, ToolSchema};
+use aiwf_prompt::{Roots, ToolPolicy, ToolSchema, alias_roots};
 use aiwf_provider::{Stop, ToolCall, ToolSpec};
 use aiwf_tools::Policy;
 use aiwf_tools::sandbox::{
@@ -286,6 +287,7 @@ impl RunTools {
         if args.content.len() as u64 <= self.limits.max_write_bytes {
             state_gate::confirm(&self.mounts, &path, Some(args.content.as_bytes()), desk)?;
         }
+        self.refuse_hidden(&path)?;
         let mut gate = StateGate::new(&self.mounts, desk, id, self.kind);
         let mut written = write(&self.mounts, self.limits, args, &mut gate)?;
         let is_recorded = gate.record_artifact(&written.path)?;
@@ -293,6 +295,25 @@ impl RunTools {
             result.insert("recordedArtifact".to_owned(), written.path.relative().into());
         }
         Ok(Done { result: written.result, question: None, warnings: gate.into_warnings() })
+    }
+
+    /// Refuses to replace a file whose real paths were hidden when it was read: they would be lost.
+    fn refuse_hidden(&self, path: &AliasPath) -> Result<(), ToolError> {
+        /// Larger files are not searched for paths.
+        const MAX_SEARCHED: u64 = 16 * 1024 * 1024;
+        if path.mount() != Mount::Project {
+            return Ok(());
+        }
+        let Ok(Some(bytes)) = self.mounts.current(path, MAX_SEARCHED) else { return Ok(()) };
+        let Ok(text) = std::str::from_utf8(&bytes) else { return Ok(()) };
+        if matches!(alias_roots(text, &self.roots), Cow::Borrowed(_)) {
+            return Ok(());
+        }
+        let message = format!(
+            "`{path}` holds real paths of this machine, which were shown to you as aliases; writing it whole would put \
+             the aliases in their place: write another file, or ask the user to make the change"
+        );
+        Err(ToolError::new(ErrorCode::SandboxViolation, message))
     }
 
     fn apply_patch(

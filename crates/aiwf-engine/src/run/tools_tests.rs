@@ -189,6 +189,7 @@ impl Place {
             package: text(dir("pkg")),
             state: text(dir("state")),
             home: text(root.path().to_owned()),
+            others: Vec::new(),
         };
         let policy = ToolPolicy {
             fs: FsPolicy {
@@ -573,4 +574,16 @@ proptest! {
         // Whatever was called, the state file is one.
         prop_assert!(State::parse(&place.state()).is_ok());
     }
+}
+
+#[test]
+fn a_file_whose_real_paths_were_hidden_is_not_replaced_by_what_was_shown() {
+    let mut place = Place::new(Options::default());
+    let real = format!("WORKDIR {}/project\n", place.root.path().display());
+    place.put("project/Dockerfile", &real);
+    let read = place.works("fs_read", json!({ "path": "@project/Dockerfile" }));
+    assert_eq!(read["content"], "WORKDIR @project\n");
+    let arguments = json!({ "path": "@project/Dockerfile", "content": "WORKDIR @project\n" });
+    place.fails("fs_write", arguments, "E_SANDBOX_VIOLATION");
+    assert_eq!(place.text("project/Dockerfile").as_deref(), Some(real.as_str()));
 }

@@ -84,7 +84,7 @@ impl Run<'_> {
         if input.is_none() && !is_cut_off && self.desk.is_complete() {
             return Err(RunError::Complete { run_id: self.id().to_owned() });
         }
-        self.play(&Saying { intent: Some(Intent::Resume), input, data: None })
+        self.play(&Saying { intent: Some(self.intent(false)), input, data: None })
     }
 
     /// Why the model is asked next.
@@ -463,7 +463,7 @@ fn unique_ids(calls: Vec<ToolCall>, n_earlier: u64) -> Vec<ToolCall> {
 fn about(call: &ToolCall) -> String {
     let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
     let found = ["path", "nodeId", "message"].into_iter().find_map(text).unwrap_or_default();
-    found.chars().filter(|c| !c.is_control()).take(80).collect()
+    found.chars().filter(|c| !c.is_control() && !aiwf_store::is_unseen(*c)).take(80).collect()
 }
 
 fn error_code(ran: &Ran) -> String {

@@ -38,21 +38,7 @@ impl Engine {
             problems.push(error.to_string());
         }
         let lines = desk.journal().lines();
-        let states: Vec<&String> = lines
-            .iter()
-            .filter_map(|line| match &line.event {
-                RunEvent::RunCreated { setup } => setup.state_sha256.as_ref(),
-                RunEvent::StateIntended { after, .. } => Some(after),
-                RunEvent::Said { .. }
-                | RunEvent::RunAsked { .. }
-                | RunEvent::RunReplied { .. }
-                | RunEvent::RunAskFailed { .. }
-                | RunEvent::ToolRan { .. }
-                | RunEvent::RunStopped { .. }
-                | RunEvent::Rewound { .. }
-                | RunEvent::RunCancelled { .. } => None,
-            })
-            .collect();
+        let states: Vec<&String> = lines.iter().filter_map(|line| line.event.state_sha256()).collect();
         for sha256 in &states {
             if !matches!(objects.get(sha256), Ok(Some(_))) {
                 problems.push(format!("state {sha256} is not kept any more, or was changed"));

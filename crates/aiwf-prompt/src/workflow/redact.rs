@@ -15,6 +15,8 @@ pub struct Roots {
     pub state: Option<String>,
     /// The user's home, `~`.
     pub home: Option<String>,
+    /// Other paths that lead to one of them, with the alias that stands for it.
+    pub others: Vec<(String, &'static str)>,
 }
 
 impl Roots {
@@ -26,11 +28,11 @@ impl Roots {
             (&self.project, "@project"),
             (&self.home, "~"),
         ];
+        let named = roots.into_iter().filter_map(|(root, alias)| Some((root.as_deref()?, alias)));
+        let others = self.others.iter().map(|(root, alias)| (root.as_str(), *alias));
         let mut aliases = Vec::new();
-        for (root, alias) in roots {
-            let Some(root) = root.as_deref().map(|root| root.trim().trim_end_matches(['/', '\\'])) else {
-                continue;
-            };
+        for (root, alias) in named.chain(others) {
+            let root = root.trim().trim_end_matches(['/', '\\']);
             // A word is no path, and a bare `/` or `C:` would alias half of every one.
             if !root.contains(['/', '\\']) {
                 continue;

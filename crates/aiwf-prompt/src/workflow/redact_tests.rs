@@ -6,6 +6,7 @@ fn roots() -> Roots {
         package: Some("/home/me/packages/hello/".to_owned()),
         state: Some("/home/me/.aiwf/runs/r1".to_owned()),
         home: Some("/home/me".to_owned()),
+        others: vec![("/mnt/link/shop".to_owned(), "@project")],
     }
 }
 
@@ -106,6 +107,14 @@ fn the_same_directory_twice_has_the_first_alias() {
     let same = Some("/srv/app".to_owned());
     let roots = Roots { project: same.clone(), home: same, ..Roots::default() };
     assert_eq!(alias_roots("/srv/app/x", &roots), "@project/x");
+}
+
+#[test]
+fn another_way_to_a_root_has_its_alias_too() {
+    assert_eq!(
+        alias_roots("see /mnt/link/shop/src and /home/me/shop", &roots()),
+        "see @project/src and @project"
+    );
 }
 
 #[test]

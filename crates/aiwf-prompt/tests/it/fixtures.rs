@@ -171,6 +171,7 @@ pub(crate) fn roots() -> Roots {
         package: Some("/home/me/.aiwf/packages/hello".to_owned()),
         state: Some("/home/me/.aiwf/runs/r1".to_owned()),
         home: Some("/home/me".to_owned()),
+        others: Vec::new(),
     }
 }
 

@@ -611,6 +611,7 @@ proptest! {
             package: Some("/opt/packages/hello/".to_owned()),
             state: Some("/home/me/.aiwf/runs/r1".to_owned()),
             home: Some("/home/me".to_owned()),
+            others: Vec::new(),
         };
         let spellings = [
             ["C:\\Users\\me\\My Shop", "C:/Users/me/My Shop", "C:\\\\Users\\\\me\\\\My Shop", "C:/Users/me/My%20Shop"],

@@ -118,6 +118,7 @@ fn windows_roots_are_aliased_in_every_spelling() {
             package: root("\\packages\\hello"),
             state: root("\\runs\\r1"),
             home: root(""),
+            ..Roots::default()
         };
         WorkflowRequest { roots, ..full_of(text) }
     };

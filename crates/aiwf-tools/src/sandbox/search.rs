@@ -183,7 +183,7 @@ impl Lines<'_> {
     /// The line as text, if there is room for it.
     fn take(&mut self, bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
-        let text = text.trim_end_matches('\n').trim_end_matches('\r').to_owned();
+        let text = shortened(text.trim_end_matches('\n').trim_end_matches('\r'));
         let Some(room) = self.found.room.checked_sub(text.len() as u64) else {
             self.found.is_full = true;
             return None;
@@ -191,6 +191,17 @@ impl Lines<'_> {
         self.found.room = room;
         Some(text)
     }
+}
+
+/// How much of a line is shown: one line must not take the room of all others.
+const MAX_SHOWN_BYTES: usize = 4_000;
+
+fn shortened(line: &str) -> String {
+    if line.len() <= MAX_SHOWN_BYTES {
+        return line.to_owned();
+    }
+    let end = (0..=MAX_SHOWN_BYTES).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}… ({} bytes)", line.get(..end).unwrap_or_default(), line.len())
 }
 
 impl Sink for Lines<'_> {

@@ -75,3 +75,17 @@ fn results_are_bounded_in_number_and_size() {
     let result = call(&world, json!({ "path": "@project/b", "pattern": "y" }));
     assert_eq!((result["truncated"].clone(), result["matches"].clone()), (json!(true), json!([])));
 }
+
+#[test]
+fn a_very_long_line_is_cut_and_the_search_goes_on() {
+    let long = format!("needle {}\nneedle\n", "x".repeat(600_000));
+    let world = World::new().file("project/a.md", &long).file("project/b.md", "needle");
+    let limits = FsLimits { max_read_bytes: 100_000, max_write_bytes: 0 };
+    let args =
+        parse_args(json!({ "path": "@project", "pattern": "needle", "before": 0, "after": 0 })).unwrap();
+    let result = search(&world.mounts, limits, &args).unwrap();
+    let matches = result["matches"].as_array().unwrap();
+    assert_eq!(matches.len(), 3);
+    let text = matches[0]["text"].as_str().unwrap();
+    assert!(text.len() < 5_000 && text.ends_with("… (600007 bytes)"), "{} bytes", text.len());
+}

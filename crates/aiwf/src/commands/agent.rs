@@ -24,7 +24,7 @@ pub(crate) struct AgentArgs {
     #[arg(value_name = "AGENT")]
     agent: String,
     /// Say this once and end, or - for the standard input.
-    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT|-")]
     input: Option<String>,
     #[command(flatten)]
     ask: AskArgs,
@@ -83,7 +83,7 @@ fn chosen(
         Some(GlobalCommand::Menu | GlobalCommand::Dismiss | GlobalCommand::Pause | GlobalCommand::Stop) => {
             Ok(Chosen::ShowMenu)
         }
-        None => agent_menu::choose(engine, package, agent, text),
+        None => agent_menu::choose(engine, package, agent, text, false),
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct ChatArgs {
     #[arg(long, value_name = "PATH")]
     package: Option<PathBuf>,
     /// Say this once and end, or - for the standard input.
-    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT|-")]
     input: Option<String>,
     #[command(flatten)]
     ask: AskArgs,

@@ -92,7 +92,7 @@ pub(crate) enum WorkflowCommand {
         #[command(flatten)]
         run: RunId,
         /// As if this were said, or - for the standard input.
-        #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+        #[arg(long, value_name = "TEXT|-")]
         input: Option<String>,
     },
     /// Check a run against its journal: every event, every state, the log, the package.
@@ -119,7 +119,7 @@ pub(crate) enum WorkflowCommand {
         #[arg(long, value_name = "NODE")]
         at: String,
         /// Go on with this text, or - for the standard input.
-        #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+        #[arg(long, value_name = "TEXT|-")]
         input: Option<String>,
         /// Go on at once.
         #[arg(long)]
@@ -150,7 +150,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
     /// What you have to say to it, or - for the standard input.
-    #[arg(long, value_name = "TEXT|-", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT|-")]
     input: Option<String>,
     /// The model goes on by itself, without asking about each step.
     #[arg(long)]
