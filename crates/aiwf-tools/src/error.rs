@@ -196,7 +196,7 @@ impl ToolsError {
                 "`aiwf tools list` shows what there is".to_owned()
             }
             Self::UnknownServer { known, .. } | Self::UnknownTool { known, .. } => {
-                format!("known: {}", ticked(known))
+                format!("name one of {}", ticked(known))
             }
             Self::Untrusted { .. } => {
                 "`--yes` starts it and remembers that for exactly this command".to_owned()
@@ -206,7 +206,10 @@ impl ToolsError {
             | Self::StartTimedOut { stderr, .. }
                 if !stderr.is_empty() =>
             {
-                format!("it said last: {}", crate::shown::excerpt(last_line(stderr)))
+                format!(
+                    "run its command by hand to see why; it said last: {}",
+                    crate::shown::excerpt(last_line(stderr))
+                )
             }
             Self::NotStarted { .. } => "check `command`, `args` and `cwd` of the server".to_owned(),
             Self::StartTimedOut { .. } => {
@@ -214,8 +217,10 @@ impl ToolsError {
             }
             Self::Died { .. } => "run it again: the server is started anew".to_owned(),
             Self::GaveUp { .. } => "run the server by hand to see why it ends".to_owned(),
-            Self::TimedOut { .. } => "`timeout` of the server sets how long a call may take".to_owned(),
-            Self::Stopped { .. } => "run it again".to_owned(),
+            Self::TimedOut { .. } => {
+                "raise `timeout` of the server, which sets how long a call may take".to_owned()
+            }
+            Self::Stopped { .. } => "run the command again".to_owned(),
             Self::Refused { .. } | Self::Protocol { .. } => {
                 "check the call, and whether the server is up to date".to_owned()
             }
@@ -226,7 +231,7 @@ impl ToolsError {
             Self::Changed { tool, .. } => {
                 format!("look at it with `aiwf tools status {tool}`, then `aiwf tools pin {tool}`")
             }
-            Self::NoHome => "set `HOME`".to_owned(),
+            Self::NoHome => "set `HOME` to your home directory".to_owned(),
             Self::Unreadable { path, .. } => format!("check `{}`, or remove it", path.display()),
             Self::Store(error) => error.hint(),
             Self::Lock(error) => error.hint(),

@@ -5,8 +5,7 @@ use std::io::Write as _;
 
 use aiwf_engine::machine::Usage;
 use aiwf_engine::{
-    Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
-    RunVerified,
+    Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunSummary, RunVerified,
 };
 use serde_json::{Value, json};
 

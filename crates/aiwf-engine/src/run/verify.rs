@@ -62,7 +62,9 @@ impl Engine {
         let log = std::fs::read(desk.directory.exec_log_path()).unwrap_or_default();
         let expected = super::exec_log::text(lines);
         if sha256_hex(&log) != sha256_hex(&expected) {
-            problems.push("the log of calls is not what the journal says; the next command makes it again".to_owned());
+            problems.push(
+                "the log of calls is not what the journal says; the next command makes it again".to_owned(),
+            );
         }
         if let Some(wanted) = &setup.package
             && let Err(error) = load_package(self, &setup.run_id, wanted)

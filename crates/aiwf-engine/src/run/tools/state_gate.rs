@@ -57,8 +57,8 @@ impl<'d> StateGate<'d> {
     /// Puts the artifact that was made on record; when that fails it is gone again. Whether there was one.
     pub(super) fn record_artifact(&mut self, artifact: &AliasPath) -> Result<bool, ToolError> {
         let Some(after) = self.with_artifact.take() else { return Ok(false) };
-        let written = state_path()
-            .and_then(|path| self.mounts.write(&path, after.as_bytes(), Durability::PowerLoss));
+        let written =
+            state_path().and_then(|path| self.mounts.write(&path, after.as_bytes(), Durability::PowerLoss));
         written.map(|()| true).map_err(|error| {
             let is_gone = self.mounts.remove_file(artifact).is_ok();
             unrecorded(artifact, error, if is_gone { "was not kept" } else { "could not be removed again" })
