@@ -7,7 +7,9 @@ use crate::layer_reader::{
 };
 use crate::origin::Origin;
 use crate::provider_table::PROVIDER_KEYS;
+use crate::tools_config::GRANT_PHASES;
 use crate::tools_table::{MCP_KEYS, MCP_SERVER_KEYS, TOOLS_KEYS};
+use crate::workflow_table::WORKFLOW_KEYS;
 
 fn keys(table: &str) -> Vec<&'static str> {
     let doc = setting_docs().iter().find(|doc| doc.table == table);
@@ -21,6 +23,7 @@ fn every_key_that_is_read_is_documented() {
         ("[gates.\"PHASE.STAGE\"]", GATE_OPTIONS),
         ("[session]", SESSION_KEYS),
         ("[change]", CHANGE_KEYS),
+        ("[workflow]", WORKFLOW_KEYS),
         ("[budget]", BUDGET_KEYS),
         ("[prices.\"MODEL\"]", PRICE_KEYS),
         ("[defaults]", DEFAULTS_KEYS),
@@ -28,6 +31,7 @@ fn every_key_that_is_read_is_documented() {
         ("[mcp]", MCP_KEYS),
         ("[mcp.servers.NAME]", MCP_SERVER_KEYS),
         ("[tools]", TOOLS_KEYS),
+        ("[tools.grant]", GRANT_PHASES),
     ] {
         assert_eq!(keys(table), read, "{table}");
     }

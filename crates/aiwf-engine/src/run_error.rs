@@ -116,7 +116,7 @@ pub enum RunError {
         fault: Fault,
     },
     /// Nobody is named who answers.
-    #[error("no provider is named")]
+    #[error("no provider is named for this run")]
     NoProvider,
     /// A person cannot answer a run.
     #[error("provider `{provider}` cannot answer a run: a person would have to")]
@@ -183,7 +183,7 @@ impl RunError {
             Self::PackageChanged { run_id, .. } => format!(
                 "bring the package back as it was, or start a new run; `aiwf workflow show {run_id}` has all of this one"
             ),
-            Self::PackageGone { source, .. } => source.hint(),
+            Self::PackageGone { .. } => "bring the package back to where it was when the run began".to_owned(),
             Self::StateChanged { run_id, .. } => format!(
                 "bring the file back, or take the last state the journal knows with \
                  `aiwf workflow rewind {run_id} --to NODE`"

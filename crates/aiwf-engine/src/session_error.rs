@@ -203,7 +203,7 @@ pub enum SessionError {
         path: String,
     },
     /// What was given to a profile does not fit.
-    #[error("profile `{profile}` cannot begin{}", lines(&problems.iter().map(ToString::to_string).collect::<Vec<_>>()))]
+    #[error("profile `{profile}` cannot begin a session{}", lines(&problems.iter().map(ToString::to_string).collect::<Vec<_>>()))]
     Params {
         /// The profile.
         profile: String,
@@ -350,11 +350,11 @@ impl SessionError {
                 Some(format!("`aiwf change status {name}` shows it; choose another name"))
             }
             Self::ChangeName { .. } => Some("use up to 64 letters, digits, `-`, `_` and `.`".to_owned()),
-            Self::NothingToApply { is_edited: true, .. } => {
-                Some("the agent edited the project itself; `aiwf change status` lists the files".to_owned())
-            }
-            Self::NothingToApply { is_edited: false, .. } => {
-                Some("`aiwf change show NAME implementation` shows what it gave".to_owned())
+            Self::NothingToApply { id, is_edited: true } => Some(format!(
+                "the agent edited the project itself: `aiwf change status {id}` lists the files"
+            )),
+            Self::NothingToApply { id, is_edited: false } => {
+                Some(format!("`aiwf change show {id} implementation` shows what it gave"))
             }
             Self::NoRequest => Some("say it like `aiwf change new NAME 'add a login'`".to_owned()),
             Self::AmbiguousSession { .. } => Some("give more of the name".to_owned()),
@@ -447,7 +447,9 @@ impl SessionError {
             Self::Profile(error) => Some(
                 error.hint().unwrap_or("correct these in the files of the profile, then run this again").to_owned(),
             ),
-            Self::Standards(_) => Some("`aiwf validate standards` checks every scope".to_owned()),
+            Self::Standards(error) => {
+                Some(error.hint().unwrap_or("`aiwf validate standards` checks every scope").to_owned())
+            }
             Self::Engine(error) => error.hint(),
         }
     }

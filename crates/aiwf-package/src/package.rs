@@ -147,7 +147,7 @@ impl SelectError {
     /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::WorkflowRequired { .. } => "name it after the package, or with `--workflow ID`".to_owned(),
+            Self::WorkflowRequired { .. } => "name it with `--workflow ID`".to_owned(),
             Self::WorkflowUnknown { .. } | Self::WorkflowMismatch { .. } | Self::AgentUnknown { .. } => {
                 "`aiwf package show PATH` lists workflows and agents".to_owned()
             }

@@ -83,7 +83,7 @@ pub enum JournalError {
 /// How much of a journal is what was written.
 fn intact(n_lines: u64) -> String {
     match n_lines {
-        0 => "no line before it is there".to_owned(),
+        0 => "it is the first line".to_owned(),
         1 => "the line before it is intact".to_owned(),
         n_lines => format!("the first {n_lines} lines are intact"),
     }

@@ -36,7 +36,7 @@ pub enum ToolsError {
         setting: String,
     },
     /// No server has that name.
-    #[error("there is no server `{server}`")]
+    #[error("there is no tool server `{server}`")]
     UnknownServer {
         /// The name.
         server: String,
@@ -171,7 +171,7 @@ pub enum ToolsError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A file could not be locked.
-    #[error("could not lock the user's tool settings")]
+    #[error(transparent)]
     Lock(#[from] LockError),
     /// The thread that talks to servers cannot be had.
     #[error("could not start what talks to servers")]

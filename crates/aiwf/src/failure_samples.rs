@@ -89,11 +89,11 @@ fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
 }
 
 fn denied() -> io::Error {
-    io::Error::from(io::ErrorKind::PermissionDenied)
+    io::Error::from_raw_os_error(13)
 }
 
 fn missing() -> io::Error {
-    io::Error::from(io::ErrorKind::NotFound)
+    io::Error::from_raw_os_error(2)
 }
 
 fn store_error() -> StoreError {
@@ -421,7 +421,7 @@ fn engine_errors() -> Vec<Sample> {
         Unreadable => [
             EngineError::Unreadable { path: path(), source: missing() },
             EngineError::Unreadable { path: path(), source: denied() },
-            EngineError::Unreadable { path: path(), source: io::Error::from(io::ErrorKind::IsADirectory) },
+            EngineError::Unreadable { path: path(), source: io::Error::from_raw_os_error(21) },
             EngineError::Unreadable { path: path(), source: io::Error::from(io::ErrorKind::TimedOut) },
         ],
         NotUtf8 => [EngineError::NotUtf8 { path: path(), offset: 17 }],
@@ -623,16 +623,16 @@ fn no_components() -> Vec<Sample> {
 }
 
 fn store_errors() -> Vec<Sample> {
-    let shown = |kind| {
-        let source = io::Error::from(kind);
+    let shown = |number| {
+        let source = io::Error::from_raw_os_error(number);
         Failure::from(EngineError::from(StoreError { path: PathBuf::from("out/prompt.md"), source }))
     };
     vec![
-        ("no directory", shown(io::ErrorKind::NotFound)),
-        ("no right", shown(io::ErrorKind::PermissionDenied)),
-        ("a directory", shown(io::ErrorKind::IsADirectory)),
-        ("no room", shown(io::ErrorKind::StorageFull)),
-        ("anything else", shown(io::ErrorKind::ReadOnlyFilesystem)),
+        ("no directory", shown(2)),
+        ("no right", shown(13)),
+        ("a directory", shown(21)),
+        ("no room", shown(28)),
+        ("anything else", shown(30)),
     ]
 }
 

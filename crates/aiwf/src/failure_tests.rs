@@ -92,7 +92,8 @@ fn faults_of(failure: &Failure) -> Vec<String> {
         fault("has no hint");
         return faults;
     };
-    if hint.contains('\n') || hint.chars().count() > 200 || hint.is_empty() {
+    let is_list = hint.contains("known: ");
+    if hint.contains('\n') || hint.is_empty() || (hint.chars().count() > 200 && !is_list) {
         fault("has a hint that is no single line");
     }
     if hint.chars().next().is_some_and(char::is_uppercase) {
@@ -109,9 +110,9 @@ fn faults_of(failure: &Failure) -> Vec<String> {
             fault("shows how the program sees it");
         }
         // `next:` is a line of `aiwf status`, as that prints it.
+        let mut commands = plain.split("aiwf ").skip(1).filter_map(|rest| rest.split_whitespace().next());
         if !plain.starts_with("next: ")
-            && plain.contains(" aiwf ")
-            && plain.split("aiwf ").skip(1).any(|rest| !rest.starts_with("is "))
+            && commands.any(|word| crate::cli::command().find_subcommand(word).is_some())
         {
             fault("names a command without backticks");
         }
@@ -120,7 +121,7 @@ fn faults_of(failure: &Failure) -> Vec<String> {
                 fault(&format!("names `{command}`: {why}"));
             }
         }
-        for table in ticked.iter().filter(|ticked| ticked.starts_with('[')) {
+        for table in ticked.iter().filter(|ticked| is_table(ticked)) {
             if !is_known_table(table) {
                 fault(&format!("names a table `{table}` that no configuration has"));
             }
@@ -215,6 +216,10 @@ fn check_command(line: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn is_table(ticked: &str) -> bool {
+    ticked.strip_prefix('[').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
 /// Whether a table such as `[providers.NAME]` is one of the configuration.

@@ -63,7 +63,7 @@ pub(super) fn ask_errors() -> Vec<Sample> {
         TimedOut => [timed_out(Wait::Connect), timed_out(Wait::FirstByte), timed_out(Wait::Total)],
         Stopped => [AskError::Stopped { provider: provider() }],
         TooLarge => [AskError::TooLarge { provider: provider(), limit: 8_388_608 }],
-        Sink => [AskError::Sink(io::Error::from(io::ErrorKind::StorageFull))],
+        Sink => [AskError::Sink(io::Error::from_raw_os_error(28))],
     })
 }
 
@@ -87,7 +87,7 @@ pub(super) fn tools_errors() -> Vec<Sample> {
             ToolsError::UnknownTool { tool: text("files__raed"), known: texts(["files__read", "files__list"]) },
             ToolsError::UnknownTool { tool: text("files__raed"), known: Vec::new() },
         ],
-        Untrusted => [ToolsError::Untrusted { name: server(), shown_command: text("npx files-server --root .") }],
+        Untrusted => [ToolsError::Untrusted { name: server(), shown_command: text("npx files-server --root src") }],
         NotStarted => [
             ToolsError::NotStarted { server: server(), message: text("no such program"), stderr: String::new() },
             ToolsError::NotStarted {
@@ -119,7 +119,7 @@ pub(super) fn tools_errors() -> Vec<Sample> {
         Unreadable => [ToolsError::Unreadable { path: PathBuf::from("~/.aiwf/pins.json"), source: denied() }],
         Store => [ToolsError::Store(store_error())],
         Lock => [ToolsError::Lock(LockError::Unusable { path: PathBuf::from("~/.aiwf/lock"), source: denied() })],
-        NoRuntime => [ToolsError::NoRuntime(io::Error::from(io::ErrorKind::OutOfMemory))],
+        NoRuntime => [ToolsError::NoRuntime(io::Error::from_raw_os_error(12))],
     })
 }
 
@@ -151,7 +151,7 @@ pub(super) fn serve_errors() -> Vec<Sample> {
             source: io::Error::from(io::ErrorKind::AddrInUse),
         }],
         NoHandshake => [ServeError::NoHandshake(text("expected `initialize`"))],
-        NoRuntime => [ServeError::NoRuntime(io::Error::from(io::ErrorKind::OutOfMemory))],
+        NoRuntime => [ServeError::NoRuntime(io::Error::from_raw_os_error(12))],
     })
 }
 

@@ -82,8 +82,8 @@ pub(super) fn archive_errors() -> Vec<Sample> {
 pub(super) fn pack_errors() -> Vec<Sample> {
     let shown = |error| Failure::from(PackageToolError::Pack(error));
     every_variant!(PackError, shown, {
-        Zip => [PackError::Zip(io::Error::from(io::ErrorKind::StorageFull).into())],
-        Write => [PackError::Write(io::Error::from(io::ErrorKind::StorageFull))],
+        Zip => [PackError::Zip(io::Error::from_raw_os_error(28).into())],
+        Write => [PackError::Write(io::Error::from_raw_os_error(28))],
         Refused => [PackError::Refused(ArchiveError {
             reasons: texts(["its files have 200000000 bytes together, and 134217728 are allowed"]),
         })],
