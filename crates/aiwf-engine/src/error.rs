@@ -133,7 +133,7 @@ pub enum EngineError {
         message: String,
     },
     /// A pattern that nothing fits.
-    #[error("no file matches `{pattern}`")]
+    #[error("no file matches `{pattern}`\n  looked below: `{}`", searched.display())]
     NothingMatches {
         /// The pattern.
         pattern: String,
@@ -248,12 +248,12 @@ impl EngineError {
             Self::TooSmall { least, field, .. } => Some(format!("set `{field}` to {least} or more")),
             Self::NotAPlainName { .. } => Some("use letters, digits, `-` and `_` only".to_owned()),
             Self::BadPattern { .. } => {
-                Some("patterns look like `src/**/*.rs`; quote them in a shell".to_owned())
+                Some("write it like `src/**/*.rs`, and quote it in a shell".to_owned())
             }
-            Self::NothingMatches { searched, .. } => Some(format!(
-                "looked below `{}`; a pattern leaves out hidden files and what `.gitignore` names: spell those out",
-                searched.display()
-            )),
+            Self::NothingMatches { .. } => Some(
+                "check the pattern; hidden files and what `.gitignore` names have to be spelled out"
+                    .to_owned(),
+            ),
             Self::Prompt(error) => error.hint(),
             Self::Store(error) => Some(error.hint()),
         }

@@ -29,6 +29,7 @@ mod validate;
 mod watch;
 
 mod error;
+mod error_code;
 mod run_error;
 mod session_error;
 
@@ -43,7 +44,9 @@ pub use aiwf_tools as tool;
 
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
-pub use aiwf_store::{Durability, StoreError, create_dir, write_atomic};
+pub use aiwf_store::{
+    Durability, JournalError, LockError, PlanProblem, StoreError, create_dir, write_atomic,
+};
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,

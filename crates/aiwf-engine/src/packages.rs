@@ -43,7 +43,7 @@ pub enum PackageToolError {
         name: String,
     },
     /// The archive cannot be made.
-    #[error("package could not be packed")]
+    #[error(transparent)]
     Pack(#[from] PackError),
     /// The files cannot be written.
     #[error("package could not be written: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
@@ -58,14 +58,14 @@ impl PackageToolError {
     pub fn hint(&self) -> String {
         match self {
             Self::Package(error) => error.hint(),
-            Self::Select(_) => "`aiwf package show PATH` lists workflows and agents".to_owned(),
+            Self::Select(error) => error.hint(),
             Self::NotADirectory { .. } => {
-                "give the directory of a package; an archive is packed already".to_owned()
+                "give the directory of a package: an archive is packed already".to_owned()
             }
             Self::Exists { .. } => "choose another name, or remove what is there".to_owned(),
             Self::Name { .. } => "try `aiwf package new my-flow`".to_owned(),
-            Self::Pack(_) => "this is a bug in aiwf: please report it with the package".to_owned(),
-            Self::Plan(_) => "rename what is named".to_owned(),
+            Self::Pack(error) => error.hint(),
+            Self::Plan(_) => "choose another name for the package".to_owned(),
             Self::Store(error) => error.hint(),
         }
     }

@@ -116,7 +116,7 @@ pub enum RunError {
         fault: Fault,
     },
     /// Nobody is named who answers.
-    #[error("no provider is named")]
+    #[error("no provider is named for this run")]
     NoProvider,
     /// A person cannot answer a run.
     #[error("provider `{provider}` cannot answer a run: a person would have to")]
@@ -125,7 +125,7 @@ pub enum RunError {
         provider: String,
     },
     /// The workflow's document cannot be a state file.
-    #[error("the run cannot begin: {0}")]
+    #[error("the run cannot begin")]
     StateInit(#[source] Rejected),
     /// A change of the state is not taken.
     #[error(transparent)]
@@ -166,37 +166,6 @@ impl From<LockError> for RunError {
 }
 
 impl RunError {
-    /// A name for programs that stays the same between versions.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NoRun { .. } | Self::AmbiguousRun { .. } | Self::Empty { .. } => "RUN_ID_INVALID",
-            Self::NoWorkflow { .. } => "NOT_A_WORKFLOW",
-            Self::Busy { .. } => "RUN_BUSY",
-            Self::Cancelled { .. } => "RUN_CANCELLED",
-            Self::Complete { .. } => "RUN_COMPLETE",
-            Self::NothingSaid => "NO_INPUT",
-            Self::PackageChanged { .. } => "PACKAGE_CHANGED",
-            Self::PackageGone { .. } => "PACKAGE_NOT_FOUND",
-            Self::StateChanged { .. } => "STATE_CHANGED",
-            Self::StateLost { .. } => "STATE_FILE_NOT_FOUND",
-            Self::NeverThere { .. } => "E_INVALID_TRANSITION",
-            Self::NoProvider
-            | Self::PersonCannotAnswer { .. }
-            | Self::Session(SessionError::Tools(_) | SessionError::NoPrice { .. }) => {
-                "ENGINE_PRECONDITION_FAILED"
-            }
-            Self::Unsendable { fault } if fault.code == "ENGINE_PRECONDITION_FAILED" => {
-                "ENGINE_PRECONDITION_FAILED"
-            }
-            Self::Unsendable { .. } => "CONTEXT_STILL_TOO_LARGE",
-            Self::StateInit(_) => "STATE_INIT_FAILED",
-            Self::Rejected(rejected) => rejected.code.as_str(),
-            Self::Package(PackageToolError::Select(error)) => error.code(),
-            Self::Package(_) => "MANIFEST_INVALID",
-            Self::Extract(_) | Self::Prompt(_) | Self::Store(_) | Self::Session(_) => "UNKNOWN",
-        }
-    }
-
     /// One thing to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
@@ -208,20 +177,20 @@ impl RunError {
                 format!("`aiwf workflow fork {run_id} --at NODE` goes on from a point of it in a new run")
             }
             Self::Complete { run_id } => {
-                format!("`aiwf workflow say {run_id} TEXT` goes on talking, `workflow rewind` goes back")
+                format!("`aiwf workflow say {run_id} TEXT` goes on talking")
             }
             Self::NothingSaid => "give the text as an argument, or `-` to read it from the standard input".to_owned(),
             Self::PackageChanged { run_id, .. } => format!(
                 "bring the package back as it was, or start a new run; `aiwf workflow show {run_id}` has all of this one"
             ),
-            Self::PackageGone { source, .. } => source.hint(),
+            Self::PackageGone { .. } => "bring the package back to where it was when the run began".to_owned(),
             Self::StateChanged { run_id, .. } => format!(
                 "bring the file back, or take the last state the journal knows with \
                  `aiwf workflow rewind {run_id} --to NODE`"
             ),
             Self::StateLost { .. } => "start a new run; what was said is in the journal of this one".to_owned(),
-            Self::Empty { .. } => "its directory can be removed; nothing was ever done in it".to_owned(),
-            Self::NeverThere { .. } => "choose one of those".to_owned(),
+            Self::Empty { .. } => "remove its directory below `.aiwf/runs`: nothing was ever done in it".to_owned(),
+            Self::NeverThere { .. } => "name one of those nodes".to_owned(),
             Self::Unsendable { fault } => return fault.hint.clone(),
             Self::NoProvider => {
                 "name one with `--provider`, or set `provider` under `[workflow]`; `aiwf providers` lists them"
@@ -233,7 +202,7 @@ impl RunError {
             Self::StateInit(_) => "`aiwf package check PATH` says what is wrong with the package".to_owned(),
             Self::Rejected(_) => "`aiwf workflow status RUN` shows where the run has been".to_owned(),
             Self::Package(error) => error.hint(),
-            Self::Extract(_) => "check the rights of the cache directory".to_owned(),
+            Self::Extract(error) => error.hint(),
             Self::Prompt(error) => return error.hint(),
             Self::Store(error) => error.hint(),
             Self::Session(error) => return error.hint(),

@@ -154,7 +154,7 @@ impl Engine {
                     // Whoever asked decides what becomes of half a reply.
                     drop(directory.keep());
                     let kept = text_path.display().to_string();
-                    return Err(SessionError::SendFailed { source: failure.error, kept });
+                    return Err(SessionError::SendFailed { error: failure.error, kept });
                 }
             };
             total = total.with(call.usage.as_ref());

@@ -32,7 +32,7 @@ pub enum SessionError {
     #[error("no session is open")]
     NoOpenSession,
     /// A name is needed.
-    #[error("{} sessions are open{}", open.len(), lines(open))]
+    #[error("{} sessions are open and none is named{}", open.len(), lines(open))]
     SeveralOpenSessions {
         /// The sessions.
         open: Vec<String>,
@@ -46,7 +46,7 @@ pub enum SessionError {
         known: Vec<String>,
     },
     /// A change of that name is there.
-    #[error("a change `{name}` exists")]
+    #[error("a change `{name}` exists already")]
     ChangeExists {
         /// The change.
         name: String,
@@ -131,10 +131,10 @@ pub enum SessionError {
         path: String,
     },
     /// A call outside of a session failed, and something of the reply is there.
-    #[error("{source}\n  what arrived is kept in `{kept}`")]
+    #[error("{error}\n  what arrived is kept in `{kept}`")]
     SendFailed {
         /// Why.
-        source: AskError,
+        error: AskError,
         /// Where what arrived is.
         kept: String,
     },
@@ -191,7 +191,7 @@ pub enum SessionError {
         next: String,
     },
     /// An approved file is gone.
-    #[error("`{path}` is gone")]
+    #[error("`{path}` is gone: the session needs it")]
     Missing {
         /// The file.
         path: String,
@@ -203,7 +203,7 @@ pub enum SessionError {
         path: String,
     },
     /// What was given to a profile does not fit.
-    #[error("profile `{profile}` cannot begin{}", lines(&problems.iter().map(ToString::to_string).collect::<Vec<_>>()))]
+    #[error("profile `{profile}` cannot begin a session{}", lines(&problems.iter().map(ToString::to_string).collect::<Vec<_>>()))]
     Params {
         /// The profile.
         profile: String,
@@ -219,7 +219,7 @@ pub enum SessionError {
         message: String,
     },
     /// A profile of that name is there.
-    #[error("a profile `{name}` exists ({origin})")]
+    #[error("a profile `{name}` exists already ({origin})")]
     ProfileExists {
         /// The profile.
         name: String,
@@ -227,7 +227,7 @@ pub enum SessionError {
         origin: &'static str,
     },
     /// There is no home to put it in.
-    #[error("there is no home directory")]
+    #[error("there is no home directory to keep profiles in")]
     NoHome,
     /// No profile has that name.
     #[error("unknown profile `{name}`")]
@@ -248,7 +248,7 @@ pub enum SessionError {
         known: Vec<String>,
     },
     /// A provider that is held to reading is to write.
-    #[error("`{asked}` is more than provider `{provider}` is let do here: it is held to reading")]
+    #[error("provider `{provider}` may only read here, and `{asked}` was asked for")]
     HeldToReading {
         /// The provider.
         provider: String,
@@ -350,19 +350,19 @@ impl SessionError {
                 Some(format!("`aiwf change status {name}` shows it; choose another name"))
             }
             Self::ChangeName { .. } => Some("use up to 64 letters, digits, `-`, `_` and `.`".to_owned()),
-            Self::NothingToApply { is_edited: true, .. } => {
-                Some("the agent edited the project itself; `aiwf change status` lists the files".to_owned())
+            Self::NothingToApply { id, is_edited: true } => Some(format!(
+                "the agent edited the project itself: `aiwf change status {id}` lists the files"
+            )),
+            Self::NothingToApply { id, is_edited: false } => {
+                Some(format!("`aiwf change show {id} implementation` shows what it gave"))
             }
-            Self::NothingToApply { is_edited: false, .. } => {
-                Some("`aiwf change show NAME implementation` shows what it gave".to_owned())
-            }
-            Self::NoRequest => Some("`aiwf change new NAME 'add a login'`".to_owned()),
+            Self::NoRequest => Some("say it like `aiwf change new NAME 'add a login'`".to_owned()),
             Self::AmbiguousSession { .. } => Some("give more of the name".to_owned()),
-            Self::SeveralOpenSessions { .. } => Some("name one of them, or `latest`".to_owned()),
-            Self::EmptySession { .. } => Some("remove its directory; nothing happened in it".to_owned()),
+            Self::SeveralOpenSessions { .. } => Some("name one of them after the command, or `latest`".to_owned()),
+            Self::EmptySession { .. } => Some("remove its directory below `.aiwf`: nothing happened in it".to_owned()),
             Self::OtherProfile { .. } => Some("`aiwf list` shows the profile of each session".to_owned()),
             Self::NoArtifact { .. } => {
-                Some("plan, standards, prompt, response and review can be shown once they exist".to_owned())
+                Some("name one of plan, standards, prompt, response and review; `aiwf status` shows how far the session is".to_owned())
             }
             Self::OutsideSession { .. } => Some(
                 "name plan, standards, prompt, response, review or code, or a file that `aiwf status` names"
@@ -398,7 +398,7 @@ impl SessionError {
             Self::EditedPrompt { .. } => {
                 Some("edit the last section yourself, or `aiwf reject` it for a new one".to_owned())
             }
-            Self::NotAwaited { next } => Some(next.clone()),
+            Self::NotAwaited { next } => Some(format!("next: {next}")),
             Self::Missing { path } => {
                 Some(format!("`aiwf restore ID {path}` brings the approved bytes back"))
             }
@@ -417,7 +417,7 @@ impl SessionError {
                     None => "`aiwf profiles` lists all".to_owned(),
                 })
             }
-            Self::HeldToReading { .. } => Some("leave the flag out: the reply comes as text".to_owned()),
+            Self::HeldToReading { .. } => Some("leave `--fs-ability` out: the reply comes as text".to_owned()),
             Self::OverLimit { .. } => Some("raise the limit in `[budget]` of `.aiwf/config.toml`".to_owned()),
             Self::PersonCannotReply { .. } => Some(
                 "`aiwf prompt build` prints the prompt; name another provider to have it sent".to_owned(),
@@ -444,8 +444,12 @@ impl SessionError {
             Self::Journal(error) => Some(error.hint()),
             Self::Lock(error) => Some(error.hint()),
             Self::Config(error) => Some(error.hint()),
-            Self::Profile(error) => error.hint().map(str::to_owned),
-            Self::Standards(_) => Some("`aiwf validate standards` checks every scope".to_owned()),
+            Self::Profile(error) => Some(
+                error.hint().unwrap_or("correct these in the files of the profile, then run this again").to_owned(),
+            ),
+            Self::Standards(error) => {
+                Some(error.hint().unwrap_or("`aiwf validate standards` checks every scope").to_owned())
+            }
             Self::Engine(error) => error.hint(),
         }
     }

@@ -63,8 +63,8 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::CannotListen { .. } => "name another port, or 0 for any free one",
-            Self::NoHandshake(_) => "this command is meant to be started by an MCP client",
-            Self::NoRuntime(_) => "check the limits of this user",
+            Self::NoHandshake(_) => "name this command in the settings of an MCP client, which starts it",
+            Self::NoRuntime(_) => "raise the limits of this user; `ulimit -a` shows them",
         }
     }
 }

@@ -22,7 +22,7 @@ pub enum TokenError {
     NotPrintable,
     /// The system gives no random bytes.
     #[error("the system gives no random bytes: {0}")]
-    NoRandomness(getrandom::Error),
+    NoRandomness(String),
 }
 
 impl TokenError {
@@ -30,7 +30,7 @@ impl TokenError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::TooShort { .. } | Self::NotPrintable => {
-                "make one with `openssl rand -hex 32`, or leave it out and one is made"
+                "leave it out and one is made, or make one with `openssl rand -hex 32`"
             }
             Self::NoRandomness(_) => "name a token with `--token-file`",
         }
@@ -56,7 +56,7 @@ impl Token {
     /// A new token of 256 random bits.
     pub fn random() -> Result<Self, TokenError> {
         let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).map_err(TokenError::NoRandomness)?;
+        getrandom::fill(&mut bytes).map_err(|error| TokenError::NoRandomness(error.to_string()))?;
         let hex = bytes.iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text

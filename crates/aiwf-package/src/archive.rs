@@ -19,10 +19,20 @@ const RATIO_FROM: u64 = 1024 * 1024;
 
 /// Why an archive is refused: everything that was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the archive is refused for {} {}", .reasons.len(), if .reasons.len() == 1 { "reason" } else { "reasons" })]
+#[error("{}", some_of(.reasons))]
 pub struct ArchiveError {
     /// At least one reason, lower case, in the order of entries.
     pub reasons: Vec<String>,
+}
+
+/// The first reasons in one line, and how many more there are.
+pub(crate) fn some_of(reasons: &[String]) -> String {
+    const MOST: usize = 5;
+    let shown = reasons.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match reasons.len().saturating_sub(MOST) {
+        0 => shown,
+        n_more => format!("{shown}; and {n_more} more"),
+    }
 }
 
 impl ArchiveError {

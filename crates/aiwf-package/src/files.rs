@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use aiwf_store::{Lock, LockError, PlanProblem, StoreError, WritePlan};
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive};
+use crate::archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive, some_of};
 
 /// The files by their path relative to the package, `/` between directories.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -44,7 +44,7 @@ pub enum SourceError {
         source: ArchiveError,
     },
     /// The directory is refused.
-    #[error("package `{}` is refused: {}", path.display(), reasons.join("; "))]
+    #[error("package `{}` is refused: {}", path.display(), some_of(reasons))]
     Directory {
         /// The directory.
         path: PathBuf,
@@ -74,7 +74,7 @@ impl SourceError {
             Self::Archive { .. } => {
                 "nothing was unpacked; pack the package again with `aiwf package pack DIR`".to_owned()
             }
-            Self::Directory { .. } => "remove or rename what is named".to_owned(),
+            Self::Directory { .. } => "remove or rename these files".to_owned(),
         }
     }
 }
@@ -239,6 +239,17 @@ pub enum ExtractError {
     /// The cache cannot be locked.
     #[error(transparent)]
     Lock(#[from] LockError),
+}
+
+impl ExtractError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Names(_) => "rename these files in the package".to_owned(),
+            Self::Store(error) => error.hint(),
+            Self::Lock(error) => error.hint(),
+        }
+    }
 }
 
 /// Puts the files into a directory of the cache that is named by their hash: all of them, or none.

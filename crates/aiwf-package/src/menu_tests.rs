@@ -235,15 +235,15 @@ fn a_workflow_is_found_by_id_or_document() {
     }
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "gone" })), @"
     UNKNOWN_WORKFLOW: the menu starts `gone`, which is not a workflow of the package
-    hint: the package has `hello-branch`
+    hint: name one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "steps/end-99.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `steps/end-99.md`, which is not a workflow of the package
-    hint: the package has `hello-branch`
+    hint: name one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "{project-root}/workflow.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `{project-root}/workflow.md`, which is not a workflow of the package
-    hint: the package has `hello-branch`
+    hint: name one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "old/Workflow.YAML" })), @"
     NOT_SUPPORTED_CLASSIC_WORKFLOW: workflow `old/Workflow.YAML` is of the classic kind, without a graph: it cannot be run
@@ -257,11 +257,11 @@ fn markdown_is_run_unless_it_is_a_workflow() {
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "{project-root}/docs/task.md" })), @r#"ExecScript { path: "@project/docs/task.md", content: None, data: None } (exact item 1)"#);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/hidden-workflow.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `assets/hidden-workflow.md`, which is not a workflow of the package
-    hint: the package has `hello-branch`
+    hint: name one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "{project-root}/x/Workflow.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `{project-root}/x/Workflow.md`, which is not a workflow of the package
-    hint: the package has `hello-branch`
+    hint: name one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/gone.md" })), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/gone.md`: it is not in the package
@@ -283,7 +283,7 @@ fn an_action_is_a_prompt_a_name_or_a_text() {
     insta::assert_snapshot!(chosen(json!({ "description": "d", "action": "list {project-root}/src" })), @r#"RunAction { text: "list @project/src", data: None } (exact item 1)"#);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "action": "#gone" })), @"
     UNKNOWN_PROMPT_ID: the menu uses prompt `#gone`, which agent `analyst` does not have
-    hint: its prompts are `greet`
+    hint: name one of `greet` in the menu
     ");
     let package = package(&json!([]));
     let mut agent = package.agents[1].clone();

@@ -18,11 +18,23 @@ pub enum PackError {
     #[error("the archive could not be made")]
     Write(#[from] std::io::Error),
     /// It would be refused by whoever opens it.
-    #[error("the archive would be refused: {}", .0.reasons.join("; "))]
+    #[error("the archive would be refused: {0}")]
     Refused(ArchiveError),
     /// It does not hold what was put in.
     #[error("the archive does not hold what was put in")]
     Differs,
+}
+
+impl PackError {
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Refused(_) => "take out or rename what is named".to_owned(),
+            Self::Zip(_) | Self::Write(_) | Self::Differs => {
+                "this is a bug in aiwf: please report it with the package".to_owned()
+            }
+        }
+    }
 }
 
 /// The bytes of an archive with every file of a package: sorted, without times, and read back before it is given out.

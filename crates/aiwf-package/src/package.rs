@@ -85,7 +85,7 @@ impl PackageError {
     pub fn hint(&self) -> String {
         match self {
             Self::Source(error) => error.hint(),
-            Self::Faulty { .. } => "`aiwf package check PATH` lists everything".to_owned(),
+            Self::Faulty { .. } => "`aiwf package check PATH` lists everything that is wrong".to_owned(),
         }
     }
 }
@@ -141,6 +141,19 @@ impl SelectError {
             Self::WorkflowUnknown { .. } => "WORKFLOW_REF_UNKNOWN",
             Self::WorkflowMismatch { .. } => "WORKFLOW_REF_MISMATCH",
             Self::AgentUnknown { .. } | Self::AgentInvalid { .. } => "AGENT_NOT_FOUND",
+        }
+    }
+
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::WorkflowRequired { .. } => "name it with `--workflow ID`".to_owned(),
+            Self::WorkflowUnknown { .. } | Self::WorkflowMismatch { .. } | Self::AgentUnknown { .. } => {
+                "`aiwf package show PATH` lists workflows and agents".to_owned()
+            }
+            Self::AgentInvalid { .. } => {
+                "`aiwf package check PATH` lists everything that is wrong with it".to_owned()
+            }
         }
     }
 }

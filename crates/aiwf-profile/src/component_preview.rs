@@ -62,6 +62,19 @@ pub struct NoComponent {
     pub files: Vec<String>,
 }
 
+impl NoComponent {
+    /// One thing to do about it.
+    pub fn hint(&self) -> &'static str {
+        if self.files.is_empty() {
+            "approve a reply that gives code first: `aiwf status` shows what the session waits for"
+        } else if self.component.is_some() {
+            "leave the name out to see the first component there is"
+        } else {
+            "reject the reply and ask for a component: `aiwf reject --feedback TEXT`"
+        }
+    }
+}
+
 fn shown_name(component: Option<&str>) -> String {
     component.map_or_else(String::new, |name| format!(" `{}`", excerpt(name)))
 }

@@ -87,7 +87,9 @@ impl PromptError {
                     None => format!("known: {known}"),
                 })
             }
-            Self::Component { .. } => None,
+            Self::Component { id, .. } => {
+                Some(format!("give the component `{id}` what it needs, or leave it out of the recipe"))
+            }
         }
     }
 }

@@ -94,7 +94,7 @@ impl TemplateError {
         match self {
             Self::UndefinedVariable { variable, defined, .. } => {
                 if defined.is_empty() {
-                    return Some("no variable is defined here".to_owned());
+                    return Some("take it out: no variable is defined here".to_owned());
                 }
                 let list = defined.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
                 let mut hint = String::new();

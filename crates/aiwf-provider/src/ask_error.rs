@@ -18,9 +18,9 @@ pub enum Wait {
 impl Wait {
     fn shown(self) -> &'static str {
         match self {
-            Self::Connect => "no connection",
-            Self::FirstByte => "not a byte of a reply",
-            Self::Total => "no whole reply",
+            Self::Connect => "no connection to",
+            Self::FirstByte => "not a byte of a reply from",
+            Self::Total => "no whole reply from",
         }
     }
 
@@ -93,7 +93,7 @@ pub enum AskError {
         base_url: String,
     },
     /// A text the provider would not get as it is.
-    #[error("the prompt cannot reach {provider} unaltered: {message} in line {line}, column {column}")]
+    #[error("the prompt cannot reach `{provider}` unaltered: {message} in line {line}, column {column}")]
     Unsendable {
         /// The provider.
         provider: String,
@@ -105,7 +105,7 @@ pub enum AskError {
         column: usize,
     },
     /// The prompt is longer than the provider takes.
-    #[error("the prompt has {found} {unit}, and {provider} takes {limit}")]
+    #[error("the prompt has {found} {unit}, and `{provider}` takes {limit}")]
     PromptTooLong {
         /// The provider.
         provider: String,
@@ -117,7 +117,7 @@ pub enum AskError {
         unit: &'static str,
     },
     /// The provider said that it failed.
-    #[error("{provider} failed: {message}")]
+    #[error("`{provider}` failed: {message}")]
     Failed {
         /// The provider.
         provider: String,
@@ -129,7 +129,7 @@ pub enum AskError {
         usage: Option<Box<Usage>>,
     },
     /// The server turned the request down.
-    #[error("{provider} answered {status}: {message}")]
+    #[error("`{provider}` answered {status}: {message}")]
     Status {
         /// The provider.
         provider: String,
@@ -139,7 +139,7 @@ pub enum AskError {
         message: String,
     },
     /// The reply ended before its end.
-    #[error("the reply of {provider} was cut off: {message}")]
+    #[error("the reply of `{provider}` was cut off: {message}")]
     Cut {
         /// The provider.
         provider: String,
@@ -149,7 +149,7 @@ pub enum AskError {
         usage: Option<Box<Usage>>,
     },
     /// There is a reply without a word in it.
-    #[error("{provider} gave an empty reply")]
+    #[error("`{provider}` gave an empty reply")]
     Empty {
         /// The provider.
         provider: String,
@@ -157,7 +157,7 @@ pub enum AskError {
         usage: Option<Box<Usage>>,
     },
     /// What came back makes no sense.
-    #[error("the reply of {provider} cannot be read: {message}")]
+    #[error("the reply of `{provider}` cannot be read: {message}")]
     Malformed {
         /// The provider.
         provider: String,
@@ -165,7 +165,7 @@ pub enum AskError {
         message: String,
     },
     /// It took too long.
-    #[error("{} from {provider} within {}", wait.shown(), shown(*after))]
+    #[error("{} `{provider}` within {}", wait.shown(), shown(*after))]
     TimedOut {
         /// The provider.
         provider: String,
@@ -175,13 +175,13 @@ pub enum AskError {
         after: Duration,
     },
     /// Someone asked for an end.
-    #[error("the call to {provider} was interrupted")]
+    #[error("the call to `{provider}` was interrupted")]
     Stopped {
         /// The provider.
         provider: String,
     },
     /// The reply, or an agent's output, is larger than it may be.
-    #[error("the reply of {provider} is larger than {limit} bytes")]
+    #[error("the reply of `{provider}` is larger than {limit} bytes")]
     TooLarge {
         /// The provider.
         provider: String,
@@ -189,8 +189,8 @@ pub enum AskError {
         limit: u64,
     },
     /// The reply cannot be kept.
-    #[error("the reply cannot be kept: {0}")]
-    Sink(#[source] std::io::Error),
+    #[error("the reply could not be written: {}", reason(.0))]
+    Sink(std::io::Error),
 }
 
 fn near(nearest: Option<&str>, differs: Option<&str>) -> String {
@@ -201,6 +201,12 @@ fn near(nearest: Option<&str>, differs: Option<&str>) -> String {
         (Some(nearest), None) => format!("\n  nearest: `{nearest}`"),
         (None, _) => String::new(),
     }
+}
+
+/// What the system says, without its number; who shows only the message has it too.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error ").next().unwrap_or(&text).to_lowercase()
 }
 
 fn shown(duration: Duration) -> String {
@@ -233,6 +239,11 @@ impl AskError {
             | Self::TooLarge { .. }
             | Self::Sink(_) => None,
         }
+    }
+
+    /// One thing to do about it, for who asks again by `again` and not by `aiwf retry`.
+    pub fn hint_to(&self, again: &str) -> String {
+        self.hint().replace("`aiwf retry`", again)
     }
 
     /// One thing to do about it.
@@ -277,7 +288,7 @@ impl AskError {
                 format!("`aiwf retry` asks again; `{}` of the provider sets how long to wait", wait.setting())
             }
             Self::Stopped { .. } => "`aiwf retry` asks again".to_owned(),
-            Self::TooLarge { .. } => "set `max_reply_bytes` of the provider".to_owned(),
+            Self::TooLarge { .. } => "raise `max_reply_bytes` of the provider".to_owned(),
             Self::Sink(_) => "make room on the disk, then `aiwf retry`".to_owned(),
         }
     }

@@ -417,7 +417,7 @@ fn each_loop_of_a_change_has_its_own_cap() {
     let refusal = change.run(Command::RaiseCap { max_iterations: 1 }).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
     the cap must be more than 1 rounds, not 1
-    set `max_rounds` to 2 or more
+    `aiwf change approve NAME --max-rounds 2` allows one more
     ");
     change.run(Command::RaiseCap { max_iterations: 2 }).unwrap();
     assert_eq!(change.at(), (Phase::Plan, Some(Stage::Prompt), 2));

@@ -83,8 +83,11 @@ impl Refusal {
                 format!("possible now: {}", list.join(", "))
             }
             Self::NoFeedback => "say what should be different with `--feedback TEXT`".to_owned(),
-            Self::CapTooLow { flow, iteration, .. } => {
-                format!("set `max_{}` to {} or more", rounds(*flow), iteration + 1)
+            Self::CapTooLow { flow: Flow::Session, iteration, .. } => {
+                format!("`aiwf approve --max-iterations {}` allows one more", iteration + 1)
+            }
+            Self::CapTooLow { flow: Flow::Change, iteration, .. } => {
+                format!("`aiwf change approve NAME --max-rounds {}` allows one more", iteration + 1)
             }
             Self::Settled { .. } => {
                 "`aiwf change reject NAME --feedback TEXT` asks for another prompt".to_owned()

@@ -56,7 +56,7 @@ pub enum JournalError {
         source: io::Error,
     },
     /// A line is not what it was.
-    #[error("line {line} of the journal is not what was written: {problem}\n  file: `{}`; the first {} lines are intact", path.display(), line - 1)]
+    #[error("line {line} of the journal is not what was written: {problem}\n  file: `{}`; {}", path.display(), intact(line - 1))]
     Changed {
         /// The journal.
         path: PathBuf,
@@ -80,13 +80,22 @@ pub enum JournalError {
     Store(#[from] StoreError),
 }
 
+/// How much of a journal is what was written.
+fn intact(n_lines: u64) -> String {
+    match n_lines {
+        0 => "it is the first line".to_owned(),
+        1 => "the line before it is intact".to_owned(),
+        n_lines => format!("the first {n_lines} lines are intact"),
+    }
+}
+
 impl JournalError {
     /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { path, .. } => format!("check that `{}` can be read", path.display()),
             Self::Changed { .. } => {
-                "bring the journal back from a copy; the files of the session are untouched".to_owned()
+                "bring the journal back from a copy; everything else is untouched".to_owned()
             }
             Self::TooNew { .. } => "use the version of aiwf that wrote it, or a newer one".to_owned(),
             Self::Store(error) => error.hint(),

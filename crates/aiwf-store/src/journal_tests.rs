@@ -76,7 +76,7 @@ fn a_changed_line_is_found_and_named() {
     fs::write(world.path(), text).unwrap();
     insta::assert_snapshot!(world.error(), @r"
     line 2 of the journal is not what was written: its hash does not fit
-      file: `[dir]/journal.jsonl`; the first 1 lines are intact
+      file: `[dir]/journal.jsonl`; the line before it is intact
     bring the journal back from a copy; the files of the session are untouched
     ");
 }

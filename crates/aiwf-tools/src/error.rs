@@ -36,7 +36,7 @@ pub enum ToolsError {
         setting: String,
     },
     /// No server has that name.
-    #[error("there is no server `{server}`")]
+    #[error("there is no tool server `{server}`")]
     UnknownServer {
         /// The name.
         server: String,
@@ -173,7 +173,7 @@ pub enum ToolsError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A file could not be locked.
-    #[error("could not lock the user's tool settings")]
+    #[error(transparent)]
     Lock(#[from] LockError),
     /// The thread that talks to servers cannot be had.
     #[error("could not start what talks to servers")]
@@ -201,7 +201,7 @@ impl ToolsError {
                 format!("did you mean `{near}`? known: {}", ticked(known))
             }
             Self::UnknownServer { known, .. } | Self::UnknownTool { known, .. } => {
-                format!("known: {}", ticked(known))
+                format!("name one of {}", ticked(known))
             }
             Self::Untrusted { .. } => {
                 "`--yes` starts it and remembers that for exactly this command".to_owned()
@@ -211,7 +211,10 @@ impl ToolsError {
             | Self::StartTimedOut { stderr, .. }
                 if !stderr.is_empty() =>
             {
-                format!("it said last: {}", crate::shown::excerpt(last_line(stderr)))
+                format!(
+                    "run its command by hand to see why; it said last: {}",
+                    crate::shown::excerpt(last_line(stderr))
+                )
             }
             Self::NotStarted { .. } => "check `command`, `args` and `cwd` of the server".to_owned(),
             Self::StartTimedOut { .. } => {
@@ -219,8 +222,10 @@ impl ToolsError {
             }
             Self::Died { .. } => "run it again: the server is started anew".to_owned(),
             Self::GaveUp { .. } => "run the server by hand to see why it ends".to_owned(),
-            Self::TimedOut { .. } => "`timeout` of the server sets how long a call may take".to_owned(),
-            Self::Stopped { .. } => "run it again".to_owned(),
+            Self::TimedOut { .. } => {
+                "raise `timeout` of the server, which sets how long a call may take".to_owned()
+            }
+            Self::Stopped { .. } => "run the command again".to_owned(),
             Self::Refused { .. } | Self::Protocol { .. } => {
                 "check the call, and whether the server is up to date".to_owned()
             }
@@ -231,7 +236,7 @@ impl ToolsError {
             Self::Changed { tool, .. } => {
                 format!("look at it with `aiwf tools status {tool}`, then `aiwf tools pin {tool}`")
             }
-            Self::NoHome => "set `HOME`".to_owned(),
+            Self::NoHome => "set `HOME` to your home directory".to_owned(),
             Self::Unreadable { path, .. } => format!("check `{}`, or remove it", path.display()),
             Self::Store(error) => error.hint(),
             Self::Lock(error) => error.hint(),

@@ -130,10 +130,12 @@ impl Refusal {
     /// One thing that a person can do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Disabled => "set `[tools] enabled = true`".to_owned(),
+            Self::Disabled => "set `enabled = true` in `[tools]` of `.aiwf/config.toml`".to_owned(),
             Self::Unknown { .. } => "`aiwf tools list` shows what there is".to_owned(),
-            Self::NotGranted { name } => format!("name `{name}` in `[tools.grant]`"),
-            Self::ServerNotAllowed { server, .. } => format!("allow the server `{server}`"),
+            Self::NotGranted { name } => format!("name `{name}` in `[tools.grant]` of `.aiwf/config.toml`"),
+            Self::ServerNotAllowed { server, .. } => {
+                format!("name `{server}` among the servers that the agent's tool policy allows")
+            }
             Self::NotReadOnly { name } => {
                 let (server, tool) = name.split_once("__").unwrap_or(("NAME", name));
                 format!("if it changes nothing, `[mcp.servers.{server}] read_only = [\"{tool}\"]` says so")

@@ -147,30 +147,22 @@ fn plain(error: &(dyn Error + 'static)) -> String {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        Self::from_error(&error, error.hint(), Exit::Refused)
+        let code = Some(error.code());
+        Self { code, ..Self::from_error(&error, error.hint(), Exit::Refused) }
     }
 }
 
 impl From<PackageToolError> for Failure {
     fn from(error: PackageToolError) -> Self {
-        let code = match &error {
-            PackageToolError::Select(error) => Some(error.code()),
-            PackageToolError::Package(_) => Some("MANIFEST_INVALID"),
-            PackageToolError::NotADirectory { .. }
-            | PackageToolError::Exists { .. }
-            | PackageToolError::Name { .. }
-            | PackageToolError::Pack(_)
-            | PackageToolError::Plan(_)
-            | PackageToolError::Store(_) => None,
-        };
-        let hint = error.hint();
+        let (code, hint) = (Some(error.code()), error.hint());
         Self { code, ..Self::from_error(&error, Some(hint), Exit::Refused) }
     }
 }
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        Self::from_error(&error, Some(error.hint()), Exit::Refused)
+        let code = Some("CONFIG_INVALID");
+        Self { code, ..Self::from_error(&error, Some(error.hint()), Exit::Refused) }
     }
 }
 
@@ -178,7 +170,7 @@ impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         let exit = if let SessionError::NoReplyYet { .. } = error {
             Exit::Waiting
-        } else if let SessionError::Ask(error) | SessionError::SendFailed { source: error, .. } = &error {
+        } else if let SessionError::Ask(error) | SessionError::SendFailed { error, .. } = &error {
             of_call(error)
         } else if let SessionError::Tools(ToolsError::Stopped { .. }) = error {
             Exit::Interrupted
@@ -186,6 +178,7 @@ impl From<SessionError> for Failure {
             Exit::Refused
         };
         let mut failure = Self::from_error(&error, error.hint(), exit);
+        failure.code = Some(error.code()).filter(|code| *code != "UNKNOWN");
         if let SessionError::Tools(ToolsError::Untrusted { name, shown_command }) = &error {
             failure.fields.insert("untrusted", json!({ "server": name, "command": shown_command }));
         }
@@ -202,13 +195,11 @@ impl From<SessionError> for Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
-        let code = Some(error.code()).filter(|code| *code != "UNKNOWN");
-        let failure = if let RunError::Session(error) = error {
-            Self::from(error)
-        } else {
-            Self::from_error(&error, error.hint(), Exit::Refused)
-        };
-        Self { code, ..failure }
+        if let RunError::Session(error) = error {
+            return Self::from(error);
+        }
+        let code = Some(error.code());
+        Self { code, ..Self::from_error(&error, error.hint(), Exit::Refused) }
     }
 }
 
@@ -234,3 +225,10 @@ fn of_call(error: &AskError) -> Exit {
         | AskError::Sink(_) => Exit::ProviderFailed,
     }
 }
+
+#[cfg(test)]
+#[path = "failure_samples.rs"]
+mod samples;
+#[cfg(test)]
+#[path = "failure_tests.rs"]
+mod tests;

@@ -17,6 +17,7 @@ use super::report::RunReport;
 use super::state_desk::StateDesk as _;
 use super::tools::{Ran, Repeats, is_question, logged, parse_widget_submit, written_path};
 use crate::call::{CallFailure, Made, Order, free_path};
+use crate::error_code::ask_code;
 use crate::run_error::RunError;
 use crate::tool_loop::CliMcpResponseHandler;
 use crate::watch::CallEvent;
@@ -43,7 +44,11 @@ impl End {
     }
 
     fn aborted() -> Self {
-        Self::failed(Fault::new("ENGINE_ABORTED", "the turn was stopped", "`aiwf workflow resume` goes on"))
+        Self::failed(Fault::new(
+            "ENGINE_ABORTED",
+            "the turn was stopped",
+            "`aiwf workflow resume RUN` goes on",
+        ))
     }
 }
 
@@ -483,27 +488,6 @@ fn bounded(mut text: String) -> String {
 
 /// Why a provider did not answer, by the names that programs know.
 fn fault_of(error: &AskError) -> Fault {
-    let code = match error {
-        AskError::Stopped { .. } => "ENGINE_ABORTED",
-        AskError::NoKey { .. } | AskError::Status { status: 401 | 403, .. } => "LLM_AUTH_FAILED",
-        AskError::Status { status: 429, .. } => "LLM_RATE_LIMITED",
-        AskError::Status { .. } => "LLM_HTTP_ERROR",
-        AskError::TimedOut { .. } => "LLM_TIMEOUT",
-        AskError::Cut { .. }
-        | AskError::Empty { .. }
-        | AskError::Malformed { .. }
-        | AskError::TooLarge { .. } => "LLM_BAD_RESPONSE",
-        AskError::Setting { .. }
-        | AskError::KeyWithheld { .. }
-        | AskError::Unsendable { .. }
-        | AskError::PromptTooLong { .. } => "ENGINE_PRECONDITION_FAILED",
-        AskError::NotRecorded { .. }
-        | AskError::Unreadable { .. }
-        | AskError::NoProgram { .. }
-        | AskError::Failed { .. }
-        | AskError::Sink(_) => "LLM_ERROR",
-    };
-    // `retry` is for sessions.
-    let hint = error.hint().replace("`aiwf retry`", "`aiwf workflow resume`");
-    Fault::new(code, error.to_string(), hint)
+    let hint = error.hint_to("`aiwf workflow resume RUN`");
+    Fault::new(ask_code(error), error.to_string(), hint)
 }

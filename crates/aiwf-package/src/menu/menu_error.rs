@@ -69,19 +69,19 @@ impl MenuError {
         let listed =
             |known: &[String]| known.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
         match self {
-            Self::UnknownWorkflow { known, .. } => format!("the package has {}", listed(known)),
+            Self::UnknownWorkflow { known, .. } => format!("name one of {} in the menu", listed(known)),
             Self::ClassicWorkflow { .. } => {
                 "name a workflow of the package, or ask its author for one with a graph".to_owned()
             }
             Self::UnknownPrompt { known, .. } if known.is_empty() => {
-                "the agent has no prompts: `aiwf package check` lists what is wrong".to_owned()
+                "give the agent a prompt of that id; `aiwf package check PATH` lists what is wrong".to_owned()
             }
-            Self::UnknownPrompt { known, .. } => format!("its prompts are {}", listed(known)),
+            Self::UnknownPrompt { known, .. } => format!("name one of {} in the menu", listed(known)),
             Self::NotLoaded { .. } => {
                 "correct the file or the menu: paths are relative to the package".to_owned()
             }
             Self::Denied { .. } => {
-                "paths begin with `@project/`, `@pkg/` or `@state/`, or are relative to the package"
+                "begin the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package"
                     .to_owned()
             }
             Self::NotValid { .. } => "correct these in the package, then choose the item again".to_owned(),

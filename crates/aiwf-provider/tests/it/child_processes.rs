@@ -37,7 +37,7 @@ fn a_child_that_complains_at_length_is_heard_out() {
     let script = "head -c 500000 /dev/zero | tr '\\0' e >&2; echo 'the last words' >&2; exit 3";
     let error = command(script).error();
     assert!(
-        error.starts_with("command failed: it ended with exit code 3: …eee") || error.contains("…"),
+        error.starts_with("`command` failed: it ended with exit code 3: …eee") || error.contains("…"),
         "{error}"
     );
     assert!(error.contains("the last words\nhint: run `PROGRAM` yourself"), "{error}");
@@ -60,7 +60,7 @@ fn silence_ends_with_the_time_for_the_first_byte() {
     let mut agent = command("echo only complaints >&2; sleep 60");
     agent.setting.timeouts.first_byte = Duration::from_millis(300);
     insta::assert_snapshot!(agent.error(), @r"
-    not a byte of a reply from command within 300 ms
+    not a byte of a reply from `command` within 300 ms
     hint: `aiwf retry` asks again; `first_byte_timeout` of the provider sets how long to wait
     ");
 }
@@ -78,7 +78,7 @@ fn a_flood_ends_at_the_cap() {
     let mut agent = command("yes");
     agent.setting.max_reply_bytes = 100_000;
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of command is larger than 100000 bytes
+    the reply of `command` is larger than 100000 bytes
     hint: set `max_reply_bytes` of the provider
     ");
 }
@@ -127,7 +127,7 @@ fn a_stop_ends_the_call() {
         stop.raise();
     });
     insta::assert_snapshot!(agent.error(), @r"
-    the call to command was interrupted
+    the call to `command` was interrupted
     hint: `aiwf retry` asks again
     ");
     raiser.join().unwrap();
@@ -136,7 +136,7 @@ fn a_stop_ends_the_call() {
 #[test]
 fn a_signal_that_ends_the_child_is_named() {
     insta::assert_snapshot!(command("echo half; kill -9 $$").error(), @r"
-    command failed: signal 9 ended it
+    `command` failed: signal 9 ended it
     hint: run `PROGRAM` yourself to see what is wrong, then `aiwf retry`
     ");
 }

@@ -53,7 +53,7 @@ fn counts_by_model_stand_in_for_a_sum_of_zero() {
 fn an_error_that_calls_itself_success_is_none() {
     let result = r#"{"type":"result","subtype":"success","is_error":true,"num_turns":1,"result":"Failed to authenticate. API Error: 401","usage":{"input_tokens":3,"output_tokens":0}}"#;
     insta::assert_snapshot!(says(&[INIT, result], 1).error(), @r#"
-    claude-code failed: Failed to authenticate. API Error: 401
+    `claude-code` failed: Failed to authenticate. API Error: 401
     hint: log in by running `claude` yourself, or set `api_key_env` of the provider
     {"input_tokens":3,"output_tokens":0}
     "#);
@@ -63,7 +63,7 @@ fn an_error_that_calls_itself_success_is_none() {
 fn an_empty_result_is_no_reply() {
     let result = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":" \n"}"#;
     insta::assert_snapshot!(says(&[INIT, result], 0).error(), @r"
-    claude-code gave an empty reply
+    `claude-code` gave an empty reply
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -72,7 +72,7 @@ fn an_empty_result_is_no_reply() {
 fn a_result_without_a_turn_is_no_reply() {
     let result = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"/compact isn't available in this environment."}"#;
     insta::assert_snapshot!(says(&[INIT, result], 0).error(), @r"
-    claude-code failed: /compact isn't available in this environment
+    `claude-code` failed: /compact isn't available in this environment
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -81,7 +81,7 @@ fn a_result_without_a_turn_is_no_reply() {
 fn the_limit_of_turns_is_a_failure() {
     let result = r#"{"type":"result","subtype":"error_max_turns","is_error":false,"num_turns":3}"#;
     insta::assert_snapshot!(says(&[INIT, result], 0).error(), @r"
-    claude-code failed: error_max_turns
+    `claude-code` failed: error_max_turns
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -90,7 +90,7 @@ fn the_limit_of_turns_is_a_failure() {
 fn output_that_breaks_off_is_cut() {
     let broken = r#"{"type":"result","subtype":"success","is_error":false,"result":"The rep"#;
     insta::assert_snapshot!(says(&[INIT, broken], 0).error(), @r"
-    the reply of claude-code was cut off: it ended without saying that it was through
+    the reply of `claude-code` was cut off: it ended without saying that it was through
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -107,7 +107,7 @@ fn the_echo_of_a_prompt_is_no_reply() {
 fn an_old_version_is_named_as_such() {
     let agent = FakeAgent::new("claude-code", "echo \"error: unknown option '--restricted'\" >&2; exit 1");
     insta::assert_snapshot!(agent.error(), @r"
-    claude-code failed: it ended with exit code 1: error: unknown option '--restricted'
+    `claude-code` failed: it ended with exit code 1: error: unknown option '--restricted'
     hint: bring it up to date with `npm install -g @anthropic-ai/claude-code@latest`
     ");
 }

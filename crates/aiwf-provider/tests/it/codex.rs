@@ -44,7 +44,7 @@ fn a_failed_turn_is_a_failure() {
         r#"{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized"}}"#,
     ];
     insta::assert_snapshot!(says(&lines, 1).error(), @r"
-    codex failed: unexpected status 401 Unauthorized
+    `codex` failed: unexpected status 401 Unauthorized
     hint: log in with `codex login`, or set `api_key_env` of the provider
     ");
 }
@@ -54,7 +54,7 @@ fn a_failure_before_the_turn_has_the_programs_words() {
     let agent =
         FakeAgent::new("codex", "printf '\\033[31mError\\033[0m: wire_api chat is gone\\n' >&2; exit 1");
     insta::assert_snapshot!(agent.error(), @r"
-    codex failed: it ended with exit code 1: Error: wire_api chat is gone
+    `codex` failed: it ended with exit code 1: Error: wire_api chat is gone
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -64,7 +64,7 @@ fn a_usage_error_means_an_old_version() {
     let agent =
         FakeAgent::new("codex", "echo \"error: unexpected argument '--ephemeral' found\" >&2; exit 2");
     insta::assert_snapshot!(agent.error(), @r"
-    codex failed: it ended with exit code 2: error: unexpected argument '--ephemeral' found
+    `codex` failed: it ended with exit code 2: error: unexpected argument '--ephemeral' found
     hint: bring it up to date with `npm install -g @openai/codex@latest`
     ");
 }
@@ -72,7 +72,7 @@ fn a_usage_error_means_an_old_version() {
 #[test]
 fn a_turn_without_a_message_is_empty_and_still_costs() {
     insta::assert_snapshot!(says(&[COMPLETED], 0).error(), @r#"
-    codex gave an empty reply
+    `codex` gave an empty reply
     hint: `aiwf retry` asks again; what arrived is kept
     {"input_tokens":246,"output_tokens":12,"cached_tokens":40}
     "#);
@@ -104,7 +104,7 @@ fn a_turn_without_an_end_is_cut() {
         r#"{"type":"turn.comp"#,
     ];
     insta::assert_snapshot!(says(&lines, 0).error(), @r"
-    the reply of codex was cut off: stream closed before response.completed
+    the reply of `codex` was cut off: stream closed before response.completed
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -114,7 +114,7 @@ fn a_prompt_that_is_too_long_is_refused_before_anything_runs() {
     let mut agent = says(&[], 0);
     agent.payload = prompt(&"é".repeat(1_048_577));
     insta::assert_snapshot!(agent.error(), @r"
-    the prompt has 1048577 characters, and codex takes 1048576
+    the prompt has 1048577 characters, and `codex` takes 1048576
     hint: set `[session] budget_tokens`, give fewer files, or use another provider
     ");
     assert!(!agent.dir().join("pid").exists());
@@ -125,7 +125,7 @@ fn a_byte_order_mark_is_refused_before_anything_runs() {
     let mut agent = says(&[], 0);
     agent.payload = prompt("\u{feff}x");
     insta::assert_snapshot!(agent.error(), @r"
-    the prompt cannot reach codex unaltered: a byte order mark would be dropped in line 1, column 1
+    the prompt cannot reach `codex` unaltered: a byte order mark would be dropped in line 1, column 1
     hint: take these characters out of the prompt, or use another provider
     ");
     assert!(!agent.dir().join("pid").exists());

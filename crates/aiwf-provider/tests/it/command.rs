@@ -50,7 +50,7 @@ fn a_reply_that_is_no_text_is_refused_at_its_byte() {
     let (kept, _) = agent.ask();
     assert_eq!(kept.text, "abé");
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of command cannot be read: it is not UTF-8 at byte 4
+    the reply of `command` cannot be read: it is not UTF-8 at byte 4
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let (_, reply) = command("printf 'ab\\303'", &[]).ask();
@@ -63,7 +63,7 @@ fn a_non_zero_exit_has_the_programs_words_and_keeps_what_came() {
     let (kept, _) = agent.ask();
     assert_eq!(kept.text, "half\n");
     insta::assert_snapshot!(agent.error(), @r"
-    command failed: it ended with exit code 7: no credit
+    `command` failed: it ended with exit code 7: no credit
     hint: run `PROGRAM` yourself to see what is wrong, then `aiwf retry`
     ");
 }
@@ -71,7 +71,7 @@ fn a_non_zero_exit_has_the_programs_words_and_keeps_what_came() {
 #[test]
 fn an_empty_reply_is_an_error() {
     insta::assert_snapshot!(command("printf ' \\n'", &[]).error(), @r"
-    command gave an empty reply
+    `command` gave an empty reply
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -86,7 +86,7 @@ fn a_reply_in_json_is_found_by_its_pointer() {
     assert_eq!(kept.text, "the reply");
     agent.setting.reply = ReplySource::Json("/a/1".to_owned());
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of command cannot be read: there is no text at `/a/1`
+    the reply of `command` cannot be read: there is no text at `/a/1`
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     ");
     agent.setting.reply = ReplySource::Json("/c".to_owned());
@@ -98,12 +98,12 @@ fn json_that_breaks_off_is_named_unless_the_exit_says_more() {
     let mut agent = command(r#"printf '{"a":'"#, &[]);
     agent.setting.reply = ReplySource::Json("/a".to_owned());
     insta::assert_snapshot!(agent.error(), @r"
-    the reply of command cannot be read: it is no JSON: EOF while parsing a value at line 1 column 5
+    the reply of `command` cannot be read: it is no JSON: EOF while parsing a value at line 1 column 5
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let mut agent = command("echo 'not here' >&2; exit 1", &[]);
     agent.setting.reply = ReplySource::Json("/a".to_owned());
-    assert!(agent.error().starts_with("command failed: it ended with exit code 1: not here"));
+    assert!(agent.error().starts_with("`command` failed: it ended with exit code 1: not here"));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_file_that_was_not_written_is_a_failure() {
     let mut agent = command(":", &["{response_path}"]);
     agent.setting.reply = ReplySource::File;
     insta::assert_snapshot!(agent.error(), @r"
-    command failed: it wrote no reply to the response path
+    `command` failed: it wrote no reply to the response path
     hint: run `PROGRAM` yourself to see what is wrong, then `aiwf retry`
     ");
 }

@@ -98,7 +98,7 @@ fn a_prompt_that_begins_like_a_command_is_kept_from_being_one() {
 fn a_turn_that_counts_nothing_is_no_reply() {
     let zero = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":0,"output_tokens":0},"model_usage":[]}}}}"#;
     insta::assert_snapshot!(says(&[&chunk("half a rep"), zero]).error(), @r"
-    the reply of gemini-cli was cut off: its model was not asked, or broke off
+    the reply of `gemini-cli` was cut off: its model was not asked, or broke off
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -107,7 +107,7 @@ fn a_turn_that_counts_nothing_is_no_reply() {
 fn an_early_stop_is_a_failure() {
     let end = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"max_tokens","_meta":{"quota":{"token_count":{"input_tokens":1,"output_tokens":2}}}}}"#;
     insta::assert_snapshot!(says(&[&chunk("half"), end]).error(), @r#"
-    gemini-cli failed: it stopped early: max_tokens
+    `gemini-cli` failed: it stopped early: max_tokens
     hint: `aiwf retry` asks again; what arrived is kept
     {"input_tokens":1,"output_tokens":2}
     "#);
@@ -117,7 +117,7 @@ fn an_early_stop_is_a_failure() {
 fn an_error_of_the_protocol_is_a_failure() {
     let error = r#"{"jsonrpc":"2.0","id":3,"error":{"code":401,"message":"API key not valid."}}"#;
     insta::assert_snapshot!(says(&[error]).error(), @r"
-    gemini-cli failed: API key not valid. (code 401)
+    `gemini-cli` failed: API key not valid. (code 401)
     hint: log in by running `gemini` yourself, or set `api_key_env` of the provider
     ");
 }
@@ -126,14 +126,14 @@ fn an_error_of_the_protocol_is_a_failure() {
 fn an_error_that_wraps_the_servers_words_is_unwrapped() {
     let message = r#"{\"error\":{\"message\":\"no such key\",\"code\":401}}"#;
     let error = format!(r#"{{"jsonrpc":"2.0","id":3,"error":{{"code":401,"message":"{message}"}}}}"#);
-    assert!(says(&[&error]).error().starts_with("gemini-cli failed: no such key (code 401)\n"));
+    assert!(says(&[&error]).error().starts_with("`gemini-cli` failed: no such key (code 401)\n"));
 }
 
 #[test]
 fn a_missing_login_is_named() {
     let script = r#"read -r line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'; read -r line; echo '{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"Gemini API key is missing or not configured."}}'"#;
     insta::assert_snapshot!(FakeAgent::new("gemini-cli", script).error(), @r"
-    gemini-cli failed: Gemini API key is missing or not configured
+    `gemini-cli` failed: Gemini API key is missing or not configured
     hint: log in by running `gemini` yourself, or set `api_key_env` of the provider
     ");
 }
@@ -142,7 +142,7 @@ fn a_missing_login_is_named() {
 fn the_error_at_the_end_of_the_complaints_is_found() {
     let script = r#"printf 'Error: x\n    at y {z}\n{\n  "session_id": "s",\n  "error": {"type": "Error", "message": "Invalid auth method selected.", "code": 41}\n}\n' >&2; exit 41"#;
     insta::assert_snapshot!(FakeAgent::new("gemini-cli", script).error(), @r"
-    gemini-cli failed: it ended with exit code 41: Invalid auth method selected
+    `gemini-cli` failed: it ended with exit code 41: Invalid auth method selected
     hint: log in by running `gemini` yourself, or set `api_key_env` of the provider
     ");
 }
@@ -150,7 +150,7 @@ fn the_error_at_the_end_of_the_complaints_is_found() {
 #[test]
 fn a_folder_that_is_not_trusted_is_named() {
     insta::assert_snapshot!(FakeAgent::new("gemini-cli", "echo 'not trusted' >&2; exit 55").error(), @r"
-    gemini-cli failed: it ended with exit code 55: not trusted
+    `gemini-cli` failed: it ended with exit code 55: not trusted
     hint: run `gemini` in the project yourself and say whether you trust it
     ");
 }
@@ -160,7 +160,7 @@ fn a_variable_of_its_own_in_the_system_text_is_refused() {
     let mut agent = says(&[END]);
     agent.payload.system = Some("Use\nthe ${x} and ${read_file_ToolName}".to_owned());
     insta::assert_snapshot!(agent.error(), @r"
-    the prompt cannot reach gemini-cli unaltered: `${read_file_ToolName}` of the system text would be replaced in line 2, column 14
+    the prompt cannot reach `gemini-cli` unaltered: `${read_file_ToolName}` of the system text would be replaced in line 2, column 14
     hint: take these characters out of the prompt, or use another provider
     ");
 }
@@ -168,7 +168,7 @@ fn a_variable_of_its_own_in_the_system_text_is_refused() {
 #[test]
 fn a_program_that_leaves_the_talk_is_cut() {
     insta::assert_snapshot!(FakeAgent::new("gemini-cli", "read -r line; exit 0").error(), @r"
-    the reply of gemini-cli was cut off: it ended without saying that it was through
+    the reply of `gemini-cli` was cut off: it ended without saying that it was through
     hint: `aiwf retry` asks again; what arrived is kept
     ");
 }

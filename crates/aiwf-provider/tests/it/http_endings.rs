@@ -26,7 +26,7 @@ fn said(kind: &str, list: &[&str]) -> String {
 fn a_reply_that_reached_the_limit_of_its_tokens_is_a_cut() {
     let list = [&piece("hello"), &ending("length"), USAGE, "[DONE]"];
     assert_snapshot!(said("openai", &list), @"
-    the reply of local was cut off: it reached the 32000 tokens that `max_output_tokens` allows
+    the reply of `local` was cut off: it reached the 32000 tokens that `max_output_tokens` allows
     `aiwf retry` asks again; what arrived is kept
     ");
     // A model that only thought has said nothing, and would think as long again.
@@ -36,29 +36,29 @@ fn a_reply_that_reached_the_limit_of_its_tokens_is_a_cut() {
 #[test]
 fn a_refusal_is_a_failure() {
     assert_snapshot!(said("openai", &[&ending("content_filter"), USAGE, "[DONE]"]), @"
-    local failed: the request was refused (content_filter)
+    `local` failed: the request was refused (content_filter)
     change what the prompt asks for, or use another provider
     ");
     let blocked = r#"{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":3}}"#;
     assert_snapshot!(said("gemini", &[blocked]), @"
-    local failed: the request was refused (SAFETY)
+    `local` failed: the request was refused (SAFETY)
     change what the prompt asks for, or use another provider
     ");
     let broken = r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}],"usageMetadata":{"promptTokenCount":3}}"#;
     assert_snapshot!(said("gemini", &[broken]), @"
-    local failed: the model broke off (MALFORMED_FUNCTION_CALL)
+    `local` failed: the model broke off (MALFORMED_FUNCTION_CALL)
     `aiwf retry` asks again
     ");
     let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":3}}}"#;
     let delta = r#"{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":1}}"#;
     assert_snapshot!(said("anthropic", &[start, delta, r#"{"type":"message_stop"}"#]), @"
-    local failed: the request was refused (refusal)
+    `local` failed: the request was refused (refusal)
     change what the prompt asks for, or use another provider
     ");
     let delta =
         r#"{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"},"usage":{}}"#;
     assert_snapshot!(said("anthropic", &[start, delta, r#"{"type":"message_stop"}"#]), @"
-    the reply of local was cut off: the prompt and it fill all that the model can read
+    the reply of `local` was cut off: the prompt and it fill all that the model can read
     `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -66,7 +66,7 @@ fn a_refusal_is_a_failure() {
 #[test]
 fn a_reply_without_a_word_is_empty() {
     assert_snapshot!(said("openai", &[&piece(" \n"), STOP, USAGE, "[DONE]"]), @"
-    local gave an empty reply
+    `local` gave an empty reply
     `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -82,7 +82,7 @@ fn an_error_inside_a_stream_is_tried_again_only_before_a_word() {
     let (recorder, reply) = ask(setting("anthropic", &server));
     assert_eq!((reply.unwrap().n_attempts, recorder.text.as_str()), (2, "hel"));
     assert_snapshot!(said("anthropic", &[start, text, OVERLOADED]), @"
-    the reply of local was cut off: Overloaded
+    the reply of `local` was cut off: Overloaded
     `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -91,7 +91,7 @@ fn an_error_inside_a_stream_is_tried_again_only_before_a_word() {
 fn an_error_inside_a_stream_that_does_not_pass_is_told_at_once() {
     let error = r#"{"error":{"message":"the prompt is not allowed","type":"invalid_request_error"}}"#;
     assert_snapshot!(said("openai", &[USAGE, error]), @"
-    local failed: the prompt is not allowed
+    `local` failed: the prompt is not allowed
     `aiwf retry` asks again, once what it says is mended
     ");
 }
@@ -104,7 +104,7 @@ fn a_reply_that_is_larger_than_it_may_be_ends_the_call() {
     let (recorder, reply) = ask(setting);
     assert_eq!(recorder.text, "0123456789");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of local is larger than 10 bytes
+    the reply of `local` is larger than 10 bytes
     set `max_reply_bytes` of the provider
     ");
 }
@@ -117,7 +117,7 @@ fn an_event_that_is_larger_than_it_may_be_ends_the_call() {
     ]]);
     let (_, reply) = ask(setting("openai", &server));
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of local cannot be read: an event is larger than 8388608 bytes
+    the reply of `local` cannot be read: an event is larger than 8388608 bytes
     check that `type`, `base_url` and `reply` of the provider fit together
     ");
 }

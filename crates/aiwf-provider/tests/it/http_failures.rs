@@ -29,7 +29,7 @@ fn a_reply_that_was_cut_after_a_word_is_kept_and_not_asked_for_again() {
     assert_eq!(recorder.text, "hel");
     assert_eq!(server.received().len(), 1);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of local was cut off: the stream ended before the reply did
+    the reply of `local` was cut off: the stream ended before the reply did
     `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -41,7 +41,7 @@ fn a_connection_that_breaks_in_the_middle_is_a_cut() {
     let (recorder, reply) = ask(setting("openai", &server));
     assert_eq!(recorder.text, "hel");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    the reply of local was cut off: end of file before message length reached
+    the reply of `local` was cut off: end of file before message length reached
     `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -76,7 +76,7 @@ fn a_wait_that_is_too_long_is_named_and_not_waited_for() {
     let (_, reply) = ask(setting("openai", &server));
     assert_eq!(server.received().len(), 1);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    local answered 429: slow down; it asks to wait 120 s
+    `local` answered 429: slow down; it asks to wait 120 s
     wait, then `aiwf retry`
     ");
     let server = Server::answering(&[&answer(429, "retry-after: 30\r\n", "")]);
@@ -87,7 +87,7 @@ fn a_wait_that_is_too_long_is_named_and_not_waited_for() {
     let server = Server::answering(&[&answer(503, date, "")]);
     let (_, reply) = ask(setting("openai", &server));
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
-    local answered 503: service unavailable; it asks to wait 3600 s
+    `local` answered 503: service unavailable; it asks to wait 3600 s
     `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -103,7 +103,7 @@ fn what_passes_is_tried_four_times_and_then_told() {
         assert!(matches!(error, AskError::Status { status: found, .. } if found == status));
         if status == 529 {
             assert_snapshot!(shown(&error, &server), @"
-            local answered 529: <html> busy</html>
+            `local` answered 529: <html> busy</html>
             `aiwf retry` asks again; what arrived is kept
             ");
         }
@@ -121,17 +121,17 @@ fn what_does_not_pass_is_tried_once() {
         messages.push(shown(&reply.unwrap_err(), &server));
     }
     assert_snapshot!(messages.join("\n"), @"
-    local answered 400: it is not allowed
+    `local` answered 400: it is not allowed
     mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size
-    local answered 401: it is not allowed
+    `local` answered 401: it is not allowed
     check the key: `aiwf validate providers` says where it is looked for
-    local answered 403: it is not allowed
+    `local` answered 403: it is not allowed
     check the key: `aiwf validate providers` says where it is looked for
-    local answered 404: it is not allowed
+    `local` answered 404: it is not allowed
     check `model` and `base_url` of the provider
-    local answered 413: it is not allowed
+    `local` answered 413: it is not allowed
     mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size
-    local answered 418: it is not allowed
+    `local` answered 418: it is not allowed
     `aiwf retry` asks again; what arrived is kept
     ");
 }
@@ -183,7 +183,7 @@ fn a_redirect_is_not_followed() {
     let (_, reply) = ask(setting);
     assert_eq!(other.received().len(), 0);
     assert_snapshot!(shown(&reply.unwrap_err(), &server).replace(&other.url(), "http://OTHER"), @"
-    local answered 307: it redirects to `http://OTHER/v1/chat/completions`, which is not followed
+    `local` answered 307: it redirects to `http://OTHER/v1/chat/completions`, which is not followed
     set `base_url` to where the server is
     ");
 }
@@ -199,7 +199,7 @@ fn a_server_that_is_not_there_is_tried_four_times() {
     let error = reply.unwrap_err();
     let shown = format!("{error}\n{}", error.hint()).replace(&url, "http://SERVER");
     assert_snapshot!(shown, @"
-    local failed: there is no connection to `http://SERVER/v1`: Connection refused
+    `local` failed: there is no connection to `http://SERVER/v1`: Connection refused
     check the network and `base_url` of the provider, then `aiwf retry`
     ");
 }
@@ -220,7 +220,7 @@ fn a_server_that_speaks_no_tls_is_tried_once() {
     let (recorder, reply) = ask(setting);
     server.join().unwrap();
     assert_eq!(recorder.n_retries(), 0);
-    assert_snapshot!(reply.unwrap_err().to_string().replace(&url, "https://SERVER/v1"), @"local failed: there is no connection to `https://SERVER/v1`: received corrupt message of type InvalidContentType");
+    assert_snapshot!(reply.unwrap_err().to_string().replace(&url, "https://SERVER/v1"), @"`local` failed: there is no connection to `https://SERVER/v1`: received corrupt message of type InvalidContentType");
 }
 
 #[test]
@@ -235,18 +235,18 @@ fn what_is_no_stream_of_events_is_told() {
     let page = "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\nconnection: close\r\n\r\n<h1>hi";
     let server = Server::answering(&[page]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
-    the reply of local cannot be read: it is `text/html` and no stream of events
+    the reply of `local` cannot be read: it is `text/html` and no stream of events
     check that `type`, `base_url` and `reply` of the provider fit together
     ");
     let error = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{\"error\":\"no such model\"}";
     let server = Server::answering(&[error]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
-    local failed: no such model
+    `local` failed: no such model
     `aiwf retry` asks again, once what it says is mended
     ");
     let server = Server::answering(&[&events(&["hello"])]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
-    the reply of local cannot be read: an event is no JSON (expected value at line 1 column 1): hello
+    the reply of `local` cannot be read: an event is no JSON (expected value at line 1 column 1): hello
     check that `type`, `base_url` and `reply` of the provider fit together
     ");
 }

@@ -158,7 +158,7 @@ fn an_unknown_server_is_named_with_those_there_are() {
     let error = fixture.servers("plain", "").tools("fakee", &|| false).unwrap_err();
     assert_eq!(
         (error.to_string(), error.hint()),
-        ("there is no server `fakee`".to_owned(), "known: `fake`".to_owned())
+        ("there is no tool server `fakee`".to_owned(), "name one of `fake`".to_owned())
     );
 }
 

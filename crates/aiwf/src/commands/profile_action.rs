@@ -42,7 +42,7 @@ pub(crate) fn run(
             let files: Vec<(&str, &str)> =
                 session.code.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
             let preview = component_preview(&files, component)
-                .map_err(|error| Failure::refused(error.to_string(), "approve a generated reply first"))?;
+                .map_err(|error| Failure::refused(error.to_string(), error.hint()))?;
             if let Some(path) = matches.get_one::<String>("html") {
                 let path = engine.settings().current_dir.join(path);
                 write_atomic(&path, Durability::Process, |out| out.write_all(preview.html().as_bytes()))

@@ -377,7 +377,7 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
 
     hint: the input schema of `start_session` says which profiles there are and what each takes
 
-    error: profile `react-component` cannot begin
+    error: profile `react-component` cannot begin a session
       unknown parameter `x`
       `--component` is `button`, not a component name in Pascal case such as `Button`
 

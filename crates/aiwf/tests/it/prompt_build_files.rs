@@ -70,7 +70,7 @@ fn a_pattern_leaves_out_what_gitignore_names_and_hidden_files() {
     assert_eq!(files(&tree, &["."]), all);
     assert_snapshot!(run(&tree, &["*.log"]), @r#"
     --- stdout
-    {"schema_version":1,"command":"prompt build","exit_code":1,"error":"no file matches `*.log`","hint":"looked below `[project]`; a pattern leaves out hidden files and what `.gitignore` names: spell those out"}
+    {"schema_version":1,"command":"prompt build","exit_code":1,"error":"no file matches `*.log`\n  looked below: `[project]`","hint":"check the pattern; hidden files and what `.gitignore` names have to be spelled out"}
     --- exit code 1
     "#);
     assert_eq!(run(&tree, &["build/**"]).exit_code(), 1);
@@ -206,8 +206,9 @@ fn a_pattern_that_matches_nothing_is_an_error() {
     assert_snapshot!(outcome, @"
     --- stderr
     error: no file matches `sorce/**`
+      looked below: `[project]`
 
-    hint: looked below `[project]`; a pattern leaves out hidden files and what `.gitignore` names: spell those out
+    hint: check the pattern; hidden files and what `.gitignore` names have to be spelled out
     --- exit code 1
     ");
 }
@@ -218,21 +219,21 @@ fn a_pattern_that_is_none_is_an_error() {
     --- stderr
     error: `src/[a` is not a file pattern: unclosed character class; missing ']'
 
-    hint: patterns look like `src/**/*.rs`; quote them in a shell
+    hint: write it like `src/**/*.rs`, and quote it in a shell
     --- exit code 1
     ");
     assert_snapshot!(tree().run("prompt build change --instructions x --file 'src/{a'"), @"
     --- stderr
     error: `src/{a` is not a file pattern: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
 
-    hint: patterns look like `src/**/*.rs`; quote them in a shell
+    hint: write it like `src/**/*.rs`, and quote it in a shell
     --- exit code 1
     ");
     assert_snapshot!(tree().run("prompt build change --instructions x --file ''"), @"
     --- stderr
     error: `` is not a file pattern: it is empty
 
-    hint: patterns look like `src/**/*.rs`; quote them in a shell
+    hint: write it like `src/**/*.rs`, and quote it in a shell
     --- exit code 1
     ");
 }

@@ -77,7 +77,7 @@ fn json_without_the_reply_is_a_failure_and_what_came_is_kept() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: the reply of agent cannot be read: there is nothing at `/result/text`
+    error: the reply of `agent` cannot be read: there is nothing at `/result/text`
 
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     --- exit code 4
@@ -177,7 +177,7 @@ fn a_program_that_fails_leaves_what_it_said_and_can_be_asked_again() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: agent failed: it ended with exit code 7: no credit left
+    error: `agent` failed: it ended with exit code 7: no credit left
 
     hint: run `sh` yourself to see what is wrong, then `aiwf retry`
     --- exit code 4
@@ -190,7 +190,7 @@ fn a_program_that_fails_leaves_what_it_said_and_can_be_asked_again() {
     status    waiting, gate manual pending
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    problem   agent failed: it ended with exit code 7: no credit left
+    problem   `agent` failed: it ended with exit code 7: no credit left
     remark    what arrived is kept: iteration-1/planning-response.partial-1.md, iteration-1/planning-response.output-1.jsonl
     next      aiwf retry [id]
     --- exit code 0
@@ -242,7 +242,7 @@ fn a_program_that_hangs_is_ended_with_all_it_started() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: no whole reply from agent within 3 s
+    error: no whole reply from `agent` within 3 s
 
     hint: `aiwf retry` asks again; `timeout` of the provider sets how long to wait
     --- exit code 4
@@ -264,7 +264,7 @@ fn ctrl_c_ends_the_program_and_leaves_the_session_where_it_was() {
     let outcome = running.wait();
     insta::assert_snapshot!(scene.shown(&outcome), @"
     --- stderr
-    error: the call to agent was interrupted
+    error: the call to `agent` was interrupted
 
     hint: `aiwf retry` asks again
     --- exit code 130
@@ -284,7 +284,7 @@ fn a_flood_is_stopped() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: the reply of agent is larger than 100000 bytes
+    error: the reply of `agent` is larger than 100000 bytes
 
     hint: set `max_reply_bytes` of the provider
     --- exit code 4
@@ -299,7 +299,7 @@ fn an_empty_reply_is_a_failure() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: agent gave an empty reply
+    error: `agent` gave an empty reply
 
     hint: `aiwf retry` asks again; what arrived is kept
     --- exit code 4

@@ -44,7 +44,7 @@ fn a_key_that_is_turned_down_is_not_tried_again_and_not_shown() {
     let failure = scene.exits("approve", 4);
     insta::assert_snapshot!(scene.shown(&failure), @"
     --- stderr
-    error: model answered 401: no: [key]
+    error: `model` answered 401: no: [key]
 
     hint: check the key: `aiwf validate providers` says where it is looked for
     --- exit code 4
@@ -61,7 +61,7 @@ fn a_request_that_makes_no_sense_is_not_tried_again() {
     let (server, scene) = scene([Turn::status(400), Turn::text(PLAN)], "");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: model answered 400: scripted status 400
+    error: `model` answered 400: scripted status 400
 
     hint: mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size
     --- exit code 4
@@ -90,7 +90,7 @@ fn a_server_that_asks_to_wait_too_long_is_left_alone() {
     let (server, scene) = scene([busy, Turn::text(PLAN)], "");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: model answered 429: scripted status 429; it asks to wait 3600 s
+    error: `model` answered 429: scripted status 429; it asks to wait 3600 s
 
     hint: wait, then `aiwf retry`
     --- exit code 4
@@ -115,7 +115,7 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
     let (server, scene) = scene([cut, Turn::text(PLAN)], "");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: the reply of model was cut off: unexpected EOF during chunk size line
+    error: the reply of `model` was cut off: unexpected EOF during chunk size line
 
     hint: `aiwf retry` asks again; what arrived is kept
     --- exit code 4
@@ -130,7 +130,7 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
     status    waiting, gate manual pending
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    problem   the reply of model was cut off: unexpected EOF during chunk size line
+    problem   the reply of `model` was cut off: unexpected EOF during chunk size line
     remark    what arrived is kept: iteration-1/planning-response.partial-1.md
     next      aiwf retry [id]
     --- exit code 0
@@ -147,7 +147,7 @@ fn a_server_that_says_nothing_is_given_up() {
     let (_server, scene) = scene([hang, Turn::text(PLAN)], "first_byte_timeout = \"1s\"\n");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: not a byte of a reply from model within 1 s
+    error: not a byte of a reply from `model` within 1 s
 
     hint: `aiwf retry` asks again; `first_byte_timeout` of the provider sets how long to wait
     --- exit code 4
@@ -160,7 +160,7 @@ fn a_reply_that_never_ends_is_given_up_and_what_came_is_kept() {
     let (_server, scene) = scene([slow(), Turn::text(PLAN)], "timeout = \"2s\"\n");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: no whole reply from model within 2 s
+    error: no whole reply from `model` within 2 s
 
     hint: `aiwf retry` asks again; `timeout` of the provider sets how long to wait
     --- exit code 4
@@ -174,7 +174,7 @@ fn a_reply_that_is_too_large_is_given_up() {
     let (_server, scene) = scene([Turn::text("x".repeat(1_000))], "max_reply_bytes = 400\n");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: the reply of model is larger than 400 bytes
+    error: the reply of `model` is larger than 400 bytes
 
     hint: set `max_reply_bytes` of the provider
     --- exit code 4
@@ -198,7 +198,7 @@ fn ctrl_c_ends_a_call_and_keeps_what_came() {
     running.signal("INT");
     insta::assert_snapshot!(scene.shown(&running.wait()), @"
     --- stderr
-    error: the call to model was interrupted
+    error: the call to `model` was interrupted
 
     hint: `aiwf retry` asks again
     --- exit code 130

@@ -177,7 +177,7 @@ fn a_judge_that_fails_leaves_it_to_a_person() {
     let outcome = scene.run(crate::session::INIT);
     insta::assert_snapshot!(scene.shown(&outcome), @"
     --- stderr
-    error: judge answered 401: scripted status 401
+    error: `judge` answered 401: scripted status 401
 
     hint: check the key: `aiwf validate providers` says where it is looked for
     --- exit code 4

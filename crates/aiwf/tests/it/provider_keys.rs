@@ -49,7 +49,7 @@ fn a_key_goes_where_the_user_names_the_same_address() {
     let outcome = scene.exits(SEND, 4);
     let said = outcome.stderr_text();
     assert!(
-        said.starts_with("error: model failed: there is no connection to `http://model.invalid/v1`:"),
+        said.starts_with("error: `model` failed: there is no connection to `http://model.invalid/v1`:"),
         "{said}"
     );
     assert!(!said.contains(KEY));

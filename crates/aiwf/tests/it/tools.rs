@@ -198,7 +198,7 @@ fn what_cannot_be_called_is_a_clear_error() {
 
     $ aiwf tools call echo
     --- stderr
-    error: there is no server `echo`
+    error: there is no tool server `echo`
 
     hint: known: `fake`
     --- exit code 1

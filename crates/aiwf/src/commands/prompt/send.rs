@@ -5,7 +5,7 @@ use std::io;
 use std::num::NonZeroU32;
 
 use aiwf_engine::prompt::Recipe;
-use aiwf_engine::{Engine, EngineError, Sent, ToolOptions};
+use aiwf_engine::{Engine, EngineError, Sent, SessionError, ToolOptions};
 use clap::Args;
 use serde_json::json;
 
@@ -58,7 +58,9 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let bar = FileBar::new();
     let options = build::options(common);
     let engine = agreeing(call.engine(engine), args.yes);
-    let sent = engine.send(document, &flags, &options, provider, tools, &|progress| bar.show(progress))?;
+    let sent = engine
+        .send(document, &flags, &options, provider, tools, &|progress| bar.show(progress))
+        .map_err(without_a_session)?;
     output::problems(&sent.problems);
     for note in &sent.notes {
         output::say(note);
@@ -71,6 +73,18 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     }
     let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
     print(&sent, output, exit)
+}
+
+/// A failure in the words of who has no session that a retry would be for.
+fn without_a_session(error: SessionError) -> Failure {
+    let hint = match &error {
+        SessionError::Ask(error) => {
+            Some(error.hint_to("`aiwf prompt send`").replace("; what arrived is kept", ""))
+        }
+        _ => None,
+    };
+    let failure = Failure::from(error);
+    Failure { hint: hint.or(failure.hint), ..failure }
 }
 
 /// Whether tools are used, and how; a flag that would do nothing is an error.

@@ -1,0 +1,188 @@
+//! Names of errors for programs: what `--json` prints as `error.code` for runs, agents and conversations.
+//!
+//! They stay the same between versions and stand in the table of `docs/src/scripting.md`. `UNKNOWN` is what only
+//! sessions and changes can meet, whose errors are printed without a code.
+
+use aiwf_package::{ExtractError, PackageError, SourceError};
+use aiwf_prompt::PromptError;
+use aiwf_provider::AskError;
+use aiwf_store::{JournalError, LockError};
+use aiwf_tools::ToolsError;
+
+use crate::error::EngineError;
+use crate::packages::PackageToolError;
+use crate::run_error::RunError;
+use crate::session_error::SessionError;
+
+impl RunError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoRun { .. } | Self::AmbiguousRun { .. } | Self::Empty { .. } => "RUN_ID_INVALID",
+            Self::NoWorkflow { .. } => "NOT_A_WORKFLOW",
+            Self::Busy { .. } => "RUN_BUSY",
+            Self::Cancelled { .. } => "RUN_CANCELLED",
+            Self::Complete { .. } => "RUN_COMPLETE",
+            Self::NothingSaid => "NO_INPUT",
+            Self::PackageChanged { .. } => "PACKAGE_CHANGED",
+            Self::PackageGone { .. } => "PACKAGE_NOT_FOUND",
+            Self::StateChanged { .. } => "STATE_CHANGED",
+            Self::StateLost { .. } => "STATE_FILE_NOT_FOUND",
+            Self::NeverThere { .. } => "E_INVALID_TRANSITION",
+            Self::NoProvider | Self::PersonCannotAnswer { .. } => "ENGINE_PRECONDITION_FAILED",
+            Self::Unsendable { fault } if fault.code == "ENGINE_PRECONDITION_FAILED" => {
+                "ENGINE_PRECONDITION_FAILED"
+            }
+            Self::Unsendable { .. } => "CONTEXT_STILL_TOO_LARGE",
+            Self::StateInit(_) => "STATE_INIT_FAILED",
+            Self::Rejected(rejected) => rejected.code.as_str(),
+            Self::Package(error) => error.code(),
+            Self::Extract(ExtractError::Names(_)) => "PACKAGE_REFUSED",
+            Self::Extract(ExtractError::Store(_) | ExtractError::Lock(_)) | Self::Store(_) => {
+                "FILE_UNWRITABLE"
+            }
+            Self::Prompt(error) => prompt_code(error),
+            Self::Session(error) => error.code(),
+        }
+    }
+}
+
+impl SessionError {
+    /// A name for programs that stays the same between versions; `UNKNOWN` when only sessions can meet it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Ask(error) | Self::SendFailed { error, .. } => ask_code(error),
+            Self::UnknownProvider { .. } => "PROVIDER_UNKNOWN",
+            Self::PersonCannotReply { .. } | Self::HeldToReading { .. } => "ENGINE_PRECONDITION_FAILED",
+            Self::OverLimit { .. } => "BUDGET_EXCEEDED",
+            Self::NoPrice { .. } => "PRICE_UNKNOWN",
+            Self::OverBudget { .. } => "CONTEXT_STILL_TOO_LARGE",
+            Self::Config(_) => "CONFIG_INVALID",
+            Self::Lock(LockError::Taken) => "RUN_BUSY",
+            Self::Lock(LockError::Unusable { .. }) | Self::Journal(JournalError::Store(_)) => {
+                "FILE_UNWRITABLE"
+            }
+            Self::Journal(JournalError::Changed { .. }) => "JOURNAL_CHANGED",
+            Self::Journal(JournalError::TooNew { .. }) => "JOURNAL_TOO_NEW",
+            Self::Journal(JournalError::Unreadable { .. }) => "FILE_UNREADABLE",
+            Self::Tools(ToolsError::Untrusted { .. }) => "SERVER_UNTRUSTED",
+            Self::Tools(ToolsError::Stopped { .. }) => "ENGINE_ABORTED",
+            Self::Tools(_) | Self::NoTools { .. } => "TOOL_NOT_AVAILABLE",
+            Self::Engine(error) => error.code(),
+            Self::LinkInSession { .. } => "FILE_UNREADABLE",
+            Self::RecordingPlace { .. } => "INPUT_INVALID",
+            Self::NoSession { .. }
+            | Self::AmbiguousSession { .. }
+            | Self::NoOpenSession
+            | Self::SeveralOpenSessions { .. }
+            | Self::NoChange { .. }
+            | Self::ChangeExists { .. }
+            | Self::ChangeName { .. }
+            | Self::NoRequest
+            | Self::NothingToApply { .. }
+            | Self::EmptySession { .. }
+            | Self::OtherProfile { .. }
+            | Self::NoArtifact { .. }
+            | Self::OutsideSession { .. }
+            | Self::Conflicts { .. }
+            | Self::NoPlace { .. }
+            | Self::LinkInTheWay { .. }
+            | Self::NoPrompt { .. }
+            | Self::Stale { .. }
+            | Self::UnknownFiles { .. }
+            | Self::ReplyProblems { .. }
+            | Self::NoReplyYet { .. }
+            | Self::EditedPrompt { .. }
+            | Self::NotAwaited { .. }
+            | Self::Missing { .. }
+            | Self::NothingApproved { .. }
+            | Self::Params { .. }
+            | Self::BrokenProfile { .. }
+            | Self::ProfileExists { .. }
+            | Self::NoHome
+            | Self::UnknownProfile { .. }
+            | Self::Refused(_)
+            | Self::Profile(_)
+            | Self::Standards(_) => "UNKNOWN",
+        }
+    }
+}
+
+impl EngineError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreadable { .. }
+            | Self::NotUtf8 { .. }
+            | Self::TooLarge { .. }
+            | Self::LeavesDirectory { .. }
+            | Self::BrokenLink { .. }
+            | Self::NoDirectory { .. }
+            | Self::NotADirectory { .. } => "FILE_UNREADABLE",
+            Self::EmptyInput { .. }
+            | Self::NotJson { .. }
+            | Self::Document { .. }
+            | Self::UnknownName { .. }
+            | Self::TooSmall { .. }
+            | Self::NotAPlainName { .. }
+            | Self::BadPattern { .. }
+            | Self::NothingMatches { .. }
+            | Self::FilesTooLarge { .. } => "INPUT_INVALID",
+            Self::Prompt(error) => prompt_code(error),
+            Self::Store(_) => "FILE_UNWRITABLE",
+        }
+    }
+}
+
+impl PackageToolError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Select(error) => error.code(),
+            Self::Package(PackageError::Source(SourceError::Unreadable { .. }))
+            | Self::NotADirectory { .. } => "PACKAGE_NOT_FOUND",
+            Self::Package(PackageError::Source(
+                SourceError::Archive { .. } | SourceError::Directory { .. },
+            ))
+            | Self::Pack(_) => "PACKAGE_REFUSED",
+            Self::Package(PackageError::Faulty { .. }) => "MANIFEST_INVALID",
+            Self::Exists { .. } | Self::Name { .. } | Self::Plan(_) => "INPUT_INVALID",
+            Self::Store(_) => "FILE_UNWRITABLE",
+        }
+    }
+}
+
+fn prompt_code(error: &PromptError) -> &'static str {
+    match error {
+        PromptError::RequiredSectionsTooLarge { .. } => "CONTEXT_STILL_TOO_LARGE",
+        PromptError::TemplateNotFound(_) | PromptError::Template(_) => "TEMPLATE_INVALID",
+        PromptError::MissingField { .. }
+        | PromptError::Contradiction { .. }
+        | PromptError::UnknownComponent { .. }
+        | PromptError::Component { .. } => "INPUT_INVALID",
+    }
+}
+
+/// Why a provider did not answer, by the names that programs know.
+pub(crate) fn ask_code(error: &AskError) -> &'static str {
+    match error {
+        AskError::Stopped { .. } => "ENGINE_ABORTED",
+        AskError::NoKey { .. } | AskError::Status { status: 401 | 403, .. } => "LLM_AUTH_FAILED",
+        AskError::Status { status: 429, .. } => "LLM_RATE_LIMITED",
+        AskError::Status { .. } => "LLM_HTTP_ERROR",
+        AskError::TimedOut { .. } => "LLM_TIMEOUT",
+        AskError::Cut { .. }
+        | AskError::Empty { .. }
+        | AskError::Malformed { .. }
+        | AskError::TooLarge { .. } => "LLM_BAD_RESPONSE",
+        AskError::Setting { .. }
+        | AskError::KeyWithheld { .. }
+        | AskError::Unsendable { .. }
+        | AskError::PromptTooLong { .. } => "ENGINE_PRECONDITION_FAILED",
+        AskError::NotRecorded { .. }
+        | AskError::Unreadable { .. }
+        | AskError::NoProgram { .. }
+        | AskError::Failed { .. }
+        | AskError::Sink(_) => "LLM_ERROR",
+    }
+}

@@ -1,0 +1,660 @@
+//! One failure for every variant of every error that a user can meet.
+//!
+//! In: nothing. Out: lists by error type. The `match` in [`every_variant`] names no `_`, so a variant that is missing
+//! here does not compile; a type that is missing is found by the tests.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::Failure;
+use aiwf_engine::config::{ConfigError, ConfigFile, ConfigProblem, GateFlagError, GateName, Origin};
+use aiwf_engine::machine::{Flow, Phase, Refusal};
+use aiwf_engine::package::{ExtractError, PackageError, RejectCode, Rejected, SelectError, SourceError};
+use aiwf_engine::profile::{NoComponent, ParamProblem, ProfileError, ProfileProblem, StandardsError};
+use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, TemplatePlace, Tokens};
+use aiwf_engine::provider::AskError;
+use aiwf_engine::tool::ToolsError;
+use aiwf_engine::{
+    ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LockError,
+    PackageToolError, PlanProblem, RunError, SessionError, StoreError,
+};
+
+/// A variant by name, and what a user sees of it.
+pub(super) type Sample = (&'static str, Failure);
+
+/// The failures of one enum. Every variant has one line or several, and the compiler says when one has none.
+macro_rules! every_variant {
+    ($error:ident, $shown:expr, { $($variant:ident => [$($sample:expr),+ $(,)?]),+ $(,)? }) => {{
+        let name = |error: &$error| match error {
+            $($error::$variant { .. } => stringify!($variant),)+
+        };
+        let shown = $shown;
+        let mut samples: Vec<Sample> = Vec::new();
+        $($({
+            let error: $error = $sample;
+            assert_eq!(name(&error), stringify!($variant));
+            samples.push((stringify!($variant), shown(error)));
+        })+)+
+        samples
+    }};
+}
+
+#[path = "failure_samples/calls.rs"]
+mod calls;
+#[path = "failure_samples/packages.rs"]
+mod packages;
+
+/// Every list, with the type's name as it is in the source.
+pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
+    vec![
+        ("SessionError", session_errors()),
+        ("Refusal", refusals()),
+        ("RunError", run_errors()),
+        ("Rejected", rejected()),
+        ("EngineError", engine_errors()),
+        ("PromptError", prompt_errors()),
+        ("TemplateError", template_errors()),
+        ("TemplateNotFound", templates_not_found()),
+        ("ConfigError", config_errors()),
+        ("GateFlagError", gate_flag_errors()),
+        ("ProfileError", profile_errors()),
+        ("StandardsError", standards_errors()),
+        ("NoComponent", no_components()),
+        ("PackageToolError", packages::package_tool_errors()),
+        ("PackageError", packages::package_errors()),
+        ("SourceError", packages::source_errors()),
+        ("ArchiveError", packages::archive_errors()),
+        ("PackError", packages::pack_errors()),
+        ("ExtractError", packages::extract_errors()),
+        ("SelectError", packages::select_errors()),
+        ("MenuError", packages::menu_errors()),
+        ("AskError", calls::ask_errors()),
+        ("ToolsError", calls::tools_errors()),
+        ("ToolRefusal", calls::tool_refusals()),
+        ("StoreError", store_errors()),
+        ("JournalError", journal_errors()),
+        ("LockError", lock_errors()),
+        ("AddressError", calls::address_errors()),
+        ("ServeError", calls::serve_errors()),
+        ("TokenError", calls::token_errors()),
+    ]
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+fn texts<const N: usize>(texts: [&str; N]) -> Vec<String> {
+    texts.map(str::to_owned).to_vec()
+}
+
+fn denied() -> io::Error {
+    io::Error::from_raw_os_error(13)
+}
+
+fn missing() -> io::Error {
+    io::Error::from_raw_os_error(2)
+}
+
+fn store_error() -> StoreError {
+    StoreError { path: PathBuf::from("out/prompt.md"), source: denied() }
+}
+
+fn template_place() -> Box<TemplatePlace> {
+    Box::new(TemplatePlace {
+        name: text("templates/review.md"),
+        line: 14,
+        column: 8,
+        text: text("Ask {{ reviewer }} for help."),
+        width: 8,
+    })
+}
+
+fn profile_problems() -> Vec<ProfileProblem> {
+    vec![ProfileProblem {
+        file: text("profile.toml"),
+        line: 3,
+        message: text("unknown key `nmae`"),
+        hint: Some(text("did you mean `name`? known: `name`, `version`")),
+    }]
+}
+
+fn plan_problems() -> Vec<PlanProblem> {
+    vec![PlanProblem { path: text("../x.md"), problem: text("leaves the directory") }]
+}
+
+fn config_problem(line: usize) -> ConfigProblem {
+    ConfigProblem {
+        origin: Origin::File { file: ConfigFile::Project, line },
+        column: Some(1),
+        message: text("unknown key `plannr` in `[roles]`"),
+        nearest: Some(text("planner")),
+        advice: None,
+    }
+}
+
+fn one_rejected() -> Rejected {
+    Rejected {
+        code: RejectCode::InvalidTransition,
+        message: text("the run cannot go from `plan` to `done`: it can go to `review`"),
+        details: None,
+    }
+}
+
+fn no_key() -> AskError {
+    AskError::NoKey {
+        provider: text("openai"),
+        message: text("the variable `OPENAI_API_KEY` is not set"),
+        hint: text("set `OPENAI_API_KEY`, or name another variable as `api_key_env` in `[providers.openai]`"),
+    }
+}
+
+fn session_errors() -> Vec<Sample> {
+    every_variant!(SessionError, Failure::from, {
+        NoSession => [SessionError::NoSession { given: text("2026-01-x") }],
+        AmbiguousSession => [SessionError::AmbiguousSession {
+            given: text("2026"),
+            matching: texts(["2026-01-02-app", "2026-01-03-app"]),
+        }],
+        NoOpenSession => [SessionError::NoOpenSession],
+        SeveralOpenSessions => [SessionError::SeveralOpenSessions {
+            open: texts(["2026-01-02-app", "2026-01-03-app"]),
+        }],
+        NoChange => [
+            SessionError::NoChange { given: text("add-logn"), known: texts(["add-login"]) },
+            SessionError::NoChange { given: text("add-login"), known: Vec::new() },
+        ],
+        ChangeExists => [SessionError::ChangeExists { name: text("add-login") }],
+        ChangeName => [SessionError::ChangeName { name: text("a b"), why: "a space is in it" }],
+        NoRequest => [SessionError::NoRequest],
+        NothingToApply => [
+            SessionError::NothingToApply { id: text("add-login"), is_edited: false },
+            SessionError::NothingToApply { id: text("add-login"), is_edited: true },
+        ],
+        EmptySession => [SessionError::EmptySession { id: text("2026-01-02-app") }],
+        OtherProfile => [SessionError::OtherProfile {
+            id: text("2026-01-02-app"),
+            found: text("react"),
+            wanted: text("spring"),
+        }],
+        NoArtifact => [SessionError::NoArtifact { id: text("2026-01-02-app"), artifact: text("plan") }],
+        OutsideSession => [SessionError::OutsideSession { path: text("../other/plan.md") }],
+        Conflicts => [SessionError::Conflicts {
+            report: Box::new(ApplyReport {
+                session_id: text("2026-01-02-app"),
+                files: vec![ApplyFile {
+                    name: text("App.tsx"),
+                    target: text("src/App.tsx"),
+                    change: ApplyChange::Conflict,
+                    diff: String::new(),
+                }],
+                applied: false,
+                outdated: Vec::new(),
+            }),
+        }],
+        NoPlace => [SessionError::NoPlace { problems: texts(["`App.java` has no `package` line"]) }],
+        LinkInTheWay => [SessionError::LinkInTheWay { path: text("src/link") }],
+        LinkInSession => [SessionError::LinkInSession { path: text(".aiwf/sessions/x/code") }],
+        RecordingPlace => [SessionError::RecordingPlace { path: text(".aiwf/sessions") }],
+        SendFailed => [SessionError::SendFailed {
+            error: AskError::Cut {
+                provider: text("openai"),
+                message: text("the connection was closed"),
+                usage: None,
+            },
+            kept: text("reply.partial.md"),
+        }],
+        NoPrompt => [SessionError::NoPrompt { phase: "initialized" }],
+        Stale => [SessionError::Stale {
+            files: vec![Difference { path: text("plan.md"), approved: text("1f"), found: Some(text("2e")) }],
+        }],
+        UnknownFiles => [SessionError::UnknownFiles { files: texts([".aiwf/sessions/x/code/a.txt"]) }],
+        ReplyProblems => [
+            SessionError::ReplyProblems {
+                path: text(".aiwf/sessions/x/planning-response.md"),
+                problems: texts(["line 31: block `src/a.rs` is not closed"]),
+            },
+            SessionError::ReplyProblems {
+                path: text(".aiwf/sessions/x/planning-response.md"),
+                problems: texts(["line 31: block `src/a.rs` is not closed", "block `tests` is missing"]),
+            },
+        ],
+        NoReplyYet => [SessionError::NoReplyYet { path: text(".aiwf/sessions/x/planning-response.md") }],
+        OverBudget => [SessionError::OverBudget { needed: Tokens(142_300), budget: Tokens(128_000) }],
+        EditedPrompt => [SessionError::EditedPrompt { path: text(".aiwf/sessions/x/planning-prompt.md") }],
+        NotAwaited => [SessionError::NotAwaited { next: text("aiwf approve 2026-01-02-app") }],
+        Missing => [SessionError::Missing { path: text(".aiwf/sessions/x/plan.md") }],
+        NothingApproved => [SessionError::NothingApproved { path: text("plan.md") }],
+        Params => [SessionError::Params {
+            profile: text("react"),
+            problems: vec![ParamProblem {
+                param: text("name"),
+                message: text("`--name` is missing"),
+                hint: None,
+            }],
+        }],
+        BrokenProfile => [SessionError::BrokenProfile {
+            name: text("mine"),
+            message: text("`profile.toml` is missing"),
+        }],
+        ProfileExists => [SessionError::ProfileExists { name: text("react"), origin: "built-in" }],
+        NoHome => [SessionError::NoHome],
+        UnknownProfile => [
+            SessionError::UnknownProfile { name: text("raect"), known: texts(["react", "spring"]) },
+            SessionError::UnknownProfile { name: text("cobol"), known: texts(["react", "spring"]) },
+        ],
+        UnknownProvider => [
+            SessionError::UnknownProvider {
+                name: text("opnai"),
+                place: text("role `planner`"),
+                known: texts(["openai"]),
+            },
+            SessionError::UnknownProvider {
+                name: text("zzz"),
+                place: text("role `planner`"),
+                known: texts(["openai"]),
+            },
+        ],
+        HeldToReading => [SessionError::HeldToReading { provider: text("claude"), asked: "write" }],
+        OverLimit => [SessionError::OverLimit {
+            message: text("$4.10 are spent, it might cost $1.20, and `max_cost` is $5.00"),
+        }],
+        PersonCannotReply => [SessionError::PersonCannotReply { provider: text("manual") }],
+        NoPrice => [
+            SessionError::NoPrice { provider: text("local"), model: None },
+            SessionError::NoPrice { provider: text("local"), model: Some(text("llama-9")) },
+        ],
+        Ask => [SessionError::Ask(no_key())],
+        NoTools => [
+            SessionError::NoTools { phase: text("plan"), problems: Vec::new() },
+            SessionError::NoTools {
+                phase: text("plan"),
+                problems: texts(["`files__read` is not granted here"]),
+            },
+        ],
+        Tools => [SessionError::Tools(ToolsError::UnknownServer { server: text("fils"), known: texts(["files"]) })],
+        Refused => [SessionError::Refused(Refusal::NoFeedback)],
+        Journal => [SessionError::Journal(JournalError::Store(store_error()))],
+        Lock => [SessionError::Lock(LockError::Taken)],
+        Config => [SessionError::Config(ConfigError::LeavesProject)],
+        Profile => [SessionError::Profile(ProfileError { name: None, problems: profile_problems() })],
+        Standards => [SessionError::Standards(StandardsError { problems: profile_problems() })],
+        Engine => [SessionError::Engine(EngineError::EmptyInput { recipe: "session" })],
+    })
+}
+
+fn refusals() -> Vec<Sample> {
+    let shown = |error| Failure::from(SessionError::from(error));
+    every_variant!(Refusal, shown, {
+        NotNow => [
+            Refusal::NotNow {
+                flow: Flow::Session,
+                command: "approve",
+                situation: text("the planning prompt is yet to be sent"),
+                possible: vec!["step", "run", "reject", "cancel"],
+            },
+            Refusal::NotNow {
+                flow: Flow::Session,
+                command: "cancel",
+                situation: text("the session is complete"),
+                possible: Vec::new(),
+            },
+            Refusal::NotNow {
+                flow: Flow::Change,
+                command: "cancel",
+                situation: text("the change is cancelled"),
+                possible: Vec::new(),
+            },
+        ],
+        NoFeedback => [Refusal::NoFeedback],
+        CapTooLow => [
+            Refusal::CapTooLow { flow: Flow::Session, iteration: 3, given: 2 },
+            Refusal::CapTooLow { flow: Flow::Change, iteration: 3, given: 2 },
+        ],
+        WrongOutcome => [Refusal::WrongOutcome { phase: Phase::Planning, found: "verdict" }],
+        Markers => [Refusal::Markers { phase: Phase::Plan, marker: "PLAN" }],
+        Settled => [Refusal::Settled { phase: Phase::Plan }],
+        NotAtGate => [Refusal::NotAtGate { path: text("plan.md") }],
+        NotBound => [Refusal::NotBound { path: text("plan.md") }],
+    })
+}
+
+fn run_errors() -> Vec<Sample> {
+    let run_id = || text("r-20260102-1a2b");
+    every_variant!(RunError, Failure::from, {
+        NoRun => [RunError::NoRun { given: text("r-9") }],
+        AmbiguousRun => [RunError::AmbiguousRun { given: text("r-2"), matching: texts(["r-21", "r-22"]) }],
+        NoWorkflow => [RunError::NoWorkflow { run_id: run_id() }],
+        Busy => [RunError::Busy { run_id: run_id() }],
+        Cancelled => [RunError::Cancelled { run_id: run_id() }],
+        Complete => [RunError::Complete { run_id: run_id() }],
+        NothingSaid => [RunError::NothingSaid],
+        PackageChanged => [RunError::PackageChanged {
+            run_id: run_id(),
+            path: text("flows/app"),
+            was: text("1f2e"),
+            is: text("3d4c"),
+        }],
+        PackageGone => [RunError::PackageGone {
+            run_id: run_id(),
+            source: Box::new(PackageToolError::Package(PackageError::Source(SourceError::Unreadable {
+                path: PathBuf::from("flows/app"),
+                source: missing(),
+            }))),
+        }],
+        StateChanged => [RunError::StateChanged {
+            run_id: run_id(),
+            path: text(".aiwf/runs/r/state/workflow.md"),
+            found: text("1f2e"),
+            expected: texts(["3d4c", "5b6a"]),
+        }],
+        StateLost => [RunError::StateLost { run_id: run_id() }],
+        Empty => [RunError::Empty { run_id: run_id() }],
+        NeverThere => [RunError::NeverThere {
+            run_id: run_id(),
+            node: text("review"),
+            reached: texts(["start", "plan"]),
+        }],
+        Unsendable => [RunError::Unsendable {
+            fault: Fault {
+                code: text("CONTEXT_STILL_TOO_LARGE"),
+                message: text("the next request needs 9000 tokens and the window has 8000"),
+                hint: Some(text("raise `context_tokens` under `[workflow]`")),
+            },
+        }],
+        NoProvider => [RunError::NoProvider],
+        PersonCannotAnswer => [RunError::PersonCannotAnswer { provider: text("manual") }],
+        StateInit => [RunError::StateInit(Rejected {
+            code: RejectCode::SchemaValidation,
+            message: text("the state file does not fit its schema: `currentNodeId` is missing"),
+            details: None,
+        })],
+        Rejected => [RunError::Rejected(one_rejected())],
+        Package => [
+            RunError::Package(PackageToolError::Select(SelectError::AgentUnknown {
+                id: text("dev"),
+                known: texts(["analyst", "pm"]),
+            })),
+            RunError::Package(PackageToolError::Package(PackageError::Source(SourceError::Unreadable {
+                path: PathBuf::from("flows/app"),
+                source: missing(),
+            }))),
+        ],
+        Extract => [RunError::Extract(ExtractError::Store(store_error()))],
+        Prompt => [RunError::Prompt(PromptError::MissingField { mode: "run", field: "agent" })],
+        Store => [RunError::Store(store_error())],
+        Session => [
+            RunError::Session(SessionError::Lock(LockError::Taken)),
+            RunError::Session(SessionError::UnknownProvider {
+                name: text("opnai"),
+                place: text("`--provider`"),
+                known: texts(["openai"]),
+            }),
+            RunError::Session(SessionError::Ask(no_key())),
+            RunError::Session(SessionError::Journal(JournalError::Changed {
+                path: PathBuf::from(".aiwf/runs/r/journal.jsonl"),
+                line: 7,
+                problem: text("its hash does not follow from line 6"),
+            })),
+            RunError::Session(SessionError::Config(ConfigError::Invalid { problems: vec![config_problem(7)] })),
+            RunError::Session(SessionError::Tools(ToolsError::Untrusted {
+                name: text("files"),
+                shown_command: text("npx files"),
+            })),
+        ],
+    })
+}
+
+fn rejected() -> Vec<Sample> {
+    let shown = |code: RejectCode| Failure::from(RunError::from(Rejected { code, ..one_rejected() }));
+    every_variant!(RejectCode, shown, {
+        PreconditionFailed => [RejectCode::PreconditionFailed],
+        InvalidFrontMatter => [RejectCode::InvalidFrontMatter],
+        SchemaValidation => [RejectCode::SchemaValidation],
+        InvalidTransition => [RejectCode::InvalidTransition],
+    })
+}
+
+fn engine_errors() -> Vec<Sample> {
+    let path = || PathBuf::from("docs/spec.md");
+    every_variant!(EngineError, Failure::from, {
+        Unreadable => [
+            EngineError::Unreadable { path: path(), source: missing() },
+            EngineError::Unreadable { path: path(), source: denied() },
+            EngineError::Unreadable { path: path(), source: io::Error::from_raw_os_error(21) },
+            EngineError::Unreadable { path: path(), source: io::Error::from(io::ErrorKind::TimedOut) },
+        ],
+        NotUtf8 => [EngineError::NotUtf8 { path: path(), offset: 17 }],
+        TooLarge => [EngineError::TooLarge { path: path(), limit: 16 * 1024 * 1024 }],
+        LeavesDirectory => [EngineError::LeavesDirectory { path: path(), root: "the project" }],
+        BrokenLink => [EngineError::BrokenLink { path: path() }],
+        NoDirectory => [EngineError::NoDirectory { what: "session directory", path: path() }],
+        NotADirectory => [EngineError::NotADirectory { what: "session directory", path: path() }],
+        EmptyInput => [EngineError::EmptyInput { recipe: "session" }],
+        NotJson => [EngineError::NotJson {
+            recipe: "session",
+            message: text("expected `,` or `}`"),
+            line: 3,
+            column: 5,
+        }],
+        Document => [
+            EngineError::Document {
+                recipe: "session",
+                place: Some(text("files[0].path")),
+                message: text("expected a text, found a number"),
+                hint: None,
+            },
+            EngineError::Document {
+                recipe: "session",
+                place: None,
+                message: text("unknown field `phse`"),
+                hint: Some(text("did you mean `phase`?")),
+            },
+        ],
+        UnknownName => [
+            EngineError::UnknownName {
+                what: "phase",
+                name: text("planing"),
+                place: Some(text("phase")),
+                known: vec!["planning", "reviewing"],
+            },
+            EngineError::UnknownName {
+                what: "phase",
+                name: text("zzz"),
+                place: None,
+                known: vec!["planning", "reviewing"],
+            },
+        ],
+        TooSmall => [EngineError::TooSmall { field: "iteration", found: 0, least: 1 }],
+        NotAPlainName => [EngineError::NotAPlainName { what: "agent", name: text("../x") }],
+        BadPattern => [EngineError::BadPattern {
+            pattern: text("src/[a"),
+            message: text("a `[` is not closed"),
+        }],
+        NothingMatches => [EngineError::NothingMatches {
+            pattern: text("src/**/*.rs"),
+            searched: PathBuf::from("/home/me/app"),
+        }],
+        FilesTooLarge => [EngineError::FilesTooLarge { limit: 64 * 1024 * 1024 }],
+        Prompt => [EngineError::Prompt(PromptError::MissingField { mode: "run", field: "agent" })],
+        Store => [EngineError::Store(store_error())],
+    })
+}
+
+fn prompt_errors() -> Vec<Sample> {
+    let shown = |error| Failure::from(EngineError::Prompt(error));
+    every_variant!(PromptError, shown, {
+        RequiredSectionsTooLarge => [PromptError::RequiredSectionsTooLarge {
+            needed: Tokens(142_300),
+            budget: Tokens(128_000),
+            largest: text("source:src/schema.sql"),
+            largest_tokens: Tokens(61_900),
+        }],
+        TemplateNotFound => [PromptError::TemplateNotFound(TemplateNotFound {
+            agent: text("codex"),
+            phase: text("plann"),
+            tried: texts([".aiwf/templates/system/CODEX-plann.md"]),
+        })],
+        Template => [PromptError::Template(TemplateError::TooManySteps {
+            name: text("templates/review.md"),
+            limit: 1_000_000,
+        })],
+        MissingField => [PromptError::MissingField { mode: "run", field: "agent" }],
+        Contradiction => [PromptError::Contradiction {
+            field: "mode",
+            found: text("run"),
+            other_field: "intent",
+            other: text("chat"),
+        }],
+        UnknownComponent => [
+            PromptError::UnknownComponent {
+                id: text("persna"),
+                nearest: Some(text("persona")),
+                known: texts(["persona", "rules"]),
+            },
+            PromptError::UnknownComponent { id: text("zzz"), nearest: None, known: texts(["persona", "rules"]) },
+        ],
+        Component => [PromptError::Component { id: text("tickets"), message: text("the ticket is closed") }],
+    })
+}
+
+fn template_errors() -> Vec<Sample> {
+    let shown = |error| Failure::from(EngineError::Prompt(PromptError::Template(error)));
+    every_variant!(TemplateError, shown, {
+        UndefinedVariable => [
+            TemplateError::UndefinedVariable {
+                variable: text("reviewer"),
+                place: template_place(),
+                defined: texts(["files", "reviewers", "task"]),
+            },
+            TemplateError::UndefinedVariable {
+                variable: text("reviewer"),
+                place: template_place(),
+                defined: Vec::new(),
+            },
+        ],
+        Invalid => [TemplateError::Invalid { message: text("unexpected end of block"), place: template_place() }],
+        TooManySteps => [TemplateError::TooManySteps { name: text("templates/review.md"), limit: 1_000_000 }],
+        TooLarge => [TemplateError::TooLarge { name: text("templates/review.md"), limit: 64 * 1024 * 1024 }],
+    })
+}
+
+fn templates_not_found() -> Vec<Sample> {
+    let shown = |phase: &str| {
+        let error = TemplateNotFound {
+            agent: text("codex"),
+            phase: text(phase),
+            tried: texts([".aiwf/templates/system/CODEX-x.md", ".aiwf/templates/system/BASE-x.md"]),
+        };
+        Failure::from(EngineError::Prompt(PromptError::TemplateNotFound(error)))
+    };
+    vec![("a phase that is almost known", shown("implment")), ("a phase of one's own", shown("deploy"))]
+}
+
+fn config_errors() -> Vec<Sample> {
+    every_variant!(ConfigError, Failure::from, {
+        NoProjectDir => [ConfigError::NoProjectDir { path: PathBuf::from("/home/me/ap") }],
+        Unreadable => [ConfigError::Unreadable { file: ConfigFile::User, source: denied() }],
+        NotAFile => [ConfigError::NotAFile { file: ConfigFile::Project }],
+        LeavesProject => [ConfigError::LeavesProject],
+        TooLarge => [ConfigError::TooLarge { file: ConfigFile::Project }],
+        NotUtf8 => [ConfigError::NotUtf8 { file: ConfigFile::Project, line: 3 }],
+        Invalid => [
+            ConfigError::Invalid { problems: vec![config_problem(7)] },
+            ConfigError::Invalid {
+                problems: vec![ConfigProblem { nearest: None, ..config_problem(7) }],
+            },
+            ConfigError::Invalid { problems: vec![config_problem(7), config_problem(9)] },
+        ],
+    })
+}
+
+fn gate_flag_errors() -> Vec<Sample> {
+    let shown = |error: GateFlagError| Failure::usage(error.to_string(), error.hint());
+    every_variant!(GateFlagError, shown, {
+        NoKind => [GateFlagError::NoKind { text: text("planning.prompt") }],
+        UnknownGate => [
+            GateFlagError::UnknownGate { name: text("planing.prompt") },
+            GateFlagError::UnknownGate { name: text("zzz") },
+        ],
+        UnknownKind => [GateFlagError::UnknownKind {
+            name: GateName::ALL[0],
+            kind: text("never"),
+        }],
+    })
+}
+
+fn profile_errors() -> Vec<Sample> {
+    let shown = |name: Option<&str>, problems| {
+        let name = name.map(text);
+        Failure::from(SessionError::from(ProfileError { name, problems }))
+    };
+    let without_hint = |mut problem: ProfileProblem| {
+        problem.hint = None;
+        problem
+    };
+    vec![
+        ("with a name", shown(Some("mine"), profile_problems())),
+        ("without a name", shown(None, profile_problems())),
+        ("without a hint", shown(Some("mine"), profile_problems().into_iter().map(without_hint).collect())),
+    ]
+}
+
+fn standards_errors() -> Vec<Sample> {
+    vec![(
+        "with problems",
+        Failure::from(SessionError::from(StandardsError { problems: profile_problems() })),
+    )]
+}
+
+fn no_components() -> Vec<Sample> {
+    let shown = |component: Option<&str>, files: &[&str]| {
+        let error = NoComponent {
+            component: component.map(text),
+            files: files.iter().map(|file| text(file)).collect(),
+        };
+        Failure::refused(error.to_string(), error.hint())
+    };
+    vec![
+        ("nothing generated", shown(None, &[])),
+        ("no such component", shown(Some("Buton"), &["App.tsx"])),
+        ("no component at all", shown(None, &["theme.css"])),
+    ]
+}
+
+fn store_errors() -> Vec<Sample> {
+    let shown = |number| {
+        let source = io::Error::from_raw_os_error(number);
+        Failure::from(EngineError::from(StoreError { path: PathBuf::from("out/prompt.md"), source }))
+    };
+    vec![
+        ("no directory", shown(2)),
+        ("no right", shown(13)),
+        ("a directory", shown(21)),
+        ("no room", shown(28)),
+        ("anything else", shown(30)),
+    ]
+}
+
+fn journal_errors() -> Vec<Sample> {
+    let shown = |error| Failure::from(SessionError::Journal(error));
+    let path = || PathBuf::from(".aiwf/sessions/x/journal.jsonl");
+    every_variant!(JournalError, shown, {
+        Unreadable => [JournalError::Unreadable { path: path(), source: denied() }],
+        Changed => [
+            JournalError::Changed { path: path(), line: 7, problem: text("its hash does not follow from line 6") },
+            JournalError::Changed { path: path(), line: 2, problem: text("it is not JSON") },
+            JournalError::Changed { path: path(), line: 1, problem: text("it is not JSON") },
+        ],
+        TooNew => [JournalError::TooNew { path: path(), line: 7, found: 9 }],
+        Store => [JournalError::Store(store_error())],
+    })
+}
+
+fn lock_errors() -> Vec<Sample> {
+    let shown = |error| Failure::from(SessionError::Lock(error));
+    every_variant!(LockError, shown, {
+        Taken => [LockError::Taken],
+        Unusable => [LockError::Unusable { path: PathBuf::from(".aiwf/sessions/x/lock"), source: denied() }],
+    })
+}

@@ -1,0 +1,289 @@
+//! Every error a user can meet, in one place to be read, and what must hold for all of them.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use aiwf_engine::config::setting_docs;
+
+use super::{Failure, samples};
+
+/// Errors that are no type of their own to a user, and where their words go.
+const INNER: [(&str, &str); 11] = [
+    ("ApplyProblem", "a line of `SessionError::NoPlace`"),
+    ("CallError", "the result of a call, for a model; both of its variants are listed"),
+    ("ConditionError", "a finding of `aiwf package check`"),
+    ("ConfinedError", "words of a `ToolError`"),
+    ("EditError", "words of a `Rejected`"),
+    ("MenuFault", "a finding of `aiwf package check`"),
+    ("ParamProblem", "a line of `SessionError::Params`"),
+    ("PlanProblem", "a line of whatever cannot be written"),
+    ("ToolError", "the result of a call, for a model"),
+    ("TurnsTooLarge", "the fault `CONTEXT_STILL_TOO_LARGE` of a run"),
+    ("Unsent", "words of a `ToolsError`"),
+];
+
+/// As `output::note_failure` prints it, without colours.
+fn shown(failure: &Failure) -> String {
+    let mut text = format!("error: {}\n", failure.message);
+    for cause in &failure.causes {
+        let _ = writeln!(text, "  caused by: {cause}");
+    }
+    if let Some(hint) = &failure.hint {
+        let _ = writeln!(text, "\nhint: {hint}");
+    }
+    text
+}
+
+#[test]
+fn every_error_can_be_read_in_one_place() {
+    for (error, samples) in samples::all() {
+        let mut page = String::new();
+        for (variant, failure) in samples {
+            let _ = writeln!(
+                page,
+                "── {variant} ({}, {})\n{}",
+                failure.exit.code(),
+                failure.code(),
+                shown(&failure)
+            );
+        }
+        insta::with_settings!({ omit_expression => true, description => error }, {
+            insta::assert_snapshot!(error, page);
+        });
+    }
+}
+
+#[test]
+fn every_error_says_what_is_wrong_and_one_thing_to_do() {
+    let mut faults = String::new();
+    let mut n_variants = 0;
+    for (error, samples) in samples::all() {
+        n_variants += samples.len();
+        for (variant, failure) in samples {
+            for fault in faults_of(&failure) {
+                let _ = writeln!(faults, "{error}::{variant} {fault}\n{}", shown(&failure));
+            }
+        }
+    }
+    assert!(n_variants > 200, "only {n_variants} samples");
+    assert!(faults.is_empty(), "{faults}");
+}
+
+/// What is wrong with the words of a failure.
+fn faults_of(failure: &Failure) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut fault = |text: &str| faults.push(text.to_owned());
+    let message = failure.message.as_str();
+    let first_line = message.lines().next().unwrap_or_default();
+    if message.chars().next().is_none_or(char::is_uppercase) {
+        fault("begins with an upper-case letter");
+    }
+    if first_line.chars().count() > 200 {
+        fault("is longer than a line is read");
+    }
+    let chain = [&[failure.message.clone()], failure.causes.as_slice()].concat().join("\n");
+    if chain.matches("failed to").count() > 1 || chain.matches("could not").count() > 1 {
+        fault("says more than once that something did not work");
+    }
+    if failure.causes.iter().any(|cause| message.contains(cause.as_str())) {
+        fault("says its cause twice");
+    }
+    let Some(hint) = &failure.hint else {
+        fault("has no hint");
+        return faults;
+    };
+    let is_list = hint.contains("known: ");
+    if hint.contains('\n') || hint.is_empty() || (hint.chars().count() > 200 && !is_list) {
+        fault("has a hint that is no single line");
+    }
+    if hint.chars().next().is_some_and(char::is_uppercase) {
+        fault("has a hint that begins with an upper-case letter");
+    }
+    for text in [message, hint].into_iter().chain(failure.causes.iter().map(String::as_str)) {
+        if text.lines().any(|line| line.ends_with('.') && !is_excerpt(line)) {
+            fault("ends with a period");
+        }
+        let (plain, ticked) = split_ticks(text);
+        if plain.contains(['{', '}'])
+            || ["Some(", "None", "Err(", "Ok("].iter().any(|word| plain.contains(word))
+        {
+            fault("shows how the program sees it");
+        }
+        // `next:` is a line of `aiwf status`, as that prints it.
+        let mut commands = plain.split("aiwf ").skip(1).filter_map(|rest| rest.split_whitespace().next());
+        if !plain.starts_with("next: ")
+            && commands.any(|word| crate::cli::command().find_subcommand(word).is_some())
+        {
+            fault("names a command without backticks");
+        }
+        for command in ticked.iter().filter(|ticked| **ticked == "aiwf" || ticked.starts_with("aiwf ")) {
+            if let Err(why) = check_command(command) {
+                fault(&format!("names `{command}`: {why}"));
+            }
+        }
+        for table in ticked.iter().filter(|ticked| is_table(ticked)) {
+            if !is_known_table(table) {
+                fault(&format!("names a table `{table}` that no configuration has"));
+            }
+        }
+        for flag in ticked.iter().filter(|ticked| ticked.starts_with("--")) {
+            let name = flag.split([' ', '=']).next().unwrap_or_default();
+            if !PROFILE_FLAGS.contains(&name) && !has_flag_anywhere(&crate::cli::command(), name) {
+                fault(&format!("names a flag `{flag}` that no command has"));
+            }
+        }
+    }
+    faults
+}
+
+/// Flags that a profile's manifest makes.
+const PROFILE_FLAGS: [&str; 1] = ["--name"];
+
+/// A line of a template with its number.
+fn is_excerpt(line: &str) -> bool {
+    line.split_once(" | ").is_some_and(|(number, _)| number.trim().parse::<u32>().is_ok())
+}
+
+/// What stands outside of backticks, and each text inside of them; excerpts are left out.
+fn split_ticks(text: &str) -> (String, Vec<&str>) {
+    let mut plain = String::new();
+    let mut ticked = Vec::new();
+    for line in text.lines().filter(|line| !is_excerpt(line)) {
+        for (index, part) in line.split('`').enumerate() {
+            if index % 2 == 0 { plain += part } else { ticked.push(part) }
+        }
+        plain.push('\n');
+    }
+    (plain, ticked)
+}
+
+fn has_flag(command: &clap::Command, flag: &str) -> bool {
+    let name = flag.trim_start_matches("--");
+    name == "help" || command.get_arguments().any(|arg| arg.get_long() == Some(name))
+}
+
+fn has_flag_anywhere(command: &clap::Command, flag: &str) -> bool {
+    has_flag(command, flag) || command.get_subcommands().any(|below| has_flag_anywhere(below, flag))
+}
+
+/// Whether a command line could be typed: the command exists, and has these flags and so many arguments.
+fn check_command(line: &str) -> Result<(), String> {
+    let root = crate::cli::command();
+    let mut command = &root;
+    let mut words = line.split(' ').skip(1).peekable();
+    if words.next_if(|word| ["PROFILE", "react"].contains(word)).is_some() {
+        return match words.next() {
+            Some("init") => Ok(()),
+            word => Err(format!("a profile has no command {word:?}")),
+        };
+    }
+    while let Some(below) = words.peek().and_then(|word| command.find_subcommand(word)) {
+        command = below;
+        words.next();
+    }
+    let mut n_arguments = command.get_positionals().count();
+    if command.has_subcommands() && n_arguments == 0 && words.peek().is_some() {
+        return Err(format!("there is no command {:?}", words.peek()));
+    }
+    let is_open =
+        command.get_positionals().any(|arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1));
+    let mut is_quoted = false;
+    while let Some(word) = words.next() {
+        if is_quoted || word.starts_with('\'') {
+            is_quoted = !word.ends_with('\'');
+            if is_quoted {
+                continue;
+            }
+        }
+        if word.starts_with("--") {
+            let Some(arg) = command
+                .get_arguments()
+                .chain(root.get_arguments())
+                .find(|arg| arg.get_long() == Some(word.trim_start_matches("--")))
+            else {
+                if word == "--help" {
+                    continue;
+                }
+                return Err(format!("there is no flag {word:?}"));
+            };
+            if arg.get_action().takes_values() {
+                words.next();
+            }
+        } else if n_arguments > 0 || is_open {
+            n_arguments = n_arguments.saturating_sub(1);
+        } else {
+            return Err(format!("it does not take {word:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn is_table(ticked: &str) -> bool {
+    ticked.strip_prefix('[').is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
+/// Whether a table such as `[providers.NAME]` is one of the configuration.
+fn is_known_table(ticked: &str) -> bool {
+    let name = ticked.trim_start_matches('[').split([']', '.']).next().unwrap_or_default();
+    setting_docs()
+        .iter()
+        .any(|table| table.table.trim_start_matches('[').split([']', '.']).next() == Some(name))
+}
+
+#[test]
+fn every_code_of_a_run_is_documented() {
+    let documented = std::fs::read_to_string(workspace().join("docs/src/scripting.md")).unwrap();
+    for (error, samples) in samples::all() {
+        if !["RunError", "Rejected", "PackageToolError", "SourceError", "SelectError", "MenuError"]
+            .contains(&error)
+        {
+            continue;
+        }
+        for (variant, failure) in samples {
+            assert!(
+                documented.contains(&format!("`{}`", failure.code())),
+                "docs/src/scripting.md does not list `{}` of {error}::{variant}",
+                failure.code()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_error_type_of_the_workspace_is_listed() {
+    let listed: Vec<&str> = samples::all().into_iter().map(|(error, _)| error).collect();
+    let mut found = Vec::new();
+    error_types(&workspace().join("crates"), &mut found);
+    assert!(found.len() > 35, "{found:?}");
+    for error in &found {
+        assert!(
+            listed.contains(&error.as_str()) || INNER.iter().any(|(inner, _)| inner == error),
+            "list the variants of `{error}` in failure_samples.rs, or say in `INNER` where its words go"
+        );
+    }
+    for (inner, _) in INNER {
+        assert!(found.iter().any(|error| error == inner), "there is no `{inner}` any more");
+    }
+}
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The names of all types that are made errors by a derive.
+fn error_types(directory: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            error_types(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for (at, derive) in text.match_indices("thiserror::Error)]\n") {
+                let after = &text[at + derive.len()..];
+                let words = || after.split_whitespace().zip(after.split_whitespace().skip(1));
+                let name = words().find(|(word, _)| ["enum", "struct"].contains(word)).unwrap().1;
+                found.push(name.split(['(', ';']).next().unwrap().to_owned());
+            }
+        }
+    }
+}
