@@ -319,13 +319,13 @@ impl Toolbox {
         grant: &Grant,
     ) -> Result<(Policy, Vec<String>), SessionError> {
         let mut problems = Vec::new();
-        let policy = self.policy_or(rules, grant, &mut |error| match error {
+        let policy = self.policy_or(rules, grant, &mut |error| {
             // Who has to be asked first is asked, and who wants to stop stops.
-            error @ (ToolsError::Untrusted { .. } | ToolsError::Stopped { .. }) => Err(error.into()),
-            error => {
-                problems.push(error.to_string());
-                Ok(())
+            if matches!(error, ToolsError::Untrusted { .. } | ToolsError::Stopped { .. }) {
+                return Err(error.into());
             }
+            problems.push(error.to_string());
+            Ok(())
         })?;
         Ok((policy, problems))
     }
