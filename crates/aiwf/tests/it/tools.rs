@@ -193,14 +193,14 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: there is no tool `fake__ech`
 
-    hint: known: `fake__echo`
+    hint: name one of `fake__echo`
     --- exit code 1
 
     $ aiwf tools call echo
     --- stderr
     error: there is no tool server `echo`
 
-    hint: known: `fake`
+    hint: name one of `fake`
     --- exit code 1
 
     $ aiwf tools call fake
