@@ -290,7 +290,7 @@ fn an_action_is_a_prompt_a_name_or_a_text() {
     agent.menu = vec![item("x", "#greet")];
     insta::assert_snapshot!(shown(&route(&package, &agent, "1")), @"
     UNKNOWN_PROMPT_ID: the menu uses prompt `#greet`, which agent `pm` does not have
-    hint: the agent has no prompts: `aiwf package check` lists what is wrong
+    hint: give the agent a prompt of that id; `aiwf package check PATH` lists what is wrong
     ");
 }
 
@@ -333,7 +333,7 @@ fn no_path_of_a_menu_leads_out() {
     let with = |data: &str| chosen(json!({ "description": "d", "action": "a", "data": data }));
     insta::assert_snapshot!(with("../secret.txt"), @"
     PERMISSION_DENIED: the menu may not use `../secret.txt`: it holds `..`
-    hint: paths begin with `@project/`, `@pkg/` or `@state/`, or are relative to the package
+    hint: begin the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package
     ");
     for path in [
         "a/../b",

@@ -77,7 +77,7 @@ fn a_changed_line_is_found_and_named() {
     insta::assert_snapshot!(world.error(), @r"
     line 2 of the journal is not what was written: its hash does not fit
       file: `[dir]/journal.jsonl`; the line before it is intact
-    bring the journal back from a copy; the files of the session are untouched
+    bring the journal back from a copy; everything else is untouched
     ");
 }
 

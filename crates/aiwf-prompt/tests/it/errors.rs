@@ -98,7 +98,11 @@ fn an_unknown_component_like_no_other() {
 #[test]
 fn a_component_that_cannot_make_its_sections() {
     let error = PromptError::Component { id: "licences".to_owned(), message: "no licence file".to_owned() };
-    insta::assert_snapshot!(shown(&error.to_string(), error.hint()), @"error: component `licences`: no licence file");
+    insta::assert_snapshot!(shown(&error.to_string(), error.hint()), @"
+    error: component `licences`: no licence file
+
+    hint: give the component `licences` what it needs, or leave it out of the recipe
+    ");
 }
 
 fn of_missing(phase: &str) -> String {
@@ -178,7 +182,7 @@ fn an_undefined_variable_where_none_is_defined() {
     1 | {{ task }}
       |    ^^^^
 
-    hint: no variable is defined here
+    hint: take it out: no variable is defined here
     ");
 }
 

@@ -79,7 +79,7 @@ fn a_flood_ends_at_the_cap() {
     agent.setting.max_reply_bytes = 100_000;
     insta::assert_snapshot!(agent.error(), @r"
     the reply of `command` is larger than 100000 bytes
-    hint: set `max_reply_bytes` of the provider
+    hint: raise `max_reply_bytes` of the provider
     ");
 }
 

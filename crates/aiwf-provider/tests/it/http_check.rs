@@ -94,7 +94,7 @@ fn a_server_that_is_not_there_is_a_finding() {
     drop(server);
     assert_snapshot!(found(setting, &other).replace(&url, "http://SERVER"), @"
     key ok: none is sent
-    url bad: local failed: there is no connection to `http://SERVER/v1`: Connection refused
+    url bad: `local` failed: there is no connection to `http://SERVER/v1`: Connection refused
       check the network and `base_url` of the provider
     ");
 }

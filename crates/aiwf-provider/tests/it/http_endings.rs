@@ -105,7 +105,7 @@ fn a_reply_that_is_larger_than_it_may_be_ends_the_call() {
     assert_eq!(recorder.text, "0123456789");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     the reply of `local` is larger than 10 bytes
-    set `max_reply_bytes` of the provider
+    raise `max_reply_bytes` of the provider
     ");
 }
 

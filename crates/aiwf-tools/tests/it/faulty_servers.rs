@@ -31,7 +31,7 @@ fn a_server_that_exits_at_start_says_why() {
     let started_at = Instant::now();
     let error = list_error(&fixture, "exit");
     assert_eq!(error.to_string(), "server `fake` cannot be started: it ended with exit code 3");
-    assert_eq!(error.hint(), "it said last: cannot find my settings");
+    assert_eq!(error.hint(), "run its command by hand to see why; it said last: cannot find my settings");
     assert!(started_at.elapsed() < Duration::from_secs(5));
 }
 

@@ -563,7 +563,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
 
     hint: use up to 64 letters, digits, `-`, `_` and `.`
     ---
-    error: a change `login` exists
+    error: a change `login` exists already
 
     hint: `aiwf change status login` shows it; choose another name
     ---
@@ -577,10 +577,10 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: no reply is awaited now
 
-    hint: aiwf change plan login, or aiwf change run login
+    hint: next: aiwf change plan login, or aiwf change run login
     ---
     error: change `login` has no `plan` yet
 
-    hint: plan, challenge, implementation, archive, prompt, response and review can be shown once they exist
+    hint: name one of plan, challenge, implementation, archive, prompt, response and review; `aiwf change status` shows how far the change is
     ");
 }

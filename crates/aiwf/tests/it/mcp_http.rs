@@ -244,7 +244,7 @@ fn only_loopback_is_listened_on() {
     --- stderr
     error: the token has 5 characters but needs 16 or more
 
-    hint: make one with `openssl rand -hex 32`, or leave it out and one is made
+    hint: leave it out and one is made, or make one with `openssl rand -hex 32`
     --- exit code 1
 
     $ aiwf mcp --http 0 --token-file absent

@@ -20,7 +20,7 @@ fn a_new_profile_works_and_passes_every_check() {
     assert_eq!(origins, ["built-in", "project", "built-in"]);
     let again = project.run("profile new notes --project");
     assert_eq!(again.exit_code(), 1);
-    assert!(again.stderr_text().contains("a profile `notes` exists (project)"), "{again}");
+    assert!(again.stderr_text().contains("a profile `notes` exists already (project)"), "{again}");
     for name in ["status", "Bad Name", "../up"] {
         assert_ne!(project.run_args(["profile", "new", name]).exit_code(), 0, "{name}");
     }

@@ -286,7 +286,7 @@ fn a_flood_is_stopped() {
     --- stderr
     error: the reply of `agent` is larger than 100000 bytes
 
-    hint: set `max_reply_bytes` of the provider
+    hint: raise `max_reply_bytes` of the provider
     --- exit code 4
     ");
     let kept = scene.text("iteration-1/planning-response.partial-1.md");

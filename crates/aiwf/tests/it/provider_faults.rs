@@ -176,7 +176,7 @@ fn a_reply_that_is_too_large_is_given_up() {
     --- stderr
     error: the reply of `model` is larger than 400 bytes
 
-    hint: set `max_reply_bytes` of the provider
+    hint: raise `max_reply_bytes` of the provider
     --- exit code 4
     ");
     assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), "x".repeat(250));

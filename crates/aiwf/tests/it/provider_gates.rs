@@ -191,7 +191,7 @@ fn a_judge_that_fails_leaves_it_to_a_person() {
     status    waiting, gate manual pending
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    remark    judge: judge answered 401: scripted status 401
+    remark    judge: `judge` answered 401: scripted status 401
     next      aiwf approve [id]
     --- exit code 3
     ");

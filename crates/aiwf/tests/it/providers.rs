@@ -146,7 +146,7 @@ fn validate_really_looks() {
       hint: install it with `npm install -g @openai/codex`, or set `program` in `[providers.codex]`
     provider gone: FAILED
       key: none is sent
-      url: gone failed: there is no connection to `http://127.0.0.1:[port]/v1`: Connection refused
+      url: `gone` failed: there is no connection to `http://127.0.0.1:[port]/v1`: Connection refused
       hint: check the network and `base_url` of the provider
     provider keyless: FAILED
       key: there is no key for provider `keyless`: the variable `NO_SUCH_KEY` is not set
@@ -206,9 +206,9 @@ fn who_is_held_to_reading_is_not_told_to_save_its_reply() {
     assert_eq!((&metadata["fs_ability"], &metadata["lowered_from"]), (&"none".into(), &"local-write".into()));
     insta::assert_snapshot!(scene.shown(&scene.exits("approve --fs-ability local-write", 1)), @"
     --- stderr
-    error: `local-write` is more than provider `claude-code` is let do here: it is held to reading
+    error: provider `claude-code` may only read here, and `local-write` was asked for
 
-    hint: leave the flag out: the reply comes as text
+    hint: leave `--fs-ability` out: the reply comes as text
     --- exit code 1
     ");
     // Less may be asked for.
