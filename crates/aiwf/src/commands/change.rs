@@ -500,9 +500,15 @@ fn with_name(hint: &str, name: &str) -> String {
     for piece in pieces {
         let end = piece.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(piece.len());
         let (word, rest) = piece.split_at(end);
-        let rest = rest.strip_prefix(" NAME").unwrap_or(rest);
-        let name = if ABOUT_NONE.contains(&word) { String::new() } else { format!(" {name}") };
-        made += &format!("`aiwf change {word}{name}{rest}");
+        made += "`aiwf change ";
+        made += word;
+        // One that stands there is another command's business, or the right one.
+        let is_named = rest.starts_with(' ') && !rest.starts_with(" -") && !rest.starts_with(" NAME");
+        if ABOUT_NONE.contains(&word) || is_named {
+            made += rest;
+        } else {
+            let _ = write!(made, " {name}{}", rest.strip_prefix(" NAME").unwrap_or(rest));
+        }
     }
     made
 }
@@ -540,5 +546,7 @@ mod tests {
         assert_eq!(with_name(possible, "login"), expected);
         let begin = "`aiwf change new NAME TEXT` begins one";
         assert_eq!(with_name(begin, "login"), begin);
+        let named = "`aiwf change status other` shows it";
+        assert_eq!(with_name(named, "login"), named);
     }
 }

@@ -321,7 +321,7 @@ fn an_artifact_that_was_edited_stops_what_builds_on_it() {
     change.project.write(&Change::path("plan.md"), "# Mine\n");
     let refusal = change.refused("challenge login");
     assert!(refusal.contains("approved files were changed after their approval\n  plan.md"), "{refusal}");
-    assert!(refusal.contains("`aiwf change restore NAME plan.md`"), "{refusal}");
+    assert!(refusal.contains("`aiwf change restore login plan.md`"), "{refusal}");
     assert_eq!(change.run("verify login").exit_code(), 1);
     change.done("approve login --rebind");
     change.exits("challenge login", 3);
@@ -557,7 +557,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     insta::assert_snapshot!(refusals.join("---\n"), @"
     error: cannot implement now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf change plan`, `aiwf change run`, `aiwf change cancel`
+    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf change cancel login`
     ---
     error: a change cannot be called `a b`: it holds something else than letters, digits, `-`, `_` and `.`
 
@@ -573,7 +573,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: cannot apply now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf change plan`, `aiwf change run`, `aiwf change cancel`
+    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf change cancel login`
     ---
     error: no reply is awaited now
 

@@ -19,6 +19,19 @@ fn scene(turns: impl IntoIterator<Item = Turn>) -> (ModelServer, Scene) {
 }
 
 #[test]
+fn flags_about_tools_are_offered_where_tools_run() {
+    let project = crate::project();
+    let help = |recipe: &str| project.run(&format!("prompt send {recipe} --help")).success().stdout_text();
+    assert!(help("reply").contains("--tools"), "{}", help("reply"));
+    for recipe in ["session", "change", "workflow"] {
+        assert!(!help(recipe).contains("--tools"), "{recipe}");
+        assert!(!help(recipe).contains("--max-rounds"), "{recipe}");
+    }
+    let refusal = project.run("prompt send change --provider codex --instructions x --tools");
+    assert_eq!(refusal.first_error_line(), "error: `--tools` cannot be used with `change`");
+}
+
+#[test]
 fn a_prompt_of_each_recipe_is_sent_as_it_is_previewed() {
     for (recipe, flags) in [
         ("change", "--phase plan --instructions 'Add a login.'"),

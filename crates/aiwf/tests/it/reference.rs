@@ -152,9 +152,13 @@ fn snake(name: &str) -> String {
 }
 
 fn camel(name: &str) -> String {
-    let mut words = name.split('_');
-    let first = words.next().unwrap_or_default().to_owned();
-    words.fold(first, |made, word| made + &word[..1].to_uppercase() + &word[1..])
+    let mut is_first = false;
+    let letters = name.chars().filter_map(|letter| {
+        let starts_word = std::mem::replace(&mut is_first, letter == '_');
+        let letter = if starts_word { letter.to_ascii_uppercase() } else { letter };
+        (letter != '_').then_some(letter)
+    });
+    letters.collect()
 }
 
 /// The fields of a struct, as they are written.

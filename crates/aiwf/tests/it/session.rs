@@ -455,6 +455,28 @@ fn what_a_session_made_can_be_shown() {
     assert_eq!(session.done("show latest plan")["content"], PLAN);
     assert!(session.run("show latest code").stdout_text().starts_with("<<<FILE: Customer.java>>>"));
     assert!(session.refused("show latest ../../../schema.sql").contains("inside the session"));
+    // A review that waits at its gate is what its reader has to judge.
+    assert!(session.refused("show latest review").contains("has no `review` yet"));
+    session.done("approve");
+    session.respond(&review("PASS", 0));
+    assert_eq!(session.done("show latest review")["content"], review("PASS", 0));
+}
+
+#[test]
+fn where_nobody_was_asked_nothing_is_unknown() {
+    let usage = Session::new("").run("status latest --usage").stdout_text();
+    assert!(usage.contains("\ntotal     0 calls, 0 tokens in, 0 out, 0 cached, $0.0000\n"), "{usage}");
+}
+
+#[test]
+fn the_project_can_be_named_after_the_profile() {
+    let project = project().file("shop/schema.sql", SCHEMA);
+    let outcome = project.run(&format!("{INIT} --project-dir shop"));
+    assert_eq!(outcome.exit_code(), 0, "{outcome}");
+    assert!(!project.names_in("shop/.aiwf/sessions").is_empty());
+    let refusal = project.run("jpa-mt info --project-dir=nowhere").stderr_text();
+    assert_eq!(refusal, project.run("--project-dir nowhere jpa-mt info").stderr_text());
+    assert!(refusal.contains("nowhere"), "{refusal}");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: there is no tool `fake__ech`
 
-    hint: did you mean `fake__echo`? known: `fake__echo`
+    hint: did you mean `fake__echo`? known: `fake__echo`, `fake__write`
     --- exit code 1
 
     $ aiwf tools call echo

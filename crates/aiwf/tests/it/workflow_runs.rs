@@ -116,6 +116,19 @@ fn a_question_is_shown_in_words_with_the_command_that_answers_it() {
 }
 
 #[test]
+fn calls_that_a_model_writes_into_its_text_are_not_what_it_said() {
+    let call = r#"{"tool_calls":[{"name":"ui.ask_user","arguments":{"widgetId":"sure","type":"confirmation","message":"Shall I begin?"}}]}"#;
+    let reply = format!("One thing first.\n\n```json\n{call}\n```\n");
+    let scene = Scene::new(
+        "[providers.model]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; cat reply.md\"]\n",
+    );
+    scene.project.write("reply.md", reply);
+    let outcome = scene.exits(&begin("It is slow"), 3);
+    assert_eq!(outcome.stdout_text(), "One thing first.\n\nShall I begin?\n");
+    assert_eq!(scene.done("workflow status latest")["reply"], "One thing first.");
+}
+
+#[test]
 fn where_a_run_stands_is_shown_and_listed() {
     let server = ModelServer::script([Turn::text("What happened?")]);
     let scene = scene(&server);
@@ -220,6 +233,8 @@ fn one_turn_with_a_model_or_an_agent_ends_with_zero_and_can_go_on() {
     let outcome = scene.exits("chat --provider model --input 'What is this?'", 0);
     assert_eq!(outcome.stdout_text(), "A project.\n");
     assert_eq!(scene.answers("workflow say latest 'And more?'", 0)["reply"], "More of it.");
+    let outcome = scene.exits("workflow rewind latest --to intake --json", 1);
+    assert_eq!(error_code(&outcome), "NOT_A_WORKFLOW");
 
     let outcome =
         scene.command(&format!("agent {BUG_TRIAGE} support --provider model")).stdin("Who are you?").run();
