@@ -47,5 +47,5 @@ fn format_1_folds_a_run_that_was_completed_rewound_and_resumed() {
         .iter()
         .map(|line| serde_json::to_value(&line.event).unwrap()["event"].as_str().unwrap().to_owned())
         .collect();
-    insta::assert_snapshot!(names.join(" "), @"");
+    insta::assert_snapshot!(names.join(" "), @"run-created said run-asked run-replied tool-ran tool-ran run-asked run-replied run-stopped said run-asked run-replied state-intended tool-ran run-asked run-replied state-intended tool-ran said run-asked run-replied state-intended tool-ran said run-asked run-replied state-intended tool-ran said run-asked run-replied run-stopped state-intended rewound said run-asked run-replied tool-ran run-asked run-replied tool-ran run-stopped");
 }

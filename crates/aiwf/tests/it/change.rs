@@ -581,6 +581,6 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: change `login` has no `plan` yet
 
-    hint: name one of plan, challenge, implementation, archive, prompt, response and review; `aiwf change status` shows how far the change is
+    hint: name one of plan, challenge, implementation, archive, prompt, response and review; `aiwf change status login` shows how far the change is
     ");
 }

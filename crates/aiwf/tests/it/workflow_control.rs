@@ -98,7 +98,7 @@ fn a_run_goes_back_only_to_where_it_has_been() {
     --- stderr
     error: run `[run]` has not been at `wish`: it has been at `intake`, `judge`, `answer`, `meet`, `close`
 
-    hint: choose one of those
+    hint: name one of those nodes
     --- exit code 1
     ");
     assert_eq!(code(&scene.answers("workflow rewind latest --to nowhere", 1)), "E_INVALID_TRANSITION");

@@ -505,9 +505,9 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
     assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
     --- stderr
     error: line 2 of the journal is not what was written: its hash does not fit
-      file: `[project]/.aiwf/runs/[run]/journal.jsonl`; the first 1 lines are intact
+      file: `[project]/.aiwf/runs/[run]/journal.jsonl`; the line before it is intact
 
-    hint: bring the journal back from a copy; the files of the session are untouched
+    hint: bring the journal back from a copy; everything else is untouched
     --- exit code 1
     ");
     for line in [
@@ -542,7 +542,7 @@ fn a_run_without_events_is_said_so_and_hides_no_other() {
     --- stderr
     error: run `20000101-000000-none` has no events
 
-    hint: its directory can be removed; nothing was ever done in it
+    hint: remove its directory below `.aiwf/runs`: nothing was ever done in it
     --- exit code 1
     ");
     for line in ["say 20000101 x", "cancel 20000101", "preview 20000101", "rewind 20000101 --to intake"] {
