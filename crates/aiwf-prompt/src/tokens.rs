@@ -169,11 +169,11 @@ fn count_in_parallel(vocabulary: &Vocabulary, texts: &[Vec<&str>]) -> Vec<Tokens
     let next = std::sync::atomic::AtomicUsize::new(0);
     let work = || {
         let (mut counter, mut memo) = (vocabulary.counter(), Memo::default());
-        let mut counted = Vec::new();
+        let mut sums = Vec::new();
         while let Some((index, piece)) = jobs.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
-            counted.push((*index, count_piece(&mut counter, piece, &mut memo)));
+            sums.push((*index, count_piece(&mut counter, piece, &mut memo)));
         }
-        counted
+        sums
     };
     let counted = std::thread::scope(|scope| {
         let workers: Vec<_> = (1..n_threads).map(|_| scope.spawn(work)).collect();
@@ -181,7 +181,7 @@ fn count_in_parallel(vocabulary: &Vocabulary, texts: &[Vec<&str>]) -> Vec<Tokens
         for worker in workers {
             counted.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        counted
+        sums
     });
     let mut counts = vec![Tokens(0); texts.len()];
     for (index, tokens) in counted {

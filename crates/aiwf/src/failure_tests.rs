@@ -278,8 +278,7 @@ fn error_types(directory: &Path, found: &mut Vec<String>) {
             error_types(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            for (at, derive) in text.match_indices("thiserror::Error)]\n") {
-                let after = &text[at + derive.len()..];
+            for after in text.split("thiserror::Error)]\n").skip(1) {
                 let words = || after.split_whitespace().zip(after.split_whitespace().skip(1));
                 let name = words().find(|(word, _)| ["enum", "struct"].contains(word)).unwrap().1;
                 found.push(name.split(['(', ';']).next().unwrap().to_owned());
