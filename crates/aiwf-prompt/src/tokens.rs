@@ -181,7 +181,7 @@ fn count_in_parallel(vocabulary: &Vocabulary, texts: &[Vec<&str>]) -> Vec<Tokens
         for worker in workers {
             counted.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        sums
+        counted
     });
     let mut counts = vec![Tokens(0); texts.len()];
     for (index, tokens) in counted {
