@@ -81,7 +81,7 @@ fn faults_of(failure: &Failure) -> Vec<String> {
     if first_line.chars().count() > 200 {
         fault("is longer than a line is read");
     }
-    let chain = [&[failure.message.clone()], failure.causes.as_slice()].concat().join("\n");
+    let chain = [std::slice::from_ref(&failure.message), failure.causes.as_slice()].concat().join("\n");
     if chain.matches("failed to").count() > 1 || chain.matches("could not").count() > 1 {
         fault("says more than once that something did not work");
     }
