@@ -64,12 +64,11 @@ impl SessionError {
             }
             Self::Journal(JournalError::Changed { .. }) => "JOURNAL_CHANGED",
             Self::Journal(JournalError::TooNew { .. }) => "JOURNAL_TOO_NEW",
-            Self::Journal(JournalError::Unreadable { .. }) => "FILE_UNREADABLE",
+            Self::Journal(JournalError::Unreadable { .. }) | Self::LinkInSession { .. } => "FILE_UNREADABLE",
             Self::Tools(ToolsError::Untrusted { .. }) => "SERVER_UNTRUSTED",
             Self::Tools(ToolsError::Stopped { .. }) => "ENGINE_ABORTED",
             Self::Tools(_) | Self::NoTools { .. } => "TOOL_NOT_AVAILABLE",
             Self::Engine(error) => error.code(),
-            Self::LinkInSession { .. } => "FILE_UNREADABLE",
             Self::RecordingPlace { .. } => "INPUT_INVALID",
             Self::NoSession { .. }
             | Self::AmbiguousSession { .. }

@@ -100,14 +100,14 @@ fn store_error() -> StoreError {
     StoreError { path: PathBuf::from("out/prompt.md"), source: denied() }
 }
 
-fn template_place() -> Box<TemplatePlace> {
-    Box::new(TemplatePlace {
+fn template_place() -> TemplatePlace {
+    TemplatePlace {
         name: text("templates/review.md"),
         line: 14,
         column: 8,
         text: text("Ask {{ reviewer }} for help."),
         width: 8,
-    })
+    }
 }
 
 fn profile_problems() -> Vec<ProfileProblem> {
@@ -524,16 +524,16 @@ fn template_errors() -> Vec<Sample> {
         UndefinedVariable => [
             TemplateError::UndefinedVariable {
                 variable: text("reviewer"),
-                place: template_place(),
+                place: Box::new(template_place()),
                 defined: texts(["files", "reviewers", "task"]),
             },
             TemplateError::UndefinedVariable {
                 variable: text("reviewer"),
-                place: template_place(),
+                place: Box::new(template_place()),
                 defined: Vec::new(),
             },
         ],
-        Invalid => [TemplateError::Invalid { message: text("unexpected end of block"), place: template_place() }],
+        Invalid => [TemplateError::Invalid { message: text("unexpected end of block"), place: Box::new(template_place()) }],
         TooManySteps => [TemplateError::TooManySteps { name: text("templates/review.md"), limit: 1_000_000 }],
         TooLarge => [TemplateError::TooLarge { name: text("templates/review.md"), limit: 64 * 1024 * 1024 }],
     })

@@ -81,7 +81,7 @@ fn faults_of(failure: &Failure) -> Vec<String> {
     if first_line.chars().count() > 200 {
         fault("is longer than a line is read");
     }
-    let chain = [&[failure.message.clone()], failure.causes.as_slice()].concat().join("\n");
+    let chain = [std::slice::from_ref(&failure.message), failure.causes.as_slice()].concat().join("\n");
     if chain.matches("failed to").count() > 1 || chain.matches("could not").count() > 1 {
         fault("says more than once that something did not work");
     }
@@ -278,8 +278,7 @@ fn error_types(directory: &Path, found: &mut Vec<String>) {
             error_types(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            for (at, derive) in text.match_indices("thiserror::Error)]\n") {
-                let after = &text[at + derive.len()..];
+            for after in text.split("thiserror::Error)]\n").skip(1) {
                 let words = || after.split_whitespace().zip(after.split_whitespace().skip(1));
                 let name = words().find(|(word, _)| ["enum", "struct"].contains(word)).unwrap().1;
                 found.push(name.split(['(', ';']).next().unwrap().to_owned());

@@ -69,14 +69,15 @@ impl MenuError {
         let listed =
             |known: &[String]| known.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
         match self {
-            Self::UnknownWorkflow { known, .. } => format!("name one of {} in the menu", listed(known)),
             Self::ClassicWorkflow { .. } => {
                 "name a workflow of the package, or ask its author for one with a graph".to_owned()
             }
             Self::UnknownPrompt { known, .. } if known.is_empty() => {
                 "give the agent a prompt of that id; `aiwf package check PATH` lists what is wrong".to_owned()
             }
-            Self::UnknownPrompt { known, .. } => format!("name one of {} in the menu", listed(known)),
+            Self::UnknownWorkflow { known, .. } | Self::UnknownPrompt { known, .. } => {
+                format!("name one of {} in the menu", listed(known))
+            }
             Self::NotLoaded { .. } => {
                 "correct the file or the menu: paths are relative to the package".to_owned()
             }

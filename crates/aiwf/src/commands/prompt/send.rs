@@ -77,11 +77,10 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
 
 /// A failure in the words of who has no session that a retry would be for.
 fn without_a_session(error: SessionError) -> Failure {
-    let hint = match &error {
-        SessionError::Ask(error) => {
-            Some(error.hint_to("`aiwf prompt send`").replace("; what arrived is kept", ""))
-        }
-        _ => None,
+    let hint = if let SessionError::Ask(error) = &error {
+        Some(error.hint_to("`aiwf prompt send`").replace("; what arrived is kept", ""))
+    } else {
+        None
     };
     let failure = Failure::from(error);
     Failure { hint: hint.or(failure.hint), ..failure }
