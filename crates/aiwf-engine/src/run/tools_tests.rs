@@ -579,11 +579,11 @@ proptest! {
 #[test]
 fn a_file_whose_real_paths_were_hidden_is_not_replaced_by_what_was_shown() {
     let mut place = Place::new(Options::default());
-    let real = format!("WORKDIR {}/project\n", place.root.path().display());
-    place.put("project/Dockerfile", &real);
-    let read = place.works("fs_read", json!({ "path": "@project/Dockerfile" }));
-    assert_eq!(read["content"], "WORKDIR @project\n");
+    let text = format!("WORKDIR {}/project\n", place.root.path().display());
+    place.put("project/Dockerfile", &text);
+    let shown = place.works("fs_read", json!({ "path": "@project/Dockerfile" }));
+    assert_eq!(shown["content"], "WORKDIR @project\n");
     let arguments = json!({ "path": "@project/Dockerfile", "content": "WORKDIR @project\n" });
     place.fails("fs_write", arguments, "E_SANDBOX_VIOLATION");
-    assert_eq!(place.text("project/Dockerfile").as_deref(), Some(real.as_str()));
+    assert_eq!(place.text("project/Dockerfile").as_deref(), Some(text.as_str()));
 }

@@ -3,6 +3,8 @@
 //! A crash is a kill while the model is asked, or a journal cut back to a line: both leave what a loss of the process
 //! leaves. Where the disk itself is disturbed is the slow suite `faults`.
 
+#![allow(clippy::disallowed_methods, reason = "tests do to a run what others may do to it")]
+
 use std::time::Duration;
 
 use aiwf_testkit::model_server::{Piece, SeenRequest, Turn};
@@ -59,7 +61,7 @@ fn hanging_once(turns: Vec<Turn>) -> ModelServer {
     let mut has_hung = false;
     ModelServer::answering(move |_| {
         has_hung = !has_hung;
-        if has_hung { Turn::Hang(Duration::from_secs(60)) } else { turns.next().unwrap_or(Turn::text("?")) }
+        if has_hung { Turn::Hang(Duration::from_mins(1)) } else { turns.next().unwrap_or(Turn::text("?")) }
     })
 }
 
@@ -336,7 +338,7 @@ fn every_end_of_the_journal_is_one_that_a_run_can_stand_at() {
 #[test]
 fn the_second_process_is_refused_and_who_only_looks_is_not() {
     let mut turns = to_judge();
-    turns.push(Turn::Hang(Duration::from_secs(60)));
+    turns.push(Turn::Hang(Duration::from_mins(1)));
     let server = ModelServer::script(turns);
     let scene = scene_at_judge(&server);
     let running = scene.command("workflow say latest 'Yes.'").spawn();
@@ -573,7 +575,7 @@ fn a_log_that_is_gone_or_cut_is_made_again() {
         match damage {
             "cut" => scene.project.write(&path, &whole[..whole.len() - 9]),
             "a line less" => {
-                scene.project.write(&path, whole.split_inclusive(|b| *b == b'\n').next().unwrap())
+                scene.project.write(&path, whole.split_inclusive(|b| *b == b'\n').next().unwrap());
             }
             "empty" => scene.project.write(&path, ""),
             "a link" => std::os::unix::fs::symlink(&elsewhere, &real).unwrap(),
