@@ -3,6 +3,7 @@
 //! The same prompt gets the same reply, so a run that was cut off is led on by saying that it should go on. What an
 //! undisturbed run comes to is known beforehand: its artifact, on record once, and a log with every call.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -104,7 +105,8 @@ pub(super) fn standing(world: &World) -> Result<String, Failure> {
     for run in runs(world)? {
         let status = world.report(&["workflow", "status", &run, "--json"])?;
         for key in ["phase", "node", "artifacts", "nodes", "warnings"] {
-            text.push_str(&format!("{key}: {}\n", status.get(key).unwrap_or(&Value::Null)));
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{key}: {}", status.get(key).unwrap_or(&Value::Null));
         }
     }
     Ok(text)
