@@ -24,7 +24,7 @@ fn goes_on(agent: Agent, login_hint: &str) {
     assert!((1..=6).contains(&n_asks), "{n_asks} requests");
     let status = world.done("status latest");
     let problems = status["problems"].to_string();
-    assert!(problems.contains(&format!("{} failed", agent.provider)), "{status:#}");
+    assert!(problems.contains(&format!("`{}` failed", agent.provider)), "{status:#}");
     assert_eq!(at(&status), ("planning", "response", 1));
     assert!(status["next"].as_str().unwrap().contains("retry"), "{status:#}");
     world.assert_alone();
