@@ -86,12 +86,11 @@ impl Run<'_> {
 
     /// The layers of a request, with what is to be said now.
     pub(super) fn layers(&mut self, saying: &Saying<'_>) -> Result<Layers, RunError> {
-        let request = self.workflow_request(saying)?;
+        let mut request = self.workflow_request(saying)?;
         let agent_id = request.effective_agent_id.clone();
         let policy = ToolPolicy::merged(request.tool_policy.as_ref(), &request.agent.tools);
         let tools = self.tools_of(agent_id.clone(), policy)?;
         let is_native = self.ability()?.has_native_tools;
-        let mut request = request;
         if !is_native {
             request.tools = tools.schemas();
         }
