@@ -64,7 +64,7 @@ pub(crate) fn gather(
     on_progress: &dyn Fn(Progress),
 ) -> Result<Gathered, EngineError> {
     match document {
-        Document::Session(document) => session::gather(document, settings),
+        Document::Session(document) => session::gather(document, settings, on_progress),
         Document::Change(document) => change::gather(document, flags, settings, on_progress),
         Document::Workflow(document) => workflow::gather(*document, settings),
         Document::Reply(document) => reply::gather(document),
@@ -86,9 +86,6 @@ fn named<T>(
         known: known.into_iter().collect(),
     })
 }
-
-/// How much all files of a request may have together.
-const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// The file a link leads to, when it is one below `root`; else why it is left out.
 fn link_target(root: &Path, link: &Path) -> Result<PathBuf, &'static str> {

@@ -4,6 +4,7 @@
 //! binary calls nothing else: what it needs of the crates below is re-exported here.
 
 mod read;
+mod read_many;
 
 mod document;
 mod gather;

@@ -9,8 +9,16 @@ use crate::error::EngineError;
 /// The largest file or input that is read.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Reads a whole file, up to the limit.
-pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, EngineError> {
+/// A file that is read up to the limit.
+pub(crate) struct BoundedFile {
+    /// How much it held when it was opened; nothing is known of a file that is made while it is read.
+    pub(crate) n_expected: usize,
+    /// No more than that.
+    pub(crate) content: io::Take<File>,
+}
+
+/// Opens a file to read it up to the limit.
+pub(crate) fn open_bounded(path: &Path) -> Result<BoundedFile, EngineError> {
     let unreadable = |source| EngineError::Unreadable { path: path.to_owned(), source };
     let file = File::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
@@ -20,30 +28,18 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, EngineError> {
     if metadata.len() > MAX_BYTES {
         return Err(EngineError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
     }
-    read_limited(file, metadata.len(), path)
+    // What is appended meanwhile is not read, which also saves asking whether there is more.
+    let limit = if metadata.len() == 0 { MAX_BYTES + 1 } else { metadata.len() };
+    Ok(BoundedFile {
+        n_expected: usize::try_from(metadata.len()).unwrap_or_default(),
+        content: file.take(limit),
+    })
 }
 
-/// Below this many files a second thread costs more than it saves.
-const PARALLEL_FILES: usize = 64;
-
-/// Reads whole files on every core, each up to the limit; what each gave stands in its place.
-pub(crate) fn read_many(paths: &[&Path]) -> Vec<Result<Vec<u8>, EngineError>> {
-    let read = |paths: &[&Path]| paths.iter().map(|path| read_bytes(path)).collect::<Vec<_>>();
-    if paths.len() < PARALLEL_FILES {
-        return read(paths);
-    }
-    let n_cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
-    std::thread::scope(|scope| {
-        let mut chunks = paths.chunks(paths.len().div_ceil(n_cores));
-        // This thread takes a share: a thread less to start, and its memory grows in larger steps than that of others.
-        let own = chunks.next().unwrap_or_default();
-        let workers: Vec<_> = chunks.map(|chunk| scope.spawn(move || read(chunk))).collect();
-        let mut all = read(own);
-        for worker in workers {
-            all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    })
+/// Reads a whole file, up to the limit.
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, EngineError> {
+    let file = open_bounded(path)?;
+    read_limited(file.content, file.n_expected, path)
 }
 
 /// Reads a whole text file, up to the limit.
@@ -54,7 +50,7 @@ pub fn read_text(path: &Path) -> Result<String, EngineError> {
 /// Reads the whole of the standard input, up to the limit.
 pub fn read_stdin() -> Result<String, EngineError> {
     let path = Path::new("standard input");
-    into_text(read_limited(io::stdin().lock(), 0, path)?, path)
+    into_text(read_limited(io::stdin().lock().take(MAX_BYTES + 1), 0, path)?, path)
 }
 
 /// A directory that links must not leave.
@@ -103,10 +99,13 @@ pub(crate) fn resolve_below(root: &Path, path: &Path) -> io::Result<Option<PathB
     Ok(resolved.starts_with(&root).then_some(resolved))
 }
 
-fn read_limited(input: impl Read, expected: u64, path: &Path) -> Result<Vec<u8>, EngineError> {
-    let mut bytes = Vec::with_capacity(usize::try_from(expected.min(MAX_BYTES)).unwrap_or_default());
+fn read_limited(
+    mut input: io::Take<impl Read>,
+    n_expected: usize,
+    path: &Path,
+) -> Result<Vec<u8>, EngineError> {
+    let mut bytes = Vec::with_capacity(n_expected);
     input
-        .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(|source| EngineError::Unreadable { path: path.to_owned(), source })?;
     if bytes.len() as u64 > MAX_BYTES {

@@ -4,22 +4,39 @@
 //! from call to call. Its body is plain text; how it is written down is the format's business.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Text that several owners share without copying it.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Text(Arc<String>);
+/// Text that several owners share without copying it: a whole string, or a part of one that holds many.
+#[derive(Clone, Default)]
+pub struct Text {
+    whole: Arc<String>,
+    range: Range<usize>,
+}
 
 impl Text {
+    /// The part of a string that a range names; empty when the string has no such part.
+    pub fn part(whole: &Arc<String>, range: Range<usize>) -> Self {
+        Self { whole: Arc::clone(whole), range }
+    }
+
     /// The text itself.
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.whole.get(self.range.clone()).unwrap_or_default()
     }
 }
 
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text {}
+
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self(Arc::new(text))
+        Self { range: 0..text.len(), whole: Arc::new(text) }
     }
 }
 
@@ -32,7 +49,7 @@ impl From<&str> for Text {
 impl std::ops::Deref for Text {
     type Target = str;
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 

@@ -80,7 +80,7 @@ fn context(
             kind: ItemKind::File,
             source: Source::File(file.name.clone()),
             name: file.name,
-            body: PartBody::Inline(Text::from(file.text)),
+            body: PartBody::Inline(file.text),
         });
     }
     for (name, path) in &flags.artifacts {

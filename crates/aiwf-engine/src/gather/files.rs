@@ -6,19 +6,19 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aiwf_prompt::{Problem, Source};
+use aiwf_prompt::{Problem, Source, Text};
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::{MAX_TOTAL_BYTES, Progress, failed_path, link_target, shown_path};
+use super::{Progress, failed_path, link_target, shown_path};
 use crate::error::EngineError;
-use crate::read::{MAX_BYTES, is_link, read_bytes};
+use crate::read::{MAX_BYTES, is_link};
+use crate::read_many::{Content, read_many};
 
 /// A file of the project with its text.
 pub(super) struct FoundFile {
     pub(super) name: String,
-    pub(super) text: String,
+    pub(super) text: Text,
 }
 
 /// Reads every text file that a pattern names, sorted by path.
@@ -36,7 +36,7 @@ pub(super) fn find(
         }
     }
     let paths: Vec<(String, PathBuf)> = paths.into_iter().collect();
-    let files = read_all(&paths, &mut skipped, on_progress)?;
+    let files = read_all(paths, &mut skipped, on_progress)?;
     problems
         .extend(skipped.into_iter().map(|(name, message)| Problem { source: Source::File(name), message }));
     Ok(files)
@@ -186,101 +186,36 @@ fn clean(path: &Path) -> PathBuf {
 }
 
 fn read_all(
-    paths: &[(String, PathBuf)],
+    paths: Vec<(String, PathBuf)>,
     skipped: &mut BTreeMap<String, String>,
     on_progress: &dyn Fn(Progress),
 ) -> Result<Vec<FoundFile>, EngineError> {
+    let (names, paths): (Vec<String>, Vec<PathBuf>) = paths.into_iter().unzip();
     let mut files = Vec::with_capacity(paths.len());
-    let mut n_bytes = 0u64;
-    for (index, outcome) in read_in_parallel(paths, on_progress).into_iter().enumerate() {
-        let Some((name, _)) = paths.get(index) else { continue };
-        match outcome {
-            Ok(text) => {
-                n_bytes += text.len() as u64;
-                files.push(FoundFile { name: name.clone(), text });
+    for (name, content) in names.into_iter().zip(read_many(&paths, &why_left_out, on_progress)) {
+        let why = match content {
+            Ok(Content::Text(text)) => {
+                files.push(FoundFile { name, text });
+                continue;
             }
-            Err(message) => {
-                skipped.insert(name.clone(), message);
-            }
-        }
-    }
-    if n_bytes > MAX_TOTAL_BYTES {
-        return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
+            Ok(Content::LeftOut(why)) => why,
+            Err(error @ EngineError::FilesTooLarge { .. }) => return Err(error),
+            Err(EngineError::TooLarge { .. }) => format!("larger than {} MiB", MAX_BYTES / (1024 * 1024)),
+            Err(EngineError::Unreadable { source, .. }) => reason(&source),
+            Err(error) => error.to_string(),
+        };
+        skipped.insert(name, format!("skipped: {why}"));
     }
     Ok(files)
 }
 
-/// Below this many files a second thread costs more than it saves.
-const PARALLEL_FILES: usize = 64;
-
-fn read_in_parallel(
-    paths: &[(String, PathBuf)],
-    on_progress: &dyn Fn(Progress),
-) -> Vec<Result<String, String>> {
-    let next = AtomicUsize::new(0);
-    let n_read_bytes = std::sync::atomic::AtomicU64::new(0);
-    let read_some = || {
-        let mut read = Vec::new();
-        while let Some((index, (_, path))) = take(&next, paths) {
-            let outcome = if n_read_bytes.load(Ordering::Relaxed) > MAX_TOTAL_BYTES {
-                Err("skipped: the files before it are too large together".to_owned())
-            } else {
-                text_of(path)
-            };
-            n_read_bytes.fetch_add(outcome.as_ref().map_or(0, |text| text.len() as u64), Ordering::Relaxed);
-            read.push((index, outcome));
-        }
-        read
-    };
-    let n_workers = if paths.len() < PARALLEL_FILES {
-        0
-    } else {
-        std::thread::available_parallelism().map_or(1, std::num::NonZero::get).clamp(1, 8)
-    };
-    let mut outcomes: Vec<(usize, Result<String, String>)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(read_some)).collect();
-        if workers.is_empty() {
-            return read_some();
-        }
-        while !workers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-            on_progress(Progress {
-                n_done: next.load(Ordering::Relaxed).min(paths.len()),
-                n_total: paths.len(),
-            });
-            std::thread::park_timeout(std::time::Duration::from_millis(1));
-        }
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
-    on_progress(Progress { n_done: paths.len(), n_total: paths.len() });
-    outcomes.sort_by_key(|(index, _)| *index);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
-}
-
-fn take<'p, T>(next: &AtomicUsize, items: &'p [T]) -> Option<(usize, &'p T)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    items.get(index).map(|item| (index, item))
-}
-
-/// The text of a file, or why it is left out.
-fn text_of(path: &Path) -> Result<String, String> {
-    let bytes = read_bytes(path).map_err(|error| {
-        if let EngineError::TooLarge { .. } = error {
-            format!("skipped: larger than {} MiB", MAX_BYTES / (1024 * 1024))
-        } else if let EngineError::Unreadable { source, .. } = error {
-            format!("skipped: {}", reason(&source))
-        } else {
-            format!("skipped: {error}")
-        }
-    })?;
-    let head = bytes.get(..8192).unwrap_or(&bytes);
+fn why_left_out(content: Result<&str, &[u8]>) -> Option<String> {
+    let bytes = content.map_or_else(|bytes| bytes, str::as_bytes);
+    let head = bytes.get(..8192).unwrap_or(bytes);
     if memchr::memchr(0, head).is_some() {
-        return Err(format!("skipped: binary ({} bytes)", bytes.len()));
+        return Some(format!("binary ({} bytes)", bytes.len()));
     }
-    String::from_utf8(bytes)
-        .map_err(|error| format!("skipped: not UTF-8 text ({} bytes)", error.as_bytes().len()))
+    content.is_err().then(|| format!("not UTF-8 text ({} bytes)", bytes.len()))
 }
 
 fn reason(error: &io::Error) -> String {

@@ -70,7 +70,7 @@ fn files_read_side_by_side_keep_their_own_text() {
     let names: Vec<String> = (0..500).map(|number| format!("{number:03}.rs")).collect();
     let tree = Tree::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let files = find(&tree.base(), &["**".to_owned()], &mut Vec::new(), &|_| {}).unwrap();
-    assert!(files.iter().all(|file| file.text == format!("this is {}\n", file.name)));
+    assert!(files.iter().all(|file| file.text.as_str() == format!("this is {}\n", file.name)));
 }
 
 #[test]

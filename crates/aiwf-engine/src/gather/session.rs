@@ -10,14 +10,18 @@ use aiwf_prompt::{
 };
 
 use super::{
-    DocumentCapability, DocumentFsAbility, Gathered, MAX_TOTAL_BYTES, failed_path, link_target, named,
-    shown_path,
+    DocumentCapability, DocumentFsAbility, Gathered, Progress, failed_path, link_target, named, shown_path,
 };
 use crate::document::SessionDocument;
 use crate::error::{EngineError, shortened};
-use crate::read::{Root, read_many, read_text_below, resolve_below};
+use crate::read::{Root, read_text_below, resolve_below};
+use crate::read_many::{Content, read_many};
 
-pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<Gathered, EngineError> {
+pub(super) fn gather(
+    document: SessionDocument,
+    settings: &Settings,
+    on_progress: &dyn Fn(Progress),
+) -> Result<Gathered, EngineError> {
     let known = SessionPhase::ALL.map(SessionPhase::as_str);
     let phase = named("session phase", "phase", &document.phase, SessionPhase::from_name, known)?;
     if document.iteration == 0 {
@@ -42,7 +46,7 @@ pub(super) fn gather(document: SessionDocument, settings: &Settings) -> Result<G
         ),
     };
     let code = match phase.code_iteration(document.iteration) {
-        Some(iteration) => directory.code(iteration, &mut problems)?,
+        Some(iteration) => directory.code(iteration, &mut problems, on_progress)?,
         None => Vec::new(),
     };
     let review = match phase {
@@ -119,7 +123,12 @@ impl SessionDirectory {
         Ok(text.map(|text| Artifact { path: self.shown(relative), text: Text::from(text) }))
     }
 
-    fn code(&self, iteration: u32, problems: &mut Vec<Problem>) -> Result<Vec<CodeFile>, EngineError> {
+    fn code(
+        &self,
+        iteration: u32,
+        problems: &mut Vec<Problem>,
+        on_progress: &dyn Fn(Progress),
+    ) -> Result<Vec<CodeFile>, EngineError> {
         let relative = format!("iteration-{iteration}/code");
         let root = self.path.join(&relative);
         match resolve_below(&self.path, &root) {
@@ -153,21 +162,19 @@ impl SessionDirectory {
                 }
             }
         }
-        let mut n_bytes = 0u64;
-        let mut code = Vec::with_capacity(files.len());
         let paths: Vec<&Path> = files.iter().map(|(_, path)| path.as_path()).collect();
-        for (bytes, (name, _)) in read_many(&paths).into_iter().zip(&files) {
-            let (name, shown) = (name.clone(), self.shown(&format!("{relative}/{name}")));
-            let bytes = bytes.map_err(|error| error.about(&shown))?;
-            n_bytes += bytes.len() as u64;
-            if n_bytes > MAX_TOTAL_BYTES {
-                return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
-            }
-            let body = code_body(bytes);
-            if let PartBody::Note(note) = &body {
-                problems.push(Problem { source: Source::File(shown.clone()), message: note.clone() });
-            }
-            code.push(CodeFile { name, path: shown, body });
+        let contents = read_many(&paths, &note_of, on_progress);
+        let mut code = Vec::with_capacity(files.len());
+        for (content, (name, _)) in contents.into_iter().zip(&files) {
+            let (name, path) = (name.clone(), self.shown(&format!("{relative}/{name}")));
+            let body = match content.map_err(|error| error.about(&path))? {
+                Content::Text(text) => PartBody::Inline(text),
+                Content::LeftOut(note) => {
+                    problems.push(Problem { source: Source::File(path.clone()), message: note.clone() });
+                    PartBody::Note(note)
+                }
+            };
+            code.push(CodeFile { name, path, body });
         }
         // A directory lists its files in any order.
         problems.sort_by(|a, b| a.source.cmp(&b.source));
@@ -175,17 +182,8 @@ impl SessionDirectory {
     }
 }
 
-/// The content, or for a file that is not text, a note with its size and hash.
-fn code_body(bytes: Vec<u8>) -> PartBody {
-    match String::from_utf8(bytes) {
-        Ok(text) => PartBody::Inline(Text::from(text)),
-        Err(error) => {
-            let bytes = error.into_bytes();
-            PartBody::Note(format!(
-                "not UTF-8 text: {} bytes, sha256 {}",
-                bytes.len(),
-                Sha256Hex::of_bytes(&bytes)
-            ))
-        }
-    }
+/// For a file that is not text, a note with its size and hash stands in its place.
+fn note_of(content: Result<&str, &[u8]>) -> Option<String> {
+    let bytes = content.err()?;
+    Some(format!("not UTF-8 text: {} bytes, sha256 {}", bytes.len(), Sha256Hex::of_bytes(bytes)))
 }

@@ -1,0 +1,151 @@
+//! Reads many files at once: on every core, their texts behind each other in few large buffers.
+//!
+//! In: paths. Out: what each gave, in its place. A piece of memory for each of a thousand small files costs more than
+//! reading them: a second thread asks the system for every one of them, and both wait for its lock.
+
+use std::io::{self, Read as _};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use aiwf_prompt::Text;
+
+use crate::error::EngineError;
+use crate::gather::Progress;
+use crate::read::{MAX_BYTES, open_bounded, read_bytes};
+
+/// How much all files may have together.
+const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
+/// Below this many files a second thread costs more than it saves.
+const PARALLEL_FILES: usize = 64;
+const MAX_THREADS: usize = 8;
+/// How much text shares a buffer; a larger file has one of its own.
+const BUFFER_BYTES: usize = 512 * 1024;
+
+/// What a file gave.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Its text.
+    Text(Text),
+    /// It is left out, for this reason.
+    LeftOut(String),
+}
+
+/// Why a file is left out, if it is: judged by its text, or by its bytes when they are none.
+pub(crate) type Judge<'a> = &'a (dyn Fn(Result<&str, &[u8]>) -> Option<String> + Sync);
+
+/// Reads whole files, each up to the limit of one, all of them up to the limit of a request.
+pub(crate) fn read_many<P: AsRef<Path> + Sync>(
+    paths: &[P],
+    judge: Judge<'_>,
+    on_progress: &dyn Fn(Progress),
+) -> Vec<Result<Content, EngineError>> {
+    let next = AtomicUsize::new(0);
+    let n_bytes = AtomicU64::new(0);
+    let take = || {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        paths.get(index).map(|path| (index, path.as_ref()))
+    };
+    let read = |on_file: &dyn Fn(usize)| {
+        let mut reader = Reader::default();
+        let mut found = Vec::new();
+        while let Some((index, path)) = take() {
+            on_file(index);
+            found.push((index, reader.read(path, judge, &n_bytes)));
+        }
+        reader.finish(found)
+    };
+    let n_threads = if paths.len() < PARALLEL_FILES {
+        1
+    } else {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS)
+    };
+    let mut outcomes = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(|| read(&|_| ()))).collect();
+        let mut all = read(&|n_done| on_progress(Progress { n_done, n_total: paths.len() }));
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    });
+    on_progress(Progress { n_done: paths.len(), n_total: paths.len() });
+    outcomes.sort_unstable_by_key(|(index, _)| *index);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// What one thread reads.
+#[derive(Default)]
+struct Reader {
+    full: Vec<String>,
+    current: String,
+}
+
+/// Where a text lies until its buffer is full.
+enum Found {
+    Text { buffer: usize, range: Range<usize> },
+    LeftOut(String),
+}
+
+impl Reader {
+    fn read(&mut self, path: &Path, judge: Judge<'_>, n_bytes: &AtomicU64) -> Result<Found, EngineError> {
+        if n_bytes.load(Ordering::Relaxed) > MAX_TOTAL_BYTES {
+            return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
+        }
+        let mut file = open_bounded(path)?;
+        self.make_room(file.n_expected);
+        let start = self.current.len();
+        match file.content.read_to_string(&mut self.current) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                let bytes = read_bytes(path)?;
+                let why = judge(Err(&bytes)).unwrap_or_else(|| "not UTF-8 text".to_owned());
+                return Ok(Found::LeftOut(why));
+            }
+            Err(source) => return Err(EngineError::Unreadable { path: path.to_owned(), source }),
+        }
+        let text = self.current.get(start..).unwrap_or_default();
+        let n_text = text.len() as u64;
+        if n_text > MAX_BYTES {
+            self.current.truncate(start);
+            return Err(EngineError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
+        }
+        if let Some(why) = judge(Ok(text)) {
+            self.current.truncate(start);
+            return Ok(Found::LeftOut(why));
+        }
+        if n_bytes.fetch_add(n_text, Ordering::Relaxed) + n_text > MAX_TOTAL_BYTES {
+            return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
+        }
+        Ok(Found::Text { buffer: self.full.len(), range: start..self.current.len() })
+    }
+
+    fn make_room(&mut self, n_bytes: usize) {
+        // One byte more, so that the end of the file is seen without growing.
+        let needed = n_bytes + 1;
+        if self.current.capacity() - self.current.len() < needed {
+            let empty = String::with_capacity(needed.max(BUFFER_BYTES));
+            let full = std::mem::replace(&mut self.current, empty);
+            self.full.push(full);
+        }
+    }
+
+    fn finish(
+        self,
+        found: Vec<(usize, Result<Found, EngineError>)>,
+    ) -> Vec<(usize, Result<Content, EngineError>)> {
+        let buffers: Vec<Arc<String>> =
+            self.full.into_iter().chain(std::iter::once(self.current)).map(Arc::new).collect();
+        let content = |found| match found {
+            Found::Text { buffer, range } => {
+                Content::Text(buffers.get(buffer).map(|buffer| Text::part(buffer, range)).unwrap_or_default())
+            }
+            Found::LeftOut(why) => Content::LeftOut(why),
+        };
+        found.into_iter().map(|(index, outcome)| (index, outcome.map(content))).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "read_many_tests.rs"]
+mod tests;

@@ -1,0 +1,97 @@
+#![expect(clippy::disallowed_methods, reason = "the test makes the files it reads")]
+
+use std::cell::Cell;
+use std::path::PathBuf;
+
+use super::*;
+
+fn written(contents: &[Vec<u8>]) -> (tempfile::TempDir, Vec<PathBuf>) {
+    let directory = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> =
+        (0..contents.len()).map(|number| directory.path().join(format!("{number}"))).collect();
+    for (path, content) in paths.iter().zip(contents) {
+        std::fs::write(path, content).unwrap();
+    }
+    (directory, paths)
+}
+
+fn everything(content: Result<&str, &[u8]>) -> Option<String> {
+    content.err().map(|bytes| format!("{} bytes", bytes.len()))
+}
+
+fn text(outcome: &Result<Content, EngineError>) -> &str {
+    match outcome {
+        Ok(Content::Text(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_content_stands_in_its_place_whatever_its_size() {
+    let sizes = [0, 1, 4096, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES];
+    let contents: Vec<Vec<u8>> = (0_u8..100)
+        .map(|number| vec![b' ' + number % 90; sizes[usize::from(number) % sizes.len()]])
+        .collect();
+    let (_directory, paths) = written(&contents);
+    let outcomes = read_many(&paths, &everything, &|_| ());
+    assert_eq!(outcomes.len(), contents.len());
+    for (outcome, content) in outcomes.iter().zip(&contents) {
+        assert_eq!(text(outcome).as_bytes(), content);
+    }
+}
+
+#[test]
+fn what_is_no_text_is_judged_by_its_bytes_and_leaves_no_trace_in_others() {
+    let contents: Vec<Vec<u8>> = (0..PARALLEL_FILES * 2)
+        .map(|number| if number % 3 == 1 { b"a\xff".to_vec() } else { format!("ü{number}").into_bytes() })
+        .collect();
+    let (_directory, paths) = written(&contents);
+    for (number, outcome) in read_many(&paths, &everything, &|_| ()).iter().enumerate() {
+        if number % 3 == 1 {
+            assert_eq!(outcome.as_ref().unwrap(), &Content::LeftOut("2 bytes".to_owned()));
+        } else {
+            assert_eq!(text(outcome), format!("ü{number}"));
+        }
+    }
+}
+
+#[test]
+fn a_text_that_is_left_out_does_not_stay() {
+    let (_directory, paths) = written(&[b"one".to_vec(), b"no".to_vec(), b"two".to_vec()]);
+    let judge = |content: Result<&str, &[u8]>| (content == Ok("no")).then(|| "unwanted".to_owned());
+    let outcomes = read_many(&paths, &judge, &|_| ());
+    assert_eq!(outcomes[1].as_ref().unwrap(), &Content::LeftOut("unwanted".to_owned()));
+    assert_eq!((text(&outcomes[0]), text(&outcomes[2])), ("one", "two"));
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_no_reason_to_stop() {
+    let (directory, mut paths) = written(&[b"one".to_vec()]);
+    paths.extend([directory.path().join("gone"), directory.path().to_owned()]);
+    let outcomes = read_many(&paths, &everything, &|_| ());
+    assert_eq!(text(&outcomes[0]), "one");
+    assert!(outcomes[1..].iter().all(|outcome| matches!(outcome, Err(EngineError::Unreadable { .. }))));
+}
+
+#[test]
+fn a_file_that_hides_its_size_is_read_whole() {
+    // The system makes such files while they are read.
+    let path = PathBuf::from("/proc/self/status");
+    if path.exists() {
+        let outcomes = read_many(&[path], &everything, &|_| ());
+        assert!(text(&outcomes[0]).starts_with("Name:"), "{outcomes:?}");
+    }
+}
+
+#[test]
+fn progress_ends_with_all_of_them() {
+    let (_directory, paths) = written(&vec![b"x".to_vec(); PARALLEL_FILES * 4]);
+    let n_calls = Cell::new(0);
+    let last = Cell::new(Progress { n_done: 0, n_total: 0 });
+    drop(read_many(&paths, &everything, &|progress| {
+        n_calls.set(n_calls.get() + 1);
+        last.set(progress);
+    }));
+    assert_eq!(last.get(), Progress { n_done: paths.len(), n_total: paths.len() });
+    assert!(n_calls.get() > 1);
+}
