@@ -37,7 +37,8 @@ impl World {
     fn settings(&self) -> Settings {
         let project_root = self.root.path().join("project");
         let home = Some(self.root.path().join("home"));
-        Settings { current_dir: project_root.clone(), project_root, home, cache_dir: None, user: None }
+        let current_dir = project_root.clone();
+        Settings { current_dir, shell_dir: None, project_root, home, cache_dir: None, user: None }
     }
 
     /// The origins of what is set, or the error with cause and hint.

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 pub struct Environment {
     /// The current directory.
     pub current_dir: PathBuf,
+    /// `PWD`, when it is set to an absolute path: the current directory as the shell names it, links and all.
+    pub shell_dir: Option<PathBuf>,
     /// The user's home, when there is one.
     pub home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is set to an absolute path.
@@ -30,6 +32,7 @@ impl Environment {
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
         Ok(Self {
             current_dir: std::env::current_dir()?,
+            shell_dir: absolute("PWD"),
             home: absolute("HOME"),
             cache_home: absolute("XDG_CACHE_HOME"),
             user: std::env::var("USER")

@@ -10,6 +10,8 @@ use crate::error::ConfigError;
 pub struct Settings {
     /// Where relative paths of the command line start.
     pub current_dir: PathBuf,
+    /// The same directory as the shell names it, links and all.
+    pub shell_dir: Option<PathBuf>,
     /// The project: the nearest directory with `.aiwf/`, else the git root, else the current directory.
     pub project_root: PathBuf,
     /// The user's home, when there is one.
@@ -42,6 +44,7 @@ impl Settings {
             .map(|cache| cache.join("aiwf"));
         Ok(Self {
             current_dir: environment.current_dir,
+            shell_dir: environment.shell_dir,
             project_root,
             home: environment.home,
             cache_dir,

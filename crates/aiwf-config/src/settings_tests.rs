@@ -21,8 +21,8 @@ impl World {
         let environment = Environment {
             current_dir: self.root.path().join(current),
             home: Some(self.root.path().join("home")),
-            cache_home: None,
-            user: None,
+
+            ..Environment::default()
         };
         let settings = Settings::resolve(None, environment).unwrap();
         settings.project_root.strip_prefix(self.root.path()).unwrap().display().to_string()

@@ -120,7 +120,14 @@ impl<'e> Run<'e> {
         let mut package_dir = None;
         if let Some(wanted) = &setup.package {
             let package = load_package(engine, &setup.run_id, wanted)?;
-            let directory = extract(&package.files, &package_cache(settings))?;
+            let cache = package_cache(settings);
+            let unpacked = cache.join(&package.hash);
+            // Who only looks calls no tool, so what the tools would read need not be whole.
+            let directory = if !desk.is_locked() && unpacked.is_dir() {
+                unpacked
+            } else {
+                extract(&package.files, &package.hash, &cache)?
+            };
             mounts.mount(Mount::Package, &directory).map_err(unusable(&directory))?;
             package_dir = Some(directory);
             desk.package = Some(Rc::new(package));
@@ -183,18 +190,16 @@ impl<'e> Run<'e> {
 /// The package of a run, as it was when the run began; one that changed is refused.
 fn load_package(engine: &Engine, run_id: &str, wanted: &RunPackage) -> Result<Package, RunError> {
     let path = engine.settings().project_root.join(&wanted.path);
-    let package = engine
-        .package(&path)
-        .map_err(|source| RunError::PackageGone { run_id: run_id.to_owned(), source: Box::new(source) })?;
-    if package.hash != wanted.sha256 {
-        return Err(RunError::PackageChanged {
-            run_id: run_id.to_owned(),
-            path: wanted.path.clone(),
-            was: wanted.sha256.clone(),
-            is: package.hash,
-        });
-    }
-    Ok(package)
+    let package = Package::load_known(&path, &wanted.sha256).map_err(|source| RunError::PackageGone {
+        run_id: run_id.to_owned(),
+        source: Box::new(source.into()),
+    })?;
+    package.map_err(|is| RunError::PackageChanged {
+        run_id: run_id.to_owned(),
+        path: wanted.path.clone(),
+        was: wanted.sha256.clone(),
+        is,
+    })
 }
 
 /// Other paths that lead to the mounts: behind links, as a shell names them, and where the package came from.
@@ -209,9 +214,8 @@ fn other_spellings(
         vec![(root.clone(), "@project"), (state.to_owned(), "@state")];
     found.extend(source.map(|source| (source, "@pkg")));
     // A shell in a linked directory names it by the link.
-    let given = aiwf_config::variable("PWD").map(PathBuf::from);
     let below = settings.current_dir.strip_prefix(root).ok();
-    if let (Some(given), Some(below)) = (given, below)
+    if let (Some(given), Some(below)) = (&settings.shell_dir, below)
         && let Some(linked) = given.ancestors().nth(below.components().count())
         && std::fs::canonicalize(linked).ok() == std::fs::canonicalize(root).ok()
     {

@@ -47,7 +47,7 @@ impl World {
             current_dir: self.directory.path().join("project"),
             home: Some(self.directory.path().join("home")),
             cache_home: Some(self.directory.path().join("cache")),
-            user: None,
+            ..Environment::default()
         };
         let settings = Settings::resolve(Some(Path::new(".")), environment).unwrap();
         Engine::new(settings).tools(Consent::Remembered, |_, _| ()).unwrap()

@@ -30,6 +30,7 @@ mod tests {
     fn only_paths_of_the_project_are_named() {
         let settings = Settings {
             current_dir: "/srv/shop".into(),
+            shell_dir: None,
             project_root: "/srv/shop".into(),
             home: Some("/people/ada".into()),
             cache_dir: None,

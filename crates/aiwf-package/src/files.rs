@@ -255,9 +255,8 @@ impl ExtractError {
 /// Puts the files into a directory of the cache that is named by their hash: all of them, or none.
 ///
 /// One that is there and whole is used as it is; one that was changed is replaced.
-pub fn extract(files: &Files, cache: &Path) -> Result<PathBuf, ExtractError> {
-    let hash = hash_of(files);
-    let target = cache.join(&hash);
+pub fn extract(files: &Files, hash: &str, cache: &Path) -> Result<PathBuf, ExtractError> {
+    let target = cache.join(hash);
     aiwf_store::create_dir(cache)?;
     let _lock = Lock::wait(&cache.join("lock"))?;
     if target.is_dir() && read_directory(&target).is_ok_and(|found| found == *files) {

@@ -39,13 +39,13 @@ fn unpacking_is_all_or_nothing_and_mends_a_changed_copy() {
     let world = tempfile::tempdir().unwrap();
     let cache = world.path().join("cache");
     let files = Fixture::new().files;
-    let target = extract(&files, &cache).unwrap();
+    let target = extract(&files, &hash_of(&files), &cache).unwrap();
     assert_eq!(read_files(&target).unwrap(), files);
     fs::write(target.join("workflow.md"), "changed").unwrap();
-    assert_eq!(extract(&files, &cache).unwrap(), target);
+    assert_eq!(extract(&files, &hash_of(&files), &cache).unwrap(), target);
     assert_eq!(read_files(&target).unwrap(), files);
 
     let refused = Files::from([("ok.md".to_owned(), vec![]), ("assets/session.json".to_owned(), vec![])]);
-    assert!(matches!(extract(&refused, &cache), Err(ExtractError::Names(_))));
+    assert!(matches!(extract(&refused, &hash_of(&refused), &cache), Err(ExtractError::Names(_))));
     assert!(!cache.join(hash_of(&refused)).exists());
 }

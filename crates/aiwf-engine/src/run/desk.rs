@@ -3,6 +3,7 @@
 //! The state file is the truth of where the run stands and the journal its witness: every change of the file is
 //! announced first, with the hashes before and after and the new bytes kept, so whatever a crash leaves is one of the two.
 
+use std::cell::RefCell;
 use std::fs::Metadata;
 use std::path::Path;
 use std::rc::Rc;
@@ -31,6 +32,8 @@ pub(crate) struct Desk {
     pub(crate) record: Record,
     journal: Journal<RunEvent>,
     objects: Objects,
+    /// The last state file that was parsed, and its text.
+    parsed_state: RefCell<Option<(String, Rc<State>)>>,
     pub(crate) package: Option<Rc<Package>>,
     pub(crate) conditions: Conditions,
     /// Whether the user's last message agrees to a change of a finished workflow, and was not used up.
@@ -84,6 +87,7 @@ impl Desk {
             directory,
             record,
             journal,
+            parsed_state: RefCell::new(None),
             package: None,
             conditions: Conditions::Warn,
             is_confirmed: false,
@@ -134,9 +138,18 @@ impl Desk {
         read_state(&self.directory).ok_or_else(|| self.state_changed("nothing that can be read"))
     }
 
-    /// What the state file says.
-    pub(crate) fn state(&self) -> Result<State, RunError> {
-        Ok(State::parse(&self.state_text()?)?)
+    /// What the state file says; a text that was read before is not parsed again.
+    pub(crate) fn state(&self) -> Result<Rc<State>, RunError> {
+        let text = self.state_text()?;
+        let mut parsed = self.parsed_state.borrow_mut();
+        if let Some((of, state)) = &*parsed
+            && *of == text
+        {
+            return Ok(Rc::clone(state));
+        }
+        let state = Rc::new(State::parse(&text)?);
+        *parsed = Some((text, Rc::clone(&state)));
+        Ok(state)
     }
 
     /// The node the run stands at; without its package, as it is written in the state file.

@@ -7,7 +7,7 @@ use aiwf_store::{Journal, Objects};
 
 use super::event::{RunEvent, RunKind};
 use crate::run_error::RunError;
-use crate::session::{is_temporary, names_in, new_id};
+use crate::session::{Meant, is_temporary, meant_by, names_in, new_id};
 
 /// A run's directory and the files in it.
 #[derive(Clone, Debug)]
@@ -100,22 +100,10 @@ fn stamp(id: &str) -> &str {
 /// The run that a name, a unique beginning of one, or `latest` means.
 pub(crate) fn find(settings: &Settings, given: &str) -> Result<RunDirectory, RunError> {
     let ids = all_ids(settings)?;
-    let one = |id: &String| Ok(RunDirectory::new(settings, id));
-    let unknown = || RunError::NoRun { given: given.to_owned() };
-    if given == "latest" {
-        return ids.last().map_or_else(|| Err(unknown()), one);
-    }
-    if let Some(exact) = ids.iter().find(|id| *id == given) {
-        return one(exact);
-    }
-    let matching: Vec<&String> = ids.iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
-    match matching.as_slice() {
-        [only] => one(only),
-        [] => Err(unknown()),
-        several => Err(RunError::AmbiguousRun {
-            given: given.to_owned(),
-            matching: several.iter().map(|id| (*id).clone()).collect(),
-        }),
+    match meant_by(given, &ids) {
+        Meant::One(id) => Ok(RunDirectory::new(settings, id)),
+        Meant::None => Err(RunError::NoRun { given: given.to_owned() }),
+        Meant::Several(matching) => Err(RunError::AmbiguousRun { given: given.to_owned(), matching }),
     }
 }
 

@@ -7,7 +7,7 @@ use aiwf_provider::ToolCall;
 use aiwf_session::Total;
 use serde_json::Value;
 
-use super::event::{Block, Fault, RunEvent, RunPhase, RunSetup, StateWriter};
+use super::event::{Block, Fault, RunEvent, RunKind, RunPhase, RunSetup, StateWriter};
 
 /// An entry of the conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +91,21 @@ impl Record {
             record.evolve(event);
         }
         record
+    }
+
+    /// How the model is talked to.
+    pub(crate) fn kind(&self) -> RunKind {
+        self.setup.as_ref().map_or(RunKind::Run, |setup| setup.kind)
+    }
+
+    /// The name of its package.
+    pub(crate) fn package_name(&self) -> Option<String> {
+        Some(self.setup.as_ref()?.package.as_ref()?.name.clone())
+    }
+
+    /// Its workflow.
+    pub(crate) fn workflow_id(&self) -> Option<String> {
+        self.setup.as_ref()?.workflow.clone()
     }
 
     /// How the run stands; one without a word of an end is being worked on.

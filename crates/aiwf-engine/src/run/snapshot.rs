@@ -47,18 +47,17 @@ fn summarize(
     journal: &Journal<RunEvent>,
     node: Option<String>,
 ) -> RunSummary {
-    let setup = record.setup.as_ref();
     let lines = journal.lines();
     RunSummary {
         run_id: directory.id.clone(),
-        kind: setup.map_or(RunKind::Run, |setup| setup.kind),
-        package: setup.and_then(|setup| setup.package.as_ref()).map(|package| package.name.clone()),
-        workflow: setup.and_then(|setup| setup.workflow.clone()),
+        kind: record.kind(),
+        package: record.package_name(),
+        workflow: record.workflow_id(),
         phase: record.phase(),
         node,
         created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
         updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
-        problem: setup.is_none().then(|| "it has no events".to_owned()),
+        problem: record.setup.is_none().then(|| "it has no events".to_owned()),
     }
 }
 

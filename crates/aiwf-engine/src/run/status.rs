@@ -7,7 +7,7 @@ use aiwf_store::{Line, Lock};
 use super::compose::{NoRequest, Saying};
 use super::desk::{Desk, read_state};
 use super::directory::{self, RunDirectory};
-use super::event::{RunEvent, RunKind, RunPhase};
+use super::event::{RunEvent, RunPhase};
 use super::record::{Entry, Record};
 use super::report::{NodeProgress, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary};
 use super::{Run, load_package, package_cache, snapshot};
@@ -47,7 +47,7 @@ impl Engine {
             if let Err(error) = &source {
                 warnings.push(error.to_string());
             }
-            source.ok().or_else(|| Package::load(&cached).ok().filter(|found| found.hash == wanted.sha256))
+            source.ok().or_else(|| Package::load_known(&cached, &wanted.sha256).ok()?.ok())
         });
         let workflow = package.as_ref().and_then(|package| {
             let id = setup.workflow.as_deref()?;
@@ -146,15 +146,15 @@ impl Run<'_> {
 
 /// Where a run stands, by its journal.
 pub(super) fn report_of(directory: &RunDirectory, record: &Record, node: Option<String>) -> RunReport {
-    let setup = record.setup.as_ref();
+    let agent_at_start = || record.setup.as_ref()?.agent.clone();
     RunReport {
         run_id: directory.id.clone(),
-        kind: setup.map_or(RunKind::Run, |setup| setup.kind),
-        package: setup.and_then(|setup| setup.package.as_ref()).map(|package| package.name.clone()),
-        workflow: setup.and_then(|setup| setup.workflow.clone()),
+        kind: record.kind(),
+        package: record.package_name(),
+        workflow: record.workflow_id(),
         phase: record.phase(),
         node,
-        agent: record.told.clone().and_then(|(_, agent)| agent).or_else(|| setup?.agent.clone()),
+        agent: record.told.clone().and_then(|(_, agent)| agent).or_else(agent_at_start),
         reply: record.reply_in_words(),
         question: record.question.clone(),
         error: record.fault.clone(),

@@ -160,35 +160,44 @@ pub(crate) fn find<'a>(
     };
     let ids = all_ids(settings)?;
     let one = |id: &String| Ok(SessionDirectory::new(settings, id));
-    match given {
-        Some("latest") => {
-            ids.last().map_or_else(|| Err(SessionError::NoSession { given: "latest".to_owned() }), one)
-        }
-        Some(given) => {
-            if let Some(exact) = ids.iter().find(|id| *id == given) {
-                return one(exact);
+    if let Some(given) = given {
+        return match meant_by(given, &ids) {
+            Meant::One(id) => one(id),
+            Meant::None => Err(SessionError::NoSession { given: given.to_owned() }),
+            Meant::Several(matching) => {
+                Err(SessionError::AmbiguousSession { given: given.to_owned(), matching })
             }
-            let matching: Vec<&String> =
-                ids.iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
-            match matching.as_slice() {
-                [only] => one(only),
-                [] => Err(SessionError::NoSession { given: given.to_owned() }),
-                several => Err(SessionError::AmbiguousSession {
-                    given: given.to_owned(),
-                    matching: several.iter().map(|id| (*id).clone()).collect(),
-                }),
-            }
+        };
+    }
+    let open: Vec<&String> = ids.iter().filter(|id| is_open(settings, id)).collect();
+    match open.as_slice() {
+        [only] => one(only),
+        [] => Err(SessionError::NoOpenSession),
+        several => {
+            Err(SessionError::SeveralOpenSessions { open: several.iter().map(|id| (*id).clone()).collect() })
         }
-        None => {
-            let open: Vec<&String> = ids.iter().filter(|id| is_open(settings, id)).collect();
-            match open.as_slice() {
-                [only] => one(only),
-                [] => Err(SessionError::NoOpenSession),
-                several => Err(SessionError::SeveralOpenSessions {
-                    open: several.iter().map(|id| (*id).clone()).collect(),
-                }),
-            }
-        }
+    }
+}
+
+/// What a name, a unique beginning of one, or `latest` means among ids that are sorted by time.
+pub(crate) enum Meant<'a> {
+    One(&'a String),
+    None,
+    Several(Vec<String>),
+}
+
+pub(crate) fn meant_by<'a>(given: &str, ids: &'a [String]) -> Meant<'a> {
+    if given == "latest" {
+        return ids.last().map_or(Meant::None, Meant::One);
+    }
+    if let Some(exact) = ids.iter().find(|id| *id == given) {
+        return Meant::One(exact);
+    }
+    let matching: Vec<&String> = ids.iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
+    match matching.as_slice() {
+        [only] => Meant::One(only),
+        [] => Meant::None,
+        several => Meant::Several(several.iter().map(|id| (*id).clone()).collect()),
     }
 }
 
