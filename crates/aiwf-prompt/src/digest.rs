@@ -26,6 +26,8 @@ impl Sha256Hex {
 
 impl fmt::Display for Sha256Hex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        let halves = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        let digits: String = halves.filter_map(|half| char::from_digit(half.into(), 16)).collect();
+        formatter.write_str(&digits)
     }
 }

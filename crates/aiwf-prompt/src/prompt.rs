@@ -3,7 +3,7 @@
 //! One object makes both what is shown and what is sent, so a preview cannot differ from the request.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 
 use crate::budget::{self, Item};
 use crate::capability::{Capability, Format};
@@ -233,8 +233,7 @@ impl Prompt {
         if self.style.format == Format::Messages {
             return write_messages(&messages, out);
         }
-        let mut pieces = messages.iter().flat_map(|message| &message.stretches).flat_map(Stretch::printed);
-        pieces.try_for_each(|piece| out.write_all(piece.as_bytes()))
+        write_pieces(messages.iter().flat_map(|message| &message.stretches).flat_map(Stretch::printed), out)
     }
 
     /// Who owns which stretch of the messages, in the order they stand.
@@ -616,6 +615,31 @@ fn section_sha256(section: &Section) -> Sha256Hex {
         [part.name.as_str(), "\0", body, "\0"]
     });
     Sha256Hex::of(std::iter::once(section.body.as_str()).chain(parts))
+}
+
+/// How many pieces are handed over at once; systems take about a thousand.
+const PIECES_AT_ONCE: usize = 512;
+
+/// Writes pieces in few calls, from where they are: a writer with a buffer need not copy them into it.
+fn write_pieces<'a>(pieces: impl Iterator<Item = &'a str>, out: &mut impl Write) -> io::Result<()> {
+    let mut pieces = pieces.map(|piece| IoSlice::new(piece.as_bytes()));
+    loop {
+        let mut some: Vec<IoSlice<'a>> = pieces.by_ref().take(PIECES_AT_ONCE).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        let mut left = some.as_mut_slice();
+        // Pieces without a byte are passed over, so that nothing written means that nothing can be.
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            match out.write_vectored(left) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n_bytes) => IoSlice::advance_slices(&mut left, n_bytes),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
 }
 
 /// Writes messages as an indented JSON array.

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::atomic::{Durability, StoreError, write_atomic};
-use crate::objects::sha256_hex;
+use crate::objects::{hex, sha256_hex};
 
 /// The version of the line format.
 const VERSION: u32 = 1;
@@ -177,15 +178,16 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             .and_then(|rest| rest.split_at_checked(64))
             .and_then(|(sha256, rest)| Some((sha256, rest.strip_prefix("\",")?)))
             .ok_or_else(|| changed("it does not begin with its hash"))?;
-        let body = format!("{{{rest}");
-        if sha256_hex(body.as_bytes()) != sha256 {
+        let hasher = Sha256::new_with_prefix("{").chain_update(rest);
+        if hex(&hasher.finalize()) != sha256 {
             return Err(changed("its hash does not fit"));
         }
-        // Nearly every line is one of ours, so the event is read with the rest; what the rest says comes first.
-        let (head, event) = match serde_json::from_str::<Whole<E>>(&body) {
+        // Nearly every line is one of ours, so the event is read with the rest; what the rest says comes first. The hash
+        // before it is a field that nobody asks for.
+        let (head, event) = match serde_json::from_str::<Whole<E>>(text) {
             Ok(Whole { v, seq, prev, at, event }) => (Head { v, seq, prev, at }, Ok(event)),
             Err(error) => {
-                let head = serde_json::from_str(&body).map_err(|_not_json| changed("it is not an event"))?;
+                let head = serde_json::from_str(text).map_err(|_not_json| changed("it is not an event"))?;
                 (head, Err(error))
             }
         };

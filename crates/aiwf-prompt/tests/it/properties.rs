@@ -1,6 +1,7 @@
 //! What must hold for every request, whatever texts it is made of.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use aiwf_prompt::{
@@ -337,6 +338,24 @@ fn body_text(body: &PartBody) -> String {
     }
 }
 
+/// A writer that takes a few bytes at a time, as a pipe may.
+struct Stingy {
+    written: Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Stingy {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n_bytes = bytes.len().min(self.most);
+        self.written.extend_from_slice(&bytes[..n_bytes]);
+        Ok(n_bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 proptest! {
     #[test]
     fn preview_equals_aggregate(
@@ -360,9 +379,11 @@ proptest! {
                 prop_assert_eq!(preview.metadata, Some(prompt.metadata(&Tokenizer::Estimate)));
                 prop_assert_eq!(preview.sections, prompt.sections());
                 prop_assert_eq!(prompt.sha256(), Sha256Hex::of([preview.prompt.as_str()]));
-                let mut written = Vec::new();
-                prompt.write_to(&mut written).unwrap();
-                prop_assert_eq!(&written, preview.prompt.as_bytes());
+                for most in [1, 7, usize::MAX] {
+                    let mut writer = Stingy { written: Vec::new(), most };
+                    prompt.write_to(&mut writer).unwrap();
+                    prop_assert_eq!(&writer.written, preview.prompt.as_bytes());
+                }
             }
         }
     }
