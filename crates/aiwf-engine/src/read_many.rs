@@ -7,19 +7,17 @@ use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use aiwf_prompt::Text;
 
 use crate::error::EngineError;
+use crate::every_core::on_every_core;
 use crate::gather::Progress;
 use crate::read::{MAX_BYTES, open_bounded, read_bytes};
 
 /// How much all files may have together.
 const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
-/// Below this many files a second thread costs more than it saves.
-const PARALLEL_FILES: usize = 64;
-const MAX_THREADS: usize = 8;
 /// How much text shares a buffer; a larger file has one of its own.
 const BUFFER_BYTES: usize = 512 * 1024;
 
@@ -41,37 +39,19 @@ pub(crate) fn read_many<P: AsRef<Path> + Sync>(
     judge: Judge<'_>,
     on_progress: &dyn Fn(Progress),
 ) -> Vec<Result<Content, EngineError>> {
-    let next = AtomicUsize::new(0);
     let n_bytes = AtomicU64::new(0);
-    let take = || {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        paths.get(index).map(|path| (index, path.as_ref()))
-    };
-    let read = |on_file: &dyn Fn(usize)| {
+    let on_taken = |n_done| on_progress(Progress { n_done, n_total: paths.len() });
+    let outcomes = on_every_core(paths.len(), &on_taken, |take| {
         let mut reader = Reader::default();
         let mut found = Vec::new();
-        while let Some((index, path)) = take() {
-            on_file(index);
-            found.push((index, reader.read(path, judge, &n_bytes)));
+        while let Some(number) = take() {
+            let Some(path) = paths.get(number) else { break };
+            found.push((number, reader.read(path.as_ref(), judge, &n_bytes)));
         }
         reader.finish(found)
-    };
-    let n_threads = if paths.len() < PARALLEL_FILES {
-        1
-    } else {
-        std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS)
-    };
-    let mut outcomes = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(|| read(&|_| ()))).collect();
-        let mut all = read(&|n_done| on_progress(Progress { n_done, n_total: paths.len() }));
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
     });
-    on_progress(Progress { n_done: paths.len(), n_total: paths.len() });
-    outcomes.sort_unstable_by_key(|(index, _)| *index);
-    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+    on_taken(paths.len());
+    outcomes
 }
 
 /// What one thread reads.

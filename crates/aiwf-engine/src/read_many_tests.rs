@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use super::*;
+use crate::every_core::PARALLEL_ITEMS;
 
 fn written(contents: &[Vec<u8>]) -> (tempfile::TempDir, Vec<PathBuf>) {
     let directory = tempfile::tempdir().unwrap();
@@ -42,7 +43,7 @@ fn every_content_stands_in_its_place_whatever_its_size() {
 
 #[test]
 fn what_is_no_text_is_judged_by_its_bytes_and_leaves_no_trace_in_others() {
-    let contents: Vec<Vec<u8>> = (0..PARALLEL_FILES * 2)
+    let contents: Vec<Vec<u8>> = (0..PARALLEL_ITEMS * 2)
         .map(|number| if number % 3 == 1 { b"a\xff".to_vec() } else { format!("ü{number}").into_bytes() })
         .collect();
     let (_directory, paths) = written(&contents);
@@ -85,7 +86,7 @@ fn a_file_that_hides_its_size_is_read_whole() {
 
 #[test]
 fn progress_ends_with_all_of_them() {
-    let (_directory, paths) = written(&vec![b"x".to_vec(); PARALLEL_FILES * 4]);
+    let (_directory, paths) = written(&vec![b"x".to_vec(); PARALLEL_ITEMS * 4]);
     let n_calls = Cell::new(0);
     let last = Cell::new(Progress { n_done: 0, n_total: 0 });
     drop(read_many(&paths, &everything, &|progress| {

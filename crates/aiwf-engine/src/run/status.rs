@@ -12,13 +12,14 @@ use super::record::{Entry, Record};
 use super::report::{NodeProgress, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary};
 use super::{Run, load_package, package_cache, snapshot};
 use crate::Engine;
+use crate::every_core::map_on_every_core;
 use crate::run_error::RunError;
 
 impl Engine {
     /// All runs and conversations, oldest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, RunError> {
         let ids = directory::all_ids(self.settings())?;
-        Ok(ids.iter().map(|id| snapshot::summary(&RunDirectory::new(self.settings(), id))).collect())
+        Ok(map_on_every_core(&ids, |id| snapshot::summary(&RunDirectory::new(self.settings(), id))))
     }
 
     /// Where a run stands; changes nothing.

@@ -20,6 +20,7 @@ use super::report::SessionReport;
 use super::snapshot::{self, SessionSummary};
 use super::work::Work;
 use crate::Engine;
+use crate::every_core::map_on_every_core;
 use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
@@ -120,10 +121,10 @@ impl Engine {
 
     /// Every change, the one that was worked on last first.
     pub fn list_changes(&self) -> Result<Vec<SessionSummary>, SessionError> {
-        let mut summaries: Vec<_> = directory::all_changes(self.settings())?
-            .iter()
-            .map(|name| snapshot::summary(&SessionDirectory::of_change(self.settings(), name)))
-            .collect();
+        let names = directory::all_changes(self.settings())?;
+        let mut summaries = map_on_every_core(&names, |name| {
+            snapshot::summary(&SessionDirectory::of_change(self.settings(), name))
+        });
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.session_id.cmp(&b.session_id)));
         Ok(summaries)

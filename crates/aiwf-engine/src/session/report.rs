@@ -10,6 +10,7 @@ use super::directory::{self, SessionDirectory, Which};
 use super::snapshot::{self, SessionSummary};
 use super::verify::{Difference, stale};
 use crate::Engine;
+use crate::every_core::map_on_every_core;
 use crate::session_error::SessionError;
 
 /// Where a session stands.
@@ -106,10 +107,9 @@ impl Engine {
 
     /// Every session, the one that changed last first.
     pub fn list_sessions(&self) -> Result<Vec<SessionSummary>, SessionError> {
-        let mut summaries: Vec<_> = directory::all_ids(self.settings())?
-            .iter()
-            .map(|id| snapshot::summary(&SessionDirectory::new(self.settings(), id)))
-            .collect();
+        let ids = directory::all_ids(self.settings())?;
+        let mut summaries =
+            map_on_every_core(&ids, |id| snapshot::summary(&SessionDirectory::new(self.settings(), id)));
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.session_id.cmp(&a.session_id)));
         Ok(summaries)

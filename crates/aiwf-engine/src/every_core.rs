@@ -1,0 +1,69 @@
+//! Work on many things on every core.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Below this many things a second thread costs more than it saves.
+pub(crate) const PARALLEL_ITEMS: usize = 64;
+const MAX_THREADS: usize = 8;
+
+/// Hands the numbers of `n_items` things out to every core; what was made of each stands in its place.
+///
+/// `work` runs once on every thread and takes numbers until there are none. `on_taken` hears of those that this thread
+/// takes.
+pub(crate) fn on_every_core<T: Send>(
+    n_items: usize,
+    on_taken: &dyn Fn(usize),
+    work: impl Fn(&dyn Fn() -> Option<usize>) -> Vec<(usize, T)> + Sync,
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let take = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < n_items);
+    let n_threads = if n_items < PARALLEL_ITEMS {
+        1
+    } else {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MAX_THREADS)
+    };
+    let mut made = std::thread::scope(|scope| {
+        // This thread takes a share: one less to start, and its memory grows in larger steps than that of others.
+        let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(|| work(&take))).collect();
+        let mut made = work(&|| take().inspect(|number| on_taken(*number)));
+        for other in others {
+            made.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        made
+    });
+    made.sort_unstable_by_key(|(number, _)| *number);
+    made.into_iter().map(|(_, item)| item).collect()
+}
+
+/// What a function makes of each thing, in their order.
+pub(crate) fn map_on_every_core<I: Sync, T: Send>(items: &[I], make: impl Fn(&I) -> T + Sync) -> Vec<T> {
+    on_every_core(items.len(), &|_| (), |take| {
+        let numbers = std::iter::from_fn(take);
+        numbers.filter_map(|number| Some((number, make(items.get(number)?)))).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn everything_is_made_once_and_stands_in_its_place() {
+        for n_items in [0, 1, PARALLEL_ITEMS - 1, PARALLEL_ITEMS, 10_000] {
+            let items: Vec<usize> = (0..n_items).collect();
+            let doubled: Vec<usize> = items.iter().map(|item| item * 2).collect();
+            assert_eq!(map_on_every_core(&items, |item| item * 2), doubled);
+        }
+    }
+
+    #[test]
+    fn this_thread_says_what_it_takes() {
+        let last = Cell::new(None);
+        let made = on_every_core(3, &|number| last.set(Some(number)), |take| {
+            std::iter::from_fn(take).map(|number| (number, ())).collect()
+        });
+        assert_eq!((made.len(), last.get()), (3, Some(2)));
+    }
+}
