@@ -5,8 +5,7 @@
 
 use std::sync::LazyLock;
 
-use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{Draft, ValidationError, Validator};
+use aiwf_reply::{Breach, BreachKind, JsonSchema};
 use serde_json::Value;
 
 use crate::finding::at;
@@ -54,12 +53,12 @@ impl Schema {
         }
     }
 
-    fn validator(self) -> Option<&'static Validator> {
-        static MANIFEST: LazyLock<Option<Validator>> = LazyLock::new(|| compiled(Schema::Manifest));
-        static GRAPH: LazyLock<Option<Validator>> = LazyLock::new(|| compiled(Schema::Graph));
-        static AGENTS: LazyLock<Option<Validator>> = LazyLock::new(|| compiled(Schema::Agents));
-        static WORKFLOW: LazyLock<Option<Validator>> = LazyLock::new(|| compiled(Schema::Workflow));
-        static STEP: LazyLock<Option<Validator>> = LazyLock::new(|| compiled(Schema::Step));
+    fn compiled(self) -> Option<&'static JsonSchema> {
+        static MANIFEST: LazyLock<Option<JsonSchema>> = LazyLock::new(|| compile(Schema::Manifest));
+        static GRAPH: LazyLock<Option<JsonSchema>> = LazyLock::new(|| compile(Schema::Graph));
+        static AGENTS: LazyLock<Option<JsonSchema>> = LazyLock::new(|| compile(Schema::Agents));
+        static WORKFLOW: LazyLock<Option<JsonSchema>> = LazyLock::new(|| compile(Schema::Workflow));
+        static STEP: LazyLock<Option<JsonSchema>> = LazyLock::new(|| compile(Schema::Step));
         match self {
             Self::Manifest => MANIFEST.as_ref(),
             Self::Graph => GRAPH.as_ref(),
@@ -71,21 +70,20 @@ impl Schema {
 
     /// Everything that breaks the schema, in the order of places.
     pub fn faults(self, value: &Value) -> Vec<SchemaFault> {
-        let Some(validator) = self.validator() else {
+        let Some(schema) = self.compiled() else {
             // A test compiles every schema; this is for the day somebody breaks one.
             return vec![fault("", None, "$schema", "the schema itself cannot be used")];
         };
         let mut faults: Vec<SchemaFault> =
-            validator.iter_errors(value).flat_map(|error| faults_of(&error)).collect();
+            schema.breaches(value, usize::MAX).iter().flat_map(|breach| faults_of(breach, value)).collect();
         faults.sort_by(|a, b| (&a.pointer, &a.key).cmp(&(&b.pointer, &b.key)));
         faults.dedup();
         faults
     }
 }
 
-fn compiled(schema: Schema) -> Option<Validator> {
-    let value: Value = serde_json::from_str(schema.text()).ok()?;
-    jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true).build(&value).ok()
+fn compile(schema: Schema) -> Option<JsonSchema> {
+    JsonSchema::of_ours(schema.text())
 }
 
 fn fault(pointer: &str, key: Option<&str>, keyword: &str, message: impl Into<String>) -> SchemaFault {
@@ -97,14 +95,12 @@ fn fault(pointer: &str, key: Option<&str>, keyword: &str, message: impl Into<Str
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "our schemas use a few of the keywords there are")]
-fn faults_of(error: &ValidationError<'_>) -> Vec<SchemaFault> {
-    let pointer = error.instance_path().as_str();
-    let keyword = error.kind().keyword();
+fn faults_of(breach: &Breach, value: &Value) -> Vec<SchemaFault> {
+    let (pointer, keyword) = (breach.pointer.as_str(), breach.keyword.as_str());
     let key = pointer.rsplit('/').next().filter(|key| key.parse::<usize>().is_err() && !key.is_empty());
-    let found = shown(error.instance());
-    let message = match error.kind() {
-        ValidationErrorKind::AdditionalProperties { unexpected } => {
+    let found = shown(value.pointer(pointer).unwrap_or(&Value::Null));
+    let message = match &breach.kind {
+        BreachKind::UnknownKeys(names) => {
             let unknown = |name: &String| {
                 fault(
                     &at(pointer, name),
@@ -113,47 +109,32 @@ fn faults_of(error: &ValidationError<'_>) -> Vec<SchemaFault> {
                     format!("key `{}` is not known here", short(name)),
                 )
             };
-            return unexpected.iter().map(unknown).collect();
+            return names.iter().map(unknown).collect();
         }
-        ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
+        BreachKind::MissingKey(name) => {
             return vec![fault(pointer, Some(name), keyword, format!("key `{name}` is missing"))];
         }
-        ValidationErrorKind::Type { kind } => {
-            let wanted = match kind {
-                TypeKind::Single(kind) => kind.to_string(),
-                TypeKind::Multiple(kinds) => {
-                    kinds.iter().map(|kind| kind.to_string()).collect::<Vec<_>>().join(" or ")
-                }
-            };
-            format!("{found} is of the wrong type: {wanted} is needed")
+        BreachKind::WrongType(wanted) => {
+            format!("{found} is of the wrong type: {} is needed", wanted.join(" or "))
         }
-        ValidationErrorKind::Enum { options } => {
-            let options: Vec<String> = options
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(|option| format!("`{}`", shown_text(option)))
-                .collect();
+        BreachKind::NoneOf(options) => {
+            let options: Vec<String> =
+                options.iter().map(|option| format!("`{}`", shown_text(option))).collect();
             format!("{found} is none of {}", options.join(", "))
         }
-        ValidationErrorKind::Pattern { .. } if key == Some("schemaVersion") => {
+        BreachKind::Pattern if key == Some("schemaVersion") => {
             format!("{found} is not a version that is supported: write `1.1`")
         }
-        ValidationErrorKind::Pattern { .. } if key == Some("version") => {
-            format!("{found} is not a version like `1.2.3`")
-        }
-        ValidationErrorKind::Pattern { .. } if key == Some("sha256") => {
-            format!("{found} is not a SHA-256 in hex")
-        }
-        ValidationErrorKind::Pattern { .. } => {
+        BreachKind::Pattern if key == Some("version") => format!("{found} is not a version like `1.2.3`"),
+        BreachKind::Pattern if key == Some("sha256") => format!("{found} is not a SHA-256 in hex"),
+        BreachKind::Pattern => {
             format!("{found} is not an id: letters, digits, `.`, `_`, `:` and `-`, a letter or a digit first")
         }
-        ValidationErrorKind::Format { .. } => format!("{found} is not a time like `2026-01-31T12:00:00Z`"),
-        ValidationErrorKind::MinLength { .. } => "is empty".to_owned(),
-        ValidationErrorKind::MinItems { .. } => "has no entries: one is needed".to_owned(),
-        ValidationErrorKind::Minimum { limit } => format!("{found} is less than {limit}"),
-        _ => error.to_string(),
+        BreachKind::Format => format!("{found} is not a time like `2026-01-31T12:00:00Z`"),
+        BreachKind::TooShort => "is empty".to_owned(),
+        BreachKind::TooFew => "has no entries: one is needed".to_owned(),
+        BreachKind::LessThan(limit) => format!("{found} is less than {limit}"),
+        BreachKind::Other => breach.message.clone(),
     };
     vec![fault(pointer, key, keyword, message)]
 }

@@ -11,9 +11,7 @@ fn told(schema: Schema, value: &Value) -> Vec<String> {
 #[test]
 fn every_schema_is_a_schema() {
     for schema in Schema::ALL {
-        let value: Value = serde_json::from_str(schema.text()).unwrap();
-        assert!(jsonschema::meta::is_valid(&value), "{schema:?}");
-        assert!(schema.validator().is_some(), "{schema:?}");
+        assert!(schema.compiled().is_some(), "{schema:?}");
         assert!(!schema.faults(&json!({})).is_empty(), "{schema:?}");
     }
 }

@@ -41,6 +41,8 @@ mod front_matter;
 mod front_matter_edit;
 mod yaml_text;
 
+mod json_schema;
+
 mod parser;
 
 pub use fenced_files::parse_fenced_files;
@@ -48,6 +50,7 @@ pub use file_block::FileBlock;
 pub use file_markers::parse_file_markers;
 pub use front_matter::{FrontMatter, parse_front_matter};
 pub use front_matter_edit::{EditError, edit_front_matter};
+pub use json_schema::{Breach, BreachKind, JsonSchema};
 pub use parser::Parser;
 pub use problem::{Parsed, Problem};
 pub use report::{split_files, strip_thoughts};

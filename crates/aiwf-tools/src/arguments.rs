@@ -1,6 +1,6 @@
 //! Checks a call's arguments against the tool's schema before anything is sent.
 
-use jsonschema::PatternOptions;
+use aiwf_reply::JsonSchema;
 use serde_json::{Map, Value};
 
 use crate::error::ToolsError;
@@ -13,7 +13,6 @@ const MAX_DEPTH: usize = 64;
 pub(crate) const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 /// How many problems are told; a model mends a few at a time.
 const MAX_PROBLEMS: usize = 8;
-const BACKTRACK_LIMIT: usize = 100_000;
 
 /// Checks that the arguments of a call fit its tool.
 ///
@@ -29,19 +28,14 @@ pub fn check_arguments(tool: &Tool, arguments: &Map<String, Value>) -> Result<()
         let problems = vec![format!("they are nested more than {MAX_DEPTH} deep")];
         return Err(ToolsError::BadArguments { tool: name, problems });
     }
-    let validator = jsonschema::options()
-        .offline()
-        .should_validate_formats(false)
-        .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT))
-        .build(&tool.input_schema)
-        .map_err(|error| bad_schema(error.to_string()))?;
-    let problems: Vec<String> = validator
-        .iter_errors(&arguments)
-        .take(MAX_PROBLEMS)
-        .map(|error| {
-            let place = error.instance_path().to_string();
-            let what = excerpt(&error.to_string());
-            if place.is_empty() { what } else { format!("at `{}`: {what}", excerpt(&place)) }
+    let schema = JsonSchema::of_others(&tool.input_schema).map_err(bad_schema)?;
+    let problems: Vec<String> = schema
+        .breaches(&arguments, MAX_PROBLEMS)
+        .iter()
+        .map(|breach| {
+            let what = excerpt(&breach.message);
+            let place = excerpt(&breach.pointer);
+            if place.is_empty() { what } else { format!("at `{place}`: {what}") }
         })
         .collect();
     if problems.is_empty() { Ok(()) } else { Err(ToolsError::BadArguments { tool: name, problems }) }
