@@ -294,28 +294,23 @@ impl Run<'_> {
     }
 
     /// The request with all its parts counted.
-    pub(super) fn preview_of(&self, next: &NextRequest) -> RunPreview {
+    pub(super) fn preview_of(&self, next: NextRequest) -> RunPreview {
         let counter = self.counter();
-        let mut messages: Vec<PreviewMessage> = Vec::new();
-        let has_system = next.payload.system.is_some();
-        for (id, text) in &next.system {
-            let role = if has_system { "system" } else { "user" };
-            messages.push(message(role, id, text.clone()));
-        }
-        for (turn, layer) in next.payload.turns.iter().zip(&next.turn_layers) {
-            let mut shown = match turn {
-                Turn::User { content } => message("user", layer, content.clone()),
-                Turn::Assistant { content, .. } => message("assistant", layer, content.clone()),
-                Turn::Tool { content, .. } => message("tool", layer, content.clone()),
-            };
-            match turn {
-                Turn::Assistant { tool_calls, .. } => {
-                    shown.tool_calls = tool_calls.iter().map(|call| serde_json::json!(call)).collect();
+        let payload_sha256 = next.payload.sha256();
+        let role_of_system = if next.payload.system.is_some() { "system" } else { "user" };
+        let mut messages: Vec<PreviewMessage> =
+            next.system.into_iter().map(|(id, text)| message(role_of_system, &id, text)).collect();
+        for (turn, layer) in next.payload.turns.into_iter().zip(next.turn_layers) {
+            messages.push(match turn {
+                Turn::User { content } => message("user", layer, content),
+                Turn::Assistant { content, tool_calls } => PreviewMessage {
+                    tool_calls: tool_calls.iter().map(|call| serde_json::json!(call)).collect(),
+                    ..message("assistant", layer, content)
+                },
+                Turn::Tool { id, content, .. } => {
+                    PreviewMessage { tool_call_id: Some(id), ..message("tool", layer, content) }
                 }
-                Turn::Tool { id, .. } => shown.tool_call_id = Some(id.clone()),
-                Turn::User { .. } => {}
-            }
-            messages.push(shown);
+            });
         }
         let texts: Vec<Vec<&str>> = messages.iter().map(|message| vec![message.content.as_str()]).collect();
         let counts = counter.count(&texts);
@@ -331,7 +326,7 @@ impl Run<'_> {
             provider: self.provider.clone(),
             tokenizer: counter.name().to_owned(),
             is_exact: counter.is_exact(),
-            payload_sha256: next.payload.sha256(),
+            payload_sha256,
             tokens: messages.iter().map(|message| message.tokens).sum::<u64>() + tool_tokens,
             messages,
             tools,

@@ -104,7 +104,7 @@ impl Engine {
         run.refuse_ended()?;
         let more = run.upcoming(input)?;
         match run.next_request(&more) {
-            Ok(next) => Ok(run.preview_of(&next)),
+            Ok(next) => Ok(run.preview_of(next)),
             Err(NoRequest::Error(error)) => Err(error),
             Err(NoRequest::Refused(fault)) => Err(RunError::Unsendable { fault }),
         }
