@@ -7,7 +7,7 @@ use aiwf_store::{Journal, Objects};
 
 use super::event::{RunEvent, RunKind};
 use crate::run_error::RunError;
-use crate::session::{Meant, is_temporary, meant_by, names_in, new_id};
+use crate::session::{Meant, is_one_in, is_temporary, meant_by, names_in, new_id};
 
 /// A run's directory and the files in it.
 #[derive(Clone, Debug)]
@@ -99,6 +99,9 @@ fn stamp(id: &str) -> &str {
 
 /// The run that a name, a unique beginning of one, or `latest` means.
 pub(crate) fn find(settings: &Settings, given: &str) -> Result<RunDirectory, RunError> {
+    if is_one_in(&runs_root(settings), given) {
+        return Ok(RunDirectory::new(settings, given));
+    }
     let ids = all_ids(settings)?;
     match meant_by(given, &ids) {
         Meant::One(id) => Ok(RunDirectory::new(settings, id)),

@@ -9,6 +9,7 @@ use aiwf_store::{Journal, Objects, sha256_hex};
 use super::snapshot::summary;
 use crate::clock;
 use crate::error::EngineError;
+use crate::every_core::map_on_every_core;
 use crate::session_error::SessionError;
 
 /// Names a session or a change.
@@ -140,13 +141,23 @@ pub(crate) fn names_in(root: PathBuf) -> Result<Vec<String>, SessionError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(EngineError::Unreadable { path: root, source }.into()),
     };
-    let mut ids: Vec<String> = entries
+    let names: Vec<String> = entries
         .filter_map(Result::ok)
-        .filter(|entry| !is_temporary(&entry.path()) && entry.path().join("journal.jsonl").is_file())
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
-    ids.sort();
+    let are_ours = map_on_every_core(&names, |name| is_one_in(&root, name));
+    let mut ids: Vec<String> =
+        names.into_iter().zip(are_ours).filter_map(|(name, is_ours)| is_ours.then_some(name)).collect();
+    ids.sort_unstable();
     Ok(ids)
+}
+
+/// Whether a directory holds a session, change or run of that very name; no other one is looked at.
+pub(crate) fn is_one_in(root: &Path, name: &str) -> bool {
+    let path = root.join(name);
+    path.file_name().is_some_and(|last| last == name)
+        && !is_temporary(&path)
+        && path.join("journal.jsonl").is_file()
 }
 
 /// The session that a name, a unique beginning of one, or `latest` means; without a name, the only open one.
@@ -158,8 +169,13 @@ pub(crate) fn find<'a>(
         Which::Session(given) => given,
         Which::Change(name) => return find_change(settings, name),
     };
-    let ids = all_ids(settings)?;
     let one = |id: &String| Ok(SessionDirectory::new(settings, id));
+    if let Some(given) = given
+        && is_one_in(&sessions_root(settings), given)
+    {
+        return one(&given.to_owned());
+    }
+    let ids = all_ids(settings)?;
     if let Some(given) = given {
         return match meant_by(given, &ids) {
             Meant::One(id) => one(id),
@@ -169,7 +185,9 @@ pub(crate) fn find<'a>(
             }
         };
     }
-    let open: Vec<&String> = ids.iter().filter(|id| is_open(settings, id)).collect();
+    let are_open = map_on_every_core(&ids, |id| is_open(settings, id));
+    let open: Vec<&String> =
+        ids.iter().zip(are_open).filter_map(|(id, is_open)| is_open.then_some(id)).collect();
     match open.as_slice() {
         [only] => one(only),
         [] => Err(SessionError::NoOpenSession),
@@ -179,7 +197,7 @@ pub(crate) fn find<'a>(
     }
 }
 
-/// What a name, a unique beginning of one, or `latest` means among ids that are sorted by time.
+/// What a unique beginning of a name, or `latest`, means among ids that are sorted by time.
 pub(crate) enum Meant<'a> {
     One(&'a String),
     None,
@@ -190,9 +208,6 @@ pub(crate) fn meant_by<'a>(given: &str, ids: &'a [String]) -> Meant<'a> {
     if given == "latest" {
         return ids.last().map_or(Meant::None, Meant::One);
     }
-    if let Some(exact) = ids.iter().find(|id| *id == given) {
-        return Meant::One(exact);
-    }
     let matching: Vec<&String> = ids.iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
     match matching.as_slice() {
         [only] => Meant::One(only),
@@ -202,12 +217,10 @@ pub(crate) fn meant_by<'a>(given: &str, ids: &'a [String]) -> Meant<'a> {
 }
 
 fn find_change(settings: &Settings, name: &str) -> Result<SessionDirectory, SessionError> {
-    let known = all_changes(settings)?;
-    if known.iter().any(|known| known == name) {
-        Ok(SessionDirectory::of_change(settings, name))
-    } else {
-        Err(SessionError::NoChange { given: name.to_owned(), known })
+    if is_one_in(&changes_root(settings), name) {
+        return Ok(SessionDirectory::of_change(settings, name));
     }
+    Err(SessionError::NoChange { given: name.to_owned(), known: all_changes(settings)? })
 }
 
 fn is_open(settings: &Settings, id: &str) -> bool {
