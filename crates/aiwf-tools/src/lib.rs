@@ -43,6 +43,6 @@ pub use servers::{
     CallOptions, INHERITED_VARIABLES, IsTrusted, Listed, LogSink, Lookup, MAX_MESSAGE_BYTES, Progress,
     Servers, ServersOptions,
 };
-pub use tool::{Annotations, Tool};
+pub use tool::{Annotations, Tool, canonical};
 pub use tool_result::{Attachment, Cap, ToolResult};
 pub use trust::TrustStore;

@@ -106,8 +106,8 @@ pub(crate) fn is_tool_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
 }
 
-/// The same value with its keys sorted: a server may list them in another order every time.
-fn canonical(value: &Value) -> Value {
+/// The same value with its keys sorted: a server or a model may write them in another order every time.
+pub fn canonical(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<_> = map.iter().collect();

@@ -5,3 +5,4 @@
 mod build;
 mod count_once;
 mod histories;
+mod twins;

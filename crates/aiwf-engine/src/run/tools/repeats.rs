@@ -1,6 +1,7 @@
 //! Finds a model that makes the same failing call again and again.
 
 use aiwf_store::sha256_hex;
+use aiwf_tools::canonical;
 use serde_json::Value;
 
 /// How many equal failures in a row are a loop.
@@ -29,18 +30,5 @@ impl Repeats {
             *self = Self { last: Some(print), n_failures: 1 };
         }
         self.n_failures >= MAX_EQUAL_FAILURES
-    }
-}
-
-/// The same value with its keys sorted.
-fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            Value::Object(entries.into_iter().map(|(key, value)| (key.clone(), canonical(value))).collect())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(canonical).collect()),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
 }
