@@ -118,9 +118,21 @@ pub fn move_to(from: &Path, to: &Path) -> Result<(), StoreError> {
     moved.map_err(|source| StoreError { path: to.to_owned(), source })
 }
 
-/// Creates a directory and those above it; one that exists is fine.
+/// Creates a directory and those above it, names that a power cut does not take; one that exists is fine.
 pub fn create_dir(path: &Path) -> Result<(), StoreError> {
-    fs::create_dir_all(path).map_err(|source| StoreError { path: path.to_owned(), source })
+    let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.is_dir();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    fs::create_dir_all(path).map_err(|source| StoreError { path: path.to_owned(), source })?;
+    for made in missing {
+        match made.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => sync_names(parent),
+            _ => sync_names(Path::new(".")),
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file and returns its directory, whose names are not safe yet.

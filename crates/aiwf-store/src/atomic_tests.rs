@@ -74,3 +74,20 @@ fn keeps_the_rights_of_a_file_it_replaces() {
     write_atomic(&path, Durability::PowerLoss, |out| out.write_all(b"new")).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 }
+
+#[test]
+fn creates_what_is_missing_of_a_directory_and_says_what_stands_in_the_way() {
+    let directory = directory();
+    let deep = directory.path().join("a/b/c");
+    for _ in 0..2 {
+        create_dir(&deep).unwrap();
+        assert!(deep.is_dir());
+    }
+    fs::write(directory.path().join("file"), "x").unwrap();
+    let error = create_dir(&directory.path().join("file/below")).unwrap_err();
+    assert_eq!(error.source.kind(), io::ErrorKind::NotADirectory);
+    assert_eq!(
+        create_dir(&directory.path().join("file")).unwrap_err().source.kind(),
+        io::ErrorKind::AlreadyExists
+    );
+}
