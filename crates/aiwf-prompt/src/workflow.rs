@@ -307,7 +307,12 @@ fn base_rules(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, 
         }
     };
     let source = Source::Engine(name.to_owned());
-    Ok(vec![system_section("base-rules", "Base Rules", source, text.trim_end())])
+    // A chat may be about no package at all. Who does not say what is mounted means everything.
+    let roots = &request.roots;
+    let has_package = request.mode != Mode::Chat || roots.package.is_some() || roots.project.is_none();
+    let lines = text.trim_end().lines().filter(|line| has_package || !line.contains("@pkg"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    Ok(vec![system_section("base-rules", "Base Rules", source, text)])
 }
 
 fn tool_policy(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {

@@ -415,6 +415,17 @@ fn empty_user_input_adds_no_layer() {
 }
 
 #[test]
+fn a_chat_without_a_package_is_told_of_none() {
+    let mut request = workflow(Mode::Chat);
+    request.roots.project = Some("/srv/shop".to_owned());
+    request.roots.package = None;
+    let rules = &system_messages(&request)[0];
+    assert!(!rules.contains("@pkg") && rules.contains("@project") && rules.contains("@state"), "{rules}");
+    request.mode = Mode::Agent;
+    assert!(system_messages(&request)[0].contains("@pkg"));
+}
+
+#[test]
 fn chat_mode_never_has_a_persona() {
     let request = with_agent(Mode::Chat, |agent| agent.system_prompt = Some("You are a pirate.".to_owned()));
     let messages = shown(&compose(&request));
