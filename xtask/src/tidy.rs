@@ -11,6 +11,7 @@ mod invariants;
 mod listed;
 mod machine_words;
 mod manifests;
+mod purity;
 mod rust_text;
 mod sources;
 mod tree;
@@ -30,6 +31,7 @@ struct Check {
 
 const CHECKS: &[Check] = &[
     Check { name: "crate-edges", find: architecture::crate_edges },
+    Check { name: "pure-crates", find: purity::pure_crates_stay_pure },
     Check { name: "invariants", find: invariants::invariants },
     Check { name: "manifests", find: manifests::manifests },
     Check { name: "one-clippy-toml", find: manifests::one_clippy_toml },

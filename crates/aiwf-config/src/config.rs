@@ -136,7 +136,7 @@ impl Config {
     }
 
     /// Flags over `layers`, of which the last is the strongest, over the defaults.
-    pub fn resolve(layers: impl IntoIterator<Item = ConfigLayer>, flags: &Flags) -> Self {
+    pub(crate) fn resolve(layers: impl IntoIterator<Item = ConfigLayer>, flags: &Flags) -> Self {
         let files = layers.into_iter().fold(ConfigLayer::default(), |weaker, stronger| stronger.over(weaker));
         let mut merged = flags.layer().over(files);
         if let (Some(_), Some(flag)) = (flags.fs_ability, &merged.fs_ability) {
@@ -177,12 +177,6 @@ impl Config {
             tools,
             workflow: workflow_config::resolve(merged.workflow),
         }
-    }
-
-    /// What flags and files say a provider can do with files: the flag, its own setting, the one for all.
-    pub fn fs_ability(&self, provider: &str) -> Option<&Sourced<FsAbility>> {
-        let own = self.providers.get(provider).and_then(|provider| provider.fs_ability.as_ref());
-        own.or(self.default_fs_ability.as_ref())
     }
 }
 

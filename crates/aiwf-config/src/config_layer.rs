@@ -15,45 +15,45 @@ use crate::workflow_config::WorkflowLayer;
 
 /// What one place says; what it leaves open is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConfigLayer {
+pub(crate) struct ConfigLayer {
     /// `[roles] default`.
-    pub default_role: Option<Sourced<String>>,
+    pub(crate) default_role: Option<Sourced<String>>,
     /// `[roles]`, by role.
-    pub roles: BTreeMap<Role, Sourced<String>>,
+    pub(crate) roles: BTreeMap<Role, Sourced<String>>,
     /// `[gates] default`.
-    pub default_gate: Option<Sourced<Gate>>,
+    pub(crate) default_gate: Option<Sourced<Gate>>,
     /// `[gates]`, by gate. A gate is one value: a layer that names it says all of it.
-    pub gates: BTreeMap<GateName, Sourced<Gate>>,
+    pub(crate) gates: BTreeMap<GateName, Sourced<Gate>>,
     /// `[defaults] fs_ability`.
-    pub fs_ability: Option<Sourced<FsAbility>>,
+    pub(crate) fs_ability: Option<Sourced<FsAbility>>,
     /// `[providers.NAME]`.
-    pub providers: BTreeMap<String, ProviderConfig>,
+    pub(crate) providers: BTreeMap<String, ProviderConfig>,
     /// `[session] max_iterations`.
-    pub max_iterations: Option<Sourced<NonZeroU32>>,
+    pub(crate) max_iterations: Option<Sourced<NonZeroU32>>,
     /// `[session] hash_prompts`.
-    pub hash_prompts: Option<Sourced<bool>>,
+    pub(crate) hash_prompts: Option<Sourced<bool>>,
     /// `[session] budget_tokens`.
-    pub budget_tokens: Option<Sourced<NonZeroU32>>,
+    pub(crate) budget_tokens: Option<Sourced<NonZeroU32>>,
     /// `[budget] max_calls`.
-    pub max_calls: Option<Sourced<NonZeroU64>>,
+    pub(crate) max_calls: Option<Sourced<NonZeroU64>>,
     /// `[budget] max_tokens`.
-    pub max_tokens: Option<Sourced<NonZeroU64>>,
+    pub(crate) max_tokens: Option<Sourced<NonZeroU64>>,
     /// `[budget] max_cost`, in dollars.
-    pub max_cost: Option<Sourced<f64>>,
+    pub(crate) max_cost: Option<Sourced<f64>>,
     /// `[prices."MODEL"]`.
-    pub prices: BTreeMap<String, Sourced<Price>>,
+    pub(crate) prices: BTreeMap<String, Sourced<Price>>,
     /// `[change] agents`, by phase.
-    pub change_agents: BTreeMap<String, Sourced<String>>,
+    pub(crate) change_agents: BTreeMap<String, Sourced<String>>,
     /// `[change] files`.
-    pub change_files: Option<Sourced<Vec<String>>>,
+    pub(crate) change_files: Option<Sourced<Vec<String>>>,
     /// `[change] max_rounds`.
-    pub max_rounds: Option<Sourced<NonZeroU32>>,
+    pub(crate) max_rounds: Option<Sourced<NonZeroU32>>,
     /// `[change] write`.
-    pub change_write: Option<Sourced<bool>>,
+    pub(crate) change_write: Option<Sourced<bool>>,
     /// `[mcp]` and `[tools]`.
-    pub tools: ToolsLayer,
+    pub(crate) tools: ToolsLayer,
     /// `[workflow]`.
-    pub workflow: WorkflowLayer,
+    pub(crate) workflow: WorkflowLayer,
 }
 
 /// What a model costs, in dollars per million tokens.
@@ -173,7 +173,7 @@ impl ConfigLayer {
     ///
     /// `root` is the directory that holds the file's `.aiwf/`; paths in the file are relative to it. A text that
     /// is not TOML says nothing, as half a file could mean the opposite of the whole.
-    pub fn parse(file: ConfigFile, root: &Path, text: &str) -> (Self, Vec<ConfigProblem>) {
+    pub(crate) fn parse(file: ConfigFile, root: &Path, text: &str) -> (Self, Vec<ConfigProblem>) {
         layer_reader::read(file, root, text)
     }
 

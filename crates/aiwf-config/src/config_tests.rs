@@ -144,7 +144,9 @@ fn a_providers_own_ability_wins_over_the_one_for_all_and_the_flag_over_both() {
     let project = "[defaults]\nfs_ability = \"local-read\"\n[providers.y]\n";
     let ability = |flags: &Flags, provider: &str| {
         let config = resolve(user, project, flags);
-        config.fs_ability(provider).map(|ability| (ability.value, ability.origin.to_string()))
+        let own = config.providers.get(provider).and_then(|provider| provider.fs_ability.as_ref());
+        let ability = own.or(config.default_fs_ability.as_ref());
+        ability.map(|ability| (ability.value, ability.origin.to_string()))
     };
     let expect = |ability, origin: &str| Some((ability, origin.to_owned()));
     let none = Flags::default();
@@ -154,5 +156,5 @@ fn a_providers_own_ability_wins_over_the_one_for_all_and_the_flag_over_both() {
     for provider in ["x", "y", "z"] {
         assert_eq!(ability(&flag, provider), expect(FsAbility::WriteOnly, "--fs-ability"));
     }
-    assert_eq!(resolve("", "", &none).fs_ability("x"), None);
+    assert_eq!(resolve("", "", &none).default_fs_ability, None);
 }

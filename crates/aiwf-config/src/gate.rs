@@ -39,18 +39,13 @@ impl GateName {
         Self::ALL.into_iter().take(N_OF_SESSION)
     }
 
-    /// The gates of a change.
-    pub fn of_change() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().skip(N_OF_SESSION)
-    }
-
     /// `phase.stage`.
     pub fn as_str(self) -> &'static str {
         self.0
     }
 
     /// The gate with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|gate| gate.0 == name)
     }
 }
@@ -71,7 +66,7 @@ impl Approver {
     pub(crate) const LEGAL: [&'static str; 3] = ["manual", "skip", "ai:<provider>"];
 
     /// The approver written like that.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "manual" => Some(Self::Manual),
             "skip" => Some(Self::Skip),
@@ -106,7 +101,7 @@ pub struct Gate {
 
 impl Gate {
     /// A gate with that approver, who is not asked again and rewrites nothing.
-    pub fn new(approver: Approver) -> Self {
+    pub(crate) fn new(approver: Approver) -> Self {
         Self { approver, max_retries: 0, allow_rewrite: false }
     }
 }

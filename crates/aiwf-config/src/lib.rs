@@ -31,7 +31,7 @@ mod workflow_config;
 mod workflow_table;
 
 pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig};
-pub use config_layer::{ConfigLayer, Price, ProviderConfig};
+pub use config_layer::{Price, ProviderConfig};
 pub use entry::Entry;
 pub use environment::{Environment, variable};
 pub use error::ConfigError;
@@ -41,6 +41,6 @@ pub use origin::{ConfigFile, Origin, Sourced};
 pub use problem::ConfigProblem;
 pub use setting_docs::{SettingDoc, TableDoc, setting_docs};
 pub use settings::Settings;
-pub use tools_config::{McpConfig, McpServerConfig, ToolsConfig, ToolsLayer};
+pub use tools_config::{McpConfig, McpServerConfig, ToolsConfig};
 pub use vocabulary::{Conditions, FsAbility, Role};
-pub use workflow_config::{WorkflowConfig, WorkflowLayer};
+pub use workflow_config::WorkflowConfig;

@@ -58,7 +58,7 @@ pub struct Sourced<T> {
 
 impl<T> Sourced<T> {
     /// A value and its origin.
-    pub fn new(value: T, origin: Origin) -> Self {
+    pub(crate) fn new(value: T, origin: Origin) -> Self {
         Self { value, origin }
     }
 }

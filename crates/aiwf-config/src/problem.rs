@@ -45,7 +45,7 @@ impl ConfigProblem {
     }
 
     /// File, line and column; or the flag.
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         match self.column {
             Some(column) => format!("{}:{column}", self.origin),
             None => self.origin.to_string(),

@@ -106,21 +106,21 @@ impl McpServerConfig {
 
 /// What one place says about servers and tools; what it leaves open is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolsLayer {
+pub(crate) struct ToolsLayer {
     /// `[mcp] allow_unknown`; only the user's own file can set it.
-    pub allow_unknown: Option<Sourced<bool>>,
+    pub(crate) allow_unknown: Option<Sourced<bool>>,
     /// `[mcp.servers.NAME]`.
-    pub servers: BTreeMap<String, McpServerConfig>,
+    pub(crate) servers: BTreeMap<String, McpServerConfig>,
     /// `[tools] enabled`.
-    pub enabled: Option<Sourced<bool>>,
+    pub(crate) enabled: Option<Sourced<bool>>,
     /// `[tools] max_rounds`.
-    pub max_rounds: Option<Sourced<NonZeroU32>>,
+    pub(crate) max_rounds: Option<Sourced<NonZeroU32>>,
     /// `[tools] max_result_bytes`.
-    pub max_result_bytes: Option<Sourced<NonZeroU64>>,
+    pub(crate) max_result_bytes: Option<Sourced<NonZeroU64>>,
     /// `[tools] timeout`.
-    pub timeout: Option<Sourced<Duration>>,
+    pub(crate) timeout: Option<Sourced<Duration>>,
     /// `[tools.grant]`, by phase.
-    pub grants: BTreeMap<String, Sourced<Vec<String>>>,
+    pub(crate) grants: BTreeMap<String, Sourced<Vec<String>>>,
 }
 
 impl ToolsLayer {

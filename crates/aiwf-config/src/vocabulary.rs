@@ -18,7 +18,7 @@ impl Role {
     pub const ALL: [Self; 4] = [Self::Planner, Self::Generator, Self::Reviewer, Self::Reviser];
 
     /// The name used in settings.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Planner => "planner",
             Self::Generator => "generator",
@@ -70,7 +70,7 @@ impl FsAbility {
     }
 
     /// The value with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ability| ability.as_str() == name)
     }
 }
@@ -89,7 +89,7 @@ impl Conditions {
     pub const ALL: [Self; 2] = [Self::Warn, Self::Enforce];
 
     /// The name used in settings.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Warn => "warn",
             Self::Enforce => "enforce",
@@ -97,7 +97,7 @@ impl Conditions {
     }
 
     /// The value with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|conditions| conditions.as_str() == name)
     }
 }

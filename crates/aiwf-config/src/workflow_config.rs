@@ -12,23 +12,23 @@ const DEFAULT_WRITE_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(2 * 1024 
 
 /// What one place says about runs; what it leaves open is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WorkflowLayer {
+pub(crate) struct WorkflowLayer {
     /// `[workflow] conditions`.
-    pub conditions: Option<Sourced<Conditions>>,
+    pub(crate) conditions: Option<Sourced<Conditions>>,
     /// `[workflow] max_turns`.
-    pub max_turns: Option<Sourced<NonZeroU32>>,
+    pub(crate) max_turns: Option<Sourced<NonZeroU32>>,
     /// `[workflow] context_tokens`.
-    pub context_tokens: Option<Sourced<NonZeroU32>>,
+    pub(crate) context_tokens: Option<Sourced<NonZeroU32>>,
     /// `[workflow] result_preview_bytes`.
-    pub result_preview_bytes: Option<Sourced<NonZeroU64>>,
+    pub(crate) result_preview_bytes: Option<Sourced<NonZeroU64>>,
     /// `[workflow] provider`.
-    pub provider: Option<Sourced<String>>,
+    pub(crate) provider: Option<Sourced<String>>,
     /// `[workflow] max_read_bytes`.
-    pub max_read_bytes: Option<Sourced<NonZeroU64>>,
+    pub(crate) max_read_bytes: Option<Sourced<NonZeroU64>>,
     /// `[workflow] max_write_bytes`.
-    pub max_write_bytes: Option<Sourced<NonZeroU64>>,
+    pub(crate) max_write_bytes: Option<Sourced<NonZeroU64>>,
     /// `[workflow] files`.
-    pub files: Option<Sourced<bool>>,
+    pub(crate) files: Option<Sourced<bool>>,
 }
 
 impl WorkflowLayer {

@@ -48,7 +48,7 @@ impl Document {
     }
 
     /// The recipe it is for.
-    pub fn recipe(&self) -> Recipe {
+    pub(crate) fn recipe(&self) -> Recipe {
         match self {
             Self::Session(_) => Recipe::Session,
             Self::Change(_) => Recipe::Change,

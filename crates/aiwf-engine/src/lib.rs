@@ -43,6 +43,7 @@ pub use aiwf_provider as provider;
 pub use aiwf_reply as reply;
 pub use aiwf_session as machine;
 pub use aiwf_tools as tool;
+pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
@@ -55,10 +56,10 @@ pub use document::{
 };
 pub use error::EngineError;
 pub use gather::{ChangeFlags, Progress};
-pub use packages::{PackageToolError, Packed, prompt_agent, prompt_node_brief};
+pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileOrigin};
 pub use providers::ProviderReport;
-pub use read::{MAX_BYTES, read_stdin, read_text};
+pub use read::{read_stdin, read_text};
 pub use run::{
     Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,
     RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
@@ -69,12 +70,11 @@ pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
     ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
     Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SessionArtifact,
-    SessionPreview, SessionReport, SessionSummary, SessionValues, StepOutcome, UsageReport, Verified, Which,
+    SessionPreview, SessionReport, SessionSummary, SessionValues, UsageReport, Verified, Which,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
-pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
-pub use tool_loop::{CliMcpResponseHandler, CutShort, PhaseTools, Round, ToolLoop};
+pub use tool_loop::CliMcpResponseHandler;
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use validate::{Finding, Validation};
 pub use watch::CallEvent;

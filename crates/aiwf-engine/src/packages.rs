@@ -133,7 +133,7 @@ impl Engine {
 }
 
 /// An agent of a package as a prompt takes it.
-pub fn prompt_agent(agent: &AgentDefinition) -> Agent {
+pub(crate) fn prompt_agent(agent: &AgentDefinition) -> Agent {
     Agent {
         id: agent.id.clone(),
         name: Some((agent.metadata.name.clone(), agent.metadata.title.clone())),
@@ -161,7 +161,7 @@ pub fn prompt_agent(agent: &AgentDefinition) -> Agent {
 }
 
 /// A node of a graph as a prompt takes it.
-pub fn prompt_node_brief(graph: &Graph, node: &Node) -> NodeBrief {
+pub(crate) fn prompt_node_brief(graph: &Graph, node: &Node) -> NodeBrief {
     let transition = |edge: &Edge| Transition {
         to: edge.to.clone(),
         label: edge.label.clone(),

@@ -4,7 +4,7 @@
 use aiwf_config::{Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
-    Ask, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
+    Ask, BaseUrl, Cassette, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
     ProviderSetting, RecordedCapability, ReplySource, Secret, built_in_providers, kind_names, provider,
     resolve_fs_ability,
 };
@@ -313,12 +313,6 @@ impl Engine {
         names.sort();
         names.dedup();
         Ok(names.into_iter().map(|name| report(name, &config)).collect())
-    }
-
-    /// Looks whether a provider can be asked: its program answers, its address answers, its key is there.
-    pub fn check_provider(&self, name: &str) -> Result<Vec<Check>, SessionError> {
-        let config = load_config(self.settings(), &Flags::default())?;
-        Ok(open(name, &config)?.check())
     }
 }
 

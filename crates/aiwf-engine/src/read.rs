@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::EngineError;
 
 /// The largest file or input that is read.
-pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A file that is read up to the limit.
 pub(crate) struct BoundedFile {

@@ -35,7 +35,7 @@ pub use create::{Created, NewSession, Reach};
 pub use decisions::{ApproveOptions, Decided};
 pub use directory::Which;
 pub use files::{SessionArtifact, SessionValues};
-pub use perform::{Performed, StepOutcome};
+pub use perform::Performed;
 pub use preview::SessionPreview;
 pub use report::SessionReport;
 pub use snapshot::SessionSummary;

@@ -27,7 +27,7 @@ const MAX_EQUAL_FAILURES: u32 = 3;
 
 /// The tools that a model may call, and where they run.
 #[derive(Clone, Debug)]
-pub struct PhaseTools {
+pub(crate) struct PhaseTools {
     pub(crate) toolbox: Rc<Toolbox>,
     pub(crate) policy: Policy,
     /// Whether the provider calls tools by its own means.
@@ -35,13 +35,8 @@ pub struct PhaseTools {
 }
 
 impl PhaseTools {
-    /// The tools that a policy allows; `is_native` when the provider calls tools by its own means.
-    pub fn new(toolbox: Rc<Toolbox>, policy: Policy, is_native: bool) -> Self {
-        Self { toolbox, policy, is_native }
-    }
-
     /// The tools for the payload: nothing when they stand in the prompt.
-    pub fn specs(&self) -> Vec<ToolSpec> {
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let spec = |tool: &Tool| ToolSpec {
             name: tool.api_name(),
             description: tool.description.clone().unwrap_or_default(),
@@ -61,7 +56,7 @@ impl PhaseTools {
     }
 
     /// What was granted and cannot be used, in words.
-    pub fn problems(&self) -> Vec<String> {
+    pub(crate) fn problems(&self) -> Vec<String> {
         let refusals = self.policy.unusable_grants();
         refusals.iter().map(|refusal| format!("{refusal}; {}", refusal.hint())).collect()
     }
@@ -69,16 +64,16 @@ impl PhaseTools {
 
 /// What became of a reply.
 #[derive(Debug)]
-pub struct Round {
+pub(crate) struct Round {
     /// The calls that were run or refused.
-    pub uses: Vec<ToolUse>,
+    pub(crate) uses: Vec<ToolUse>,
     /// Whether the model is to be asked again; the reply is final otherwise.
-    pub asks_again: bool,
+    pub(crate) asks_again: bool,
 }
 
 /// Why a loop ended before the model was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CutShort {
+pub(crate) enum CutShort {
     /// The last round is over, and the model wanted another.
     MaxRounds,
     /// The same call failed again and again.
@@ -87,27 +82,27 @@ pub enum CutShort {
 
 /// One exchange with a model that has tools.
 #[derive(Debug)]
-pub struct ToolLoop {
+pub(crate) struct ToolLoop {
     tools: Rc<PhaseTools>,
     max_rounds: u32,
     stop: Stop,
     /// How many rounds there were.
-    pub n_rounds: u32,
+    pub(crate) n_rounds: u32,
     /// Why it ended before the model was done, when it did.
-    pub cut_short: Option<CutShort>,
+    pub(crate) cut_short: Option<CutShort>,
     failures: BTreeMap<String, u32>,
 }
 
 impl ToolLoop {
     /// A loop of at most so many rounds; as the policy says when nobody else does.
-    pub fn new(tools: Rc<PhaseTools>, max_rounds: Option<u32>, stop: &Stop) -> Self {
+    pub(crate) fn new(tools: Rc<PhaseTools>, max_rounds: Option<u32>, stop: &Stop) -> Self {
         let max_rounds = max_rounds.or(tools.policy.rules().max_rounds).unwrap_or(u32::MAX);
         let stop = stop.clone();
         Self { tools, max_rounds, stop, n_rounds: 0, cut_short: None, failures: BTreeMap::new() }
     }
 
     /// Takes a reply: runs what it calls and adds both to the payload, or finds that it is the last one.
-    pub fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
+    pub(crate) fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
         let last = |uses| Round { uses, asks_again: false };
         let handler = CliMcpResponseHandler { round: self.n_rounds + 1 };
         let wanted = if self.tools.is_native {
@@ -148,7 +143,7 @@ impl ToolLoop {
     }
 
     /// What a person should know about how the loop ended.
-    pub fn warning(&self) -> Option<String> {
+    pub(crate) fn warning(&self) -> Option<String> {
         Some(match self.cut_short? {
             CutShort::MaxRounds => format!(
                 "the model still called tools after {} rounds, the most there may be; its last reply is used and its \

@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use aiwf_config::{Config, Flags};
 use aiwf_prompt::nearest;
@@ -169,7 +168,7 @@ impl Toolbox {
     }
 
     /// The servers themselves, for [`aiwf_tools::execute_tools`].
-    pub fn servers(&self) -> &Servers {
+    pub(crate) fn servers(&self) -> &Servers {
         &self.servers
     }
 
@@ -282,7 +281,7 @@ impl Toolbox {
     }
 
     /// What the configuration says for everybody: one side of a policy.
-    pub fn rules(&self) -> Rules {
+    pub(crate) fn rules(&self) -> Rules {
         let tools = &self.config.tools;
         Rules {
             is_enabled: Some(tools.enabled.value),
@@ -296,7 +295,7 @@ impl Toolbox {
     /// What the configuration gives a phase.
     ///
     /// Phases that plan or judge only read.
-    pub fn grant(&self, phase: &str) -> Grant {
+    pub(crate) fn grant(&self, phase: &str) -> Grant {
         let names = self.config.tools.grants.get(phase);
         let is_reading = matches!(phase, "planning" | "reviewing" | "plan" | "challenge" | "review");
         Grant {
@@ -308,7 +307,7 @@ impl Toolbox {
     /// What a model may call: the tools of a grant under merged rules. Starts the servers of the grant, and no other.
     ///
     /// Tools are pinned here when they are used for the first time: from now on a model reads their descriptions.
-    pub fn policy(&self, rules: &Rules, grant: &Grant) -> Result<Policy, SessionError> {
+    pub(crate) fn policy(&self, rules: &Rules, grant: &Grant) -> Result<Policy, SessionError> {
         self.policy_or(rules, grant, &mut |error| Err(error.into()))
     }
 
@@ -364,11 +363,6 @@ impl Toolbox {
             }
         }
         Ok(Policy::new(rules, grant, &all))
-    }
-
-    /// How long a call of a server may take, for whoever shows it.
-    pub fn timeout_of(&self, server: &str) -> Option<Duration> {
-        self.servers.spec(server).ok().map(|spec| spec.timeout)
     }
 
     fn stopped(&self) -> impl Fn() -> bool + Sync {

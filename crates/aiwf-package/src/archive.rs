@@ -12,7 +12,7 @@ use zip::ZipArchive;
 use crate::files::{Files, MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, is_left_out, name_fault};
 
 /// The largest archive that is looked at.
-pub const MAX_ARCHIVE_BYTES: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_ARCHIVE_BYTES: u64 = 64 * 1024 * 1024;
 /// How many times larger than its packed form a file may be, once it is larger than [`RATIO_FROM`].
 const MAX_RATIO: u64 = 200;
 const RATIO_FROM: u64 = 1024 * 1024;

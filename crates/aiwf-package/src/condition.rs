@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 64;
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConditionError {
+pub(crate) enum ConditionError {
     /// It is not one operation.
     #[error("condition is not one operation: write an object with one key")]
     NotAnOperation,
@@ -72,7 +72,7 @@ const OPERATORS: [&str; 35] = [
 ];
 
 /// Whether an expression can be evaluated at all.
-pub fn check(expression: &Map<String, Value>) -> Result<(), ConditionError> {
+pub(crate) fn check(expression: &Map<String, Value>) -> Result<(), ConditionError> {
     if expression.len() != 1 {
         return Err(ConditionError::NotAnOperation);
     }
@@ -105,7 +105,7 @@ fn operation(map: &Map<String, Value>) -> Option<(&str, &Value)> {
 }
 
 /// Whether the condition holds for these variables.
-pub fn holds(
+pub(crate) fn holds(
     expression: &Map<String, Value>,
     variables: &Map<String, Value>,
 ) -> Result<bool, ConditionError> {
@@ -113,7 +113,7 @@ pub fn holds(
 }
 
 /// The value of an expression.
-pub fn evaluate(
+pub(crate) fn evaluate(
     expression: &Map<String, Value>,
     variables: &Map<String, Value>,
 ) -> Result<Value, ConditionError> {

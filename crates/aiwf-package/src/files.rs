@@ -14,13 +14,13 @@ use crate::archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive, some_of};
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// How many files a package may have.
-pub const MAX_FILES: usize = 10_000;
+pub(crate) const MAX_FILES: usize = 10_000;
 /// How large one of them may be.
-pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+pub(crate) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// How large all of them may be together.
-pub const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
+pub(crate) const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
 /// How deep directories may lie.
-pub const MAX_DEPTH: usize = 16;
+pub(crate) const MAX_DEPTH: usize = 16;
 
 /// Why the files of a package cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -215,7 +215,7 @@ pub(crate) fn name_fault(path: &str) -> Option<&'static str> {
 }
 
 /// The hash of a package: of the names and contents of its files, however they are packed.
-pub fn hash_of(files: &Files) -> String {
+pub(crate) fn hash_of(files: &Files) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"aiwf package 1\n");
     for (name, content) in files {

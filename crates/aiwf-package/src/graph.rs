@@ -158,7 +158,7 @@ impl Graph {
     }
 
     /// The edges between two nodes; there can be several with different labels.
-    pub fn edges_between(&self, from: &str, to: &str) -> impl Iterator<Item = &Edge> {
+    pub(crate) fn edges_between(&self, from: &str, to: &str) -> impl Iterator<Item = &Edge> {
         self.edges_from(from).filter(move |edge| edge.to == to)
     }
 
@@ -169,7 +169,7 @@ impl Graph {
     }
 
     /// The nodes that can be reached from one, itself included.
-    pub fn reachable_from<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
+    pub(crate) fn reachable_from<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut open = vec![start];
         while let Some(id) = open.pop() {

@@ -36,14 +36,10 @@ mod fixture;
 pub use agent::{
     AgentDefinition, AgentMetadata, AgentPrompt, AgentTools, FsTools, McpTools, MenuItem, Persona,
 };
-pub use archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive};
+pub use archive::{ArchiveError, read_archive};
 pub use check::{Checked, check};
-pub use condition::{ConditionError, check as check_condition, evaluate, holds};
 pub use diagram::{DiagramFormat, diagram};
-pub use files::{
-    ExtractError, Files, MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, SourceError, extract,
-    hash_of, read_files,
-};
+pub use files::{ExtractError, Files, SourceError, extract, read_files};
 pub use finding::{Finding, Severity};
 pub use graph::{Edge, Graph, Node, NodeType};
 pub use guard::{Accepted, Conditions, StateWarning, guard};
@@ -54,8 +50,7 @@ pub use menu::{
 };
 pub use pack::{PackError, archive_name, pack};
 pub use package::{Package, PackageError, SelectError, Workflow, get_agent_definition};
-pub use progress::{CompleteNode, Moved, complete_node, resolve_placeholders, rewind};
+pub use progress::{CompleteNode, Moved, complete_node, rewind};
 pub use rejected::{RejectCode, Rejected};
 pub use scaffold::scaffold;
-pub use schema::{Schema, SchemaFault};
 pub use state::{NodeStatus, RunIdentity, State, adopt_state, initial_state, is_complete, progress};

@@ -68,18 +68,6 @@ pub enum Confidence {
     Exact,
 }
 
-impl Confidence {
-    /// As it is printed.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Exact => "exact",
-        }
-    }
-}
-
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MenuCommand {
@@ -159,7 +147,7 @@ impl GlobalCommand {
     pub const ALL: [Self; 5] = [Self::Menu, Self::Dismiss, Self::Pause, Self::Stop, Self::Resume];
 
     /// Its name, without `/` or `*`.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Menu => "menu",
             Self::Dismiss => "dismiss",

@@ -52,7 +52,11 @@ fn shown(routed: &Result<Routed, MenuError>) -> String {
             } else {
                 format!(" details {:?}", routed.details)
             };
-            format!("{:?} ({}{item}{details})", routed.command, routed.confidence.as_str())
+            format!(
+                "{:?} ({}{item}{details})",
+                routed.command,
+                format!("{:?}", routed.confidence).to_lowercase()
+            )
         }
         Err(error) => format!("{}: {error}\nhint: {}", error.code(), error.hint()),
     }

@@ -176,7 +176,7 @@ fn missing_outputs(
 }
 
 /// A path with its `<placeholders>` filled in from variables; nothing when one of them is not set.
-pub fn resolve_placeholders(path: &str, variables: &Map<String, Value>) -> Option<String> {
+pub(crate) fn resolve_placeholders(path: &str, variables: &Map<String, Value>) -> Option<String> {
     let mut resolved = String::new();
     let mut rest = path;
     while let Some((before, after)) = rest.split_once('<') {

@@ -12,7 +12,7 @@ use crate::finding::at;
 
 /// Which schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schema {
+pub(crate) enum Schema {
     /// `bmad.json`.
     Manifest,
     /// `workflow.graph.json`.
@@ -27,23 +27,24 @@ pub enum Schema {
 
 /// One way in which a value breaks its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SchemaFault {
+pub(crate) struct SchemaFault {
     /// Where, as a JSON pointer.
-    pub pointer: String,
+    pub(crate) pointer: String,
     /// The key it is about.
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The keyword of the schema that says so.
-    pub keyword: String,
+    pub(crate) keyword: String,
     /// What is wrong: lower case, no final period.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl Schema {
     /// Every schema.
-    pub const ALL: [Self; 5] = [Self::Manifest, Self::Graph, Self::Agents, Self::Workflow, Self::Step];
+    #[cfg(test)]
+    pub(crate) const ALL: [Self; 5] = [Self::Manifest, Self::Graph, Self::Agents, Self::Workflow, Self::Step];
 
     /// The schema as JSON text.
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Manifest => include_str!("../schemas/bmad.schema.json"),
             Self::Graph => include_str!("../schemas/workflow.graph.schema.json"),
@@ -69,7 +70,7 @@ impl Schema {
     }
 
     /// Everything that breaks the schema, in the order of places.
-    pub fn faults(self, value: &Value) -> Vec<SchemaFault> {
+    pub(crate) fn faults(self, value: &Value) -> Vec<SchemaFault> {
         let Some(schema) = self.compiled() else {
             // A test compiles every schema; this is for the day somebody breaks one.
             return vec![fault("", None, "$schema", "the schema itself cannot be used")];

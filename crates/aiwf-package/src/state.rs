@@ -89,21 +89,6 @@ impl State {
     pub fn artifacts(&self) -> Vec<&str> {
         self.texts("artifacts")
     }
-
-    /// The run it belongs to.
-    pub fn run_id(&self) -> &str {
-        self.text("runId")
-    }
-
-    /// The agent the run was started with.
-    pub fn active_agent_id(&self) -> &str {
-        self.text("activeAgentId")
-    }
-
-    /// The workflow it belongs to.
-    pub fn workflow_ref(&self) -> &str {
-        self.text("workflowRef")
-    }
 }
 
 /// Whether a workflow is complete: it says so, or it stands at an end that is done. Nothing else decides this.

@@ -39,7 +39,7 @@ fn a_run_begins_with_empty_progress_and_the_authors_variables() {
     "#);
     let state = State::parse(&text).unwrap();
     assert_eq!(
-        (state.run_id(), state.active_agent_id(), state.workflow_ref()),
+        (state.text("runId"), state.text("activeAgentId"), state.text("workflowRef")),
         ("run-1", "analyst", "hello-branch")
     );
     assert_eq!(graph().effective_node_id(state.current_node_id()), "step-01-intake");

@@ -15,7 +15,7 @@ use crate::relative_path::{file_name, path_fault};
 
 /// How a generated file's path in the project is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApplyTarget {
+pub(crate) enum ApplyTarget {
     /// By the package that a Java file declares.
     JavaPackage {
         /// The source directory.
@@ -35,7 +35,7 @@ pub enum ApplyTarget {
 
 /// A piece of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Text that stands for itself.
     Text(String),
     /// The last name of the generated path.

@@ -120,7 +120,7 @@ pub fn component_preview(
 
 impl ComponentPreview {
     /// The component's name and props as text.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let mut text = format!("{} ({})\n", self.component, self.file);
         if self.props.is_empty() {
             text.push_str("  no props of its own\n");

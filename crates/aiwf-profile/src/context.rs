@@ -10,7 +10,7 @@ use crate::problem::excerpt;
 use crate::scope::Scope;
 
 /// The largest file that can be an input, in bytes.
-pub const MAX_INPUT_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) const MAX_INPUT_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a session starts from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::manifest_params::SCOPE;
 use crate::param::{Param, ParamKind};
 use crate::phase::Phase;
 use crate::problem::excerpt;
-use crate::profile::{Files, Profile, template_problem};
+use crate::profile::{Profile, template_problem};
 
 /// Something doubtful in a profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,32 +69,6 @@ const ENGINE_CONCERNS: [(&str, &str, &str); 5] = [
         "the engine decides whether files are referenced or inlined",
     ),
 ];
-
-/// Finds what is wrong or doubtful in the files of a profile, also when it cannot be loaded.
-pub fn lint_files(files: &Files) -> Vec<Finding> {
-    let error = match Profile::load(files.clone()) {
-        Ok(profile) => return profile.lint(),
-        Err(error) => error,
-    };
-    let mut findings: Vec<Finding> = error
-        .problems
-        .into_iter()
-        .map(|problem| Finding {
-            file: problem.file,
-            line: problem.line,
-            check: "profile",
-            message: problem.message,
-        })
-        .collect();
-    for (path, bytes) in files.iter().filter(|(path, _)| path.starts_with("templates/")) {
-        if let Ok(text) = std::str::from_utf8(bytes) {
-            engine_concerns(path, text, &mut findings);
-        }
-    }
-    findings.sort();
-    findings.dedup();
-    findings
-}
 
 pub(crate) fn lint(profile: &Profile) -> Vec<Finding> {
     let mut findings = Vec::new();

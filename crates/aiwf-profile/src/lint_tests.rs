@@ -1,4 +1,5 @@
 use super::*;
+use crate::profile::Files;
 
 /// The findings of a profile whose planning template is `plan`, one per line.
 fn findings(plan: &str) -> String {
@@ -80,21 +81,5 @@ fn parts_that_nothing_uses_are_found() {
     insta::assert_snapshot!(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), @r"
     profile.toml:13: nothing uses parameter `style` (unused-parameter)
     templates/old.md: no phase uses this template (unused-template)
-    ");
-}
-
-#[test]
-fn a_profile_that_cannot_be_loaded_is_linted_as_far_as_it_goes() {
-    let mut files: Files =
-        crate::scaffold("notes").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
-    let plan = "Read @.aiwf/sessions/{{ SESSION_ID }}/plan.md in {{ITERATION}}";
-    files.insert("templates/plan.md".to_owned(), plan.as_bytes().to_vec());
-    let findings = lint_files(&files);
-    insta::assert_snapshot!(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), @r"
-    templates/plan.md:1: `{{ SESSION_ID }}` is not a template's business: the engine's own state is not for templates (engine-variable)
-    templates/plan.md:1: `{{ITERATION}}` is not a template's business: the engine's own state is not for templates (engine-variable)
-    templates/plan.md:1: variable `ITERATION` does not exist (profile)
-    templates/plan.md:1: variable `SESSION_ID` does not exist (profile)
-    templates/plan.md:1: `@.aiwf/sessions/{{` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
     ");
 }

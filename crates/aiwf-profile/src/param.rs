@@ -97,7 +97,7 @@ impl Pattern {
     }
 
     /// Tells whether the whole value matches.
-    pub fn is_match(&self, value: &str) -> bool {
+    pub(crate) fn is_match(&self, value: &str) -> bool {
         self.regex.is_match(value)
     }
 
@@ -130,12 +130,12 @@ const MAX_ITEMS: usize = 1_000;
 
 impl Param {
     /// The key in a session's context: the name with underscores.
-    pub fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         self.name.replace('-', "_")
     }
 
     /// The template variable that holds the value, like `BOUNDED_CONTEXT`.
-    pub fn variable(&self) -> String {
+    pub(crate) fn variable(&self) -> String {
         self.key().to_uppercase()
     }
 
@@ -179,7 +179,7 @@ impl Param {
     }
 
     /// The choice of a name or alias.
-    pub fn choice(&self, name: &str) -> Option<&Choice> {
+    pub(crate) fn choice(&self, name: &str) -> Option<&Choice> {
         self.choices()
             .iter()
             .find(|choice| choice.name == name || choice.aliases.iter().any(|alias| alias == name))

@@ -23,18 +23,13 @@ impl Phase {
     pub const ALL: [Self; 4] = [Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
 
     /// The name, like `planning`.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Planning => "planning",
             Self::Generating => "generating",
             Self::Reviewing => "reviewing",
             Self::Revising => "revising",
         }
-    }
-
-    /// The phase of a name; names are exact.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
     }
 
     /// The parsers that can read this phase's reply.
@@ -70,7 +65,7 @@ pub enum ReplyParser {
 
 impl ReplyParser {
     /// The name, like `file-markers`.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Plain => "plain",
             Self::FileMarkers => "file-markers",
@@ -169,16 +164,6 @@ pub enum ReviewVerdict {
     Pass,
     /// The code must be revised.
     Fail,
-}
-
-impl ReviewVerdict {
-    /// `PASS` or `FAIL`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Fail => "FAIL",
-        }
-    }
 }
 
 /// Reads a reply with the first parser that finds something, else with the first one.

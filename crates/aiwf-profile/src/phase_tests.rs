@@ -1,15 +1,6 @@
 use super::*;
 
 #[test]
-fn names_are_exact() {
-    for phase in Phase::ALL {
-        assert_eq!(Phase::from_name(phase.as_str()), Some(phase));
-        assert_eq!(phase.to_string(), phase.as_str());
-    }
-    assert_eq!(Phase::from_name("Planning"), None);
-}
-
-#[test]
 fn the_first_parser_that_finds_something_counts() {
     let fenced = "```java\n// A.java\nclass A {}\n```\n";
     let both = [ReplyParser::FileMarkers, ReplyParser::FencedFiles];

@@ -11,7 +11,7 @@ use aiwf_prompt::{
 };
 use serde_json::{Map, Value};
 
-use crate::apply_target::{ApplyProblem, ApplyTarget};
+use crate::apply_target::ApplyProblem;
 use crate::command::{Command, ListOf, ListRow, list};
 use crate::context::{ReadFile, Settled, WantedFile, settle, variable_names, variables, wanted_files};
 use crate::lint::{Finding, lint};
@@ -21,7 +21,7 @@ use crate::phase::{Phase, PhaseReply, ReplyParser, read_reply};
 use crate::problem::{ProfileError, ProfileProblem, StandardsError, excerpt, known_hint};
 use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
-use crate::standards::{RuleFiles, StandardsConfig};
+use crate::standards::RuleFiles;
 
 /// The files of a profile, or of a project's standards, by their path with `/` below its directory.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -40,7 +40,7 @@ pub const MAX_FILES: usize = 500;
 /// The largest file that a profile may have, in bytes.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 /// The most bytes that all files of a profile may have together.
-pub const MAX_PROFILE_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_PROFILE_BYTES: usize = 16 * 1024 * 1024;
 
 /// A profile that has no problems.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Profile {
     }
 
     /// The layers, in the order of the manifest.
-    pub fn layers(&self) -> &[Layer] {
+    pub(crate) fn layers(&self) -> &[Layer] {
         &self.manifest.layers
     }
 
@@ -130,29 +130,14 @@ impl Profile {
     }
 
     /// The template of a phase: its path in the profile and its text.
-    pub fn template(&self, phase: Phase) -> (&str, &str) {
+    pub(crate) fn template(&self, phase: Phase) -> (&str, &str) {
         let path = self.manifest.phases.get(&phase).map_or("", |spec| spec.template.as_str());
         (path, self.text(path))
     }
 
     /// The parsers of a phase's reply, in the order they are tried.
-    pub fn parsers(&self, phase: Phase) -> &[ReplyParser] {
+    pub(crate) fn parsers(&self, phase: Phase) -> &[ReplyParser] {
         self.manifest.phases.get(&phase).map_or(&[], |spec| spec.parsers.as_slice())
-    }
-
-    /// The name of the provider of standards; `None` when the profile has none.
-    pub fn standards_provider(&self) -> Option<&'static str> {
-        self.manifest.standards.as_ref().map(StandardsConfig::provider_name)
-    }
-
-    /// The directory of the rules in the profile; `None` when the profile has none.
-    pub fn standards_root(&self) -> Option<&str> {
-        self.manifest.standards.as_ref().map(|standards| standards.root.as_str())
-    }
-
-    /// How generated files are placed in the project.
-    pub fn apply_target(&self) -> &ApplyTarget {
-        &self.manifest.apply
     }
 
     /// The files that the profile was loaded from.
@@ -166,7 +151,7 @@ impl Profile {
     }
 
     /// The variables that templates may use, sorted.
-    pub fn variable_names(&self) -> Vec<String> {
+    pub(crate) fn variable_names(&self) -> Vec<String> {
         variable_names(self.params(), self.scopes())
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::apply_target::ApplyTarget;
 
 fn files(entries: &[(&str, &str)]) -> Files {
     entries.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
@@ -50,7 +51,7 @@ fn a_profile_without_standards_and_commands_is_a_profile() {
     let profile = Profile::load(good()).unwrap();
     assert_eq!((profile.name(), profile.version()), ("notes", None));
     assert_eq!(profile.standards(&Map::new(), None).unwrap(), None);
-    assert_eq!(profile.apply_target(), &ApplyTarget::Flat { root: String::new() });
+    assert_eq!(profile.manifest.apply, ApplyTarget::Flat { root: String::new() });
     assert_eq!(profile.template(Phase::Planning), ("plan.md", "Plan {{ TOPIC }}"));
 }
 
@@ -138,7 +139,6 @@ fn standards_of_the_project_take_the_place_of_the_profiles() {
     with_standards.insert("profile.toml".to_owned(), manifest.into_bytes());
     with_standards.insert("standards/a.md".to_owned(), b"of the profile".to_vec());
     let profile = Profile::load(with_standards).unwrap();
-    assert_eq!(profile.standards_root(), Some("standards"));
     assert_eq!(profile.standards(&Map::new(), None).unwrap().unwrap(), "--- a.md ---\nof the profile\n");
     let own = files(&[("a.md", "of the project\n")]);
     let rules = |files| Some(ProjectRules { root: "rules/notes", files });

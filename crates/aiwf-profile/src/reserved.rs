@@ -57,7 +57,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 52] = [
 ];
 
 /// The flags that `init` has in every profile.
-pub const RESERVED_FLAGS: [&str; 16] = [
+pub(crate) const RESERVED_FLAGS: [&str; 16] = [
     "budget",
     "force",
     "fs-ability",

@@ -15,9 +15,9 @@ pub struct Scope {
 
 /// A kind of thing that scopes are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// The name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is.
-    pub help: String,
+    pub(crate) help: String,
 }

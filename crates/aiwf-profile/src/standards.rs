@@ -109,14 +109,6 @@ impl StandardsConfig {
         (Self { root, line: document.line(&["standards"]), provider }, problems)
     }
 
-    /// The name in the manifest.
-    pub(crate) fn provider_name(&self) -> &'static str {
-        match self.provider {
-            Provider::ScopedLayerFs { .. } => "scoped-layer-fs",
-            Provider::YamlRules => "yaml-rules",
-        }
-    }
-
     /// Reports what is wrong with rule files, whatever the scope.
     pub(crate) fn check(&self, files: &RuleFiles<'_>) -> Vec<ProfileProblem> {
         match &self.provider {

@@ -66,7 +66,7 @@ const LANGUAGES: &[(&str, &str)] = &[
 ];
 
 /// The language tag for a path, or an empty text when the extension says nothing.
-pub fn language_of(path: &str) -> &'static str {
+pub(crate) fn language_of(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name {
         "Dockerfile" => return "dockerfile",

@@ -98,7 +98,6 @@ pub use change::{ChangeRequest, ContextItem, ItemKind, UnifiedPrompt};
 pub use digest::Sha256Hex;
 pub use error::PromptError;
 pub use fence::fenced;
-pub use language::language_of;
 pub use nearest::nearest;
 pub use prompt::{Message, Metadata, Options, OwnedText, PartReport, Preview, Prompt, SectionReport};
 pub use recipe::{Recipe, Request};

@@ -71,7 +71,7 @@ impl Request {
     }
 
     /// The mode or phase it runs in, as reports name it.
-    pub fn mode(&self) -> &str {
+    pub(crate) fn mode(&self) -> &str {
         match self {
             Self::Session(request) => request.phase.as_str(),
             Self::Change(request) => request.phase.as_deref().unwrap_or("change"),
@@ -81,7 +81,7 @@ impl Request {
     }
 
     /// The command-line tool it is for, in the mode that has one.
-    pub fn cli_tool(&self) -> Option<&str> {
+    pub(crate) fn cli_tool(&self) -> Option<&str> {
         match self {
             Self::Reply(request) => request.cli_tool(),
             Self::Session(_) | Self::Change(_) | Self::Workflow(_) => None,

@@ -250,7 +250,7 @@ impl Section {
     }
 
     /// Whether the section stands in the prompt.
-    pub fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.cut.is_none() && (self.parts.is_empty() || self.parts.iter().any(|part| part.cut.is_none()))
     }
 

@@ -123,12 +123,12 @@ pub struct Check {
 
 impl Check {
     /// Something that is well.
-    pub fn ok(what: &'static str, found: impl Into<String>) -> Self {
+    pub(crate) fn ok(what: &'static str, found: impl Into<String>) -> Self {
         Self { what, is_ok: true, found: found.into(), hint: None }
     }
 
     /// Something that is not well, and one thing to do about it.
-    pub fn bad(what: &'static str, found: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn bad(what: &'static str, found: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what, is_ok: false, found: found.into(), hint: Some(hint.into()) }
     }
 }

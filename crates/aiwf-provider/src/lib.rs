@@ -31,14 +31,11 @@ pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall,
 pub use ask_error::{AskError, Wait};
 pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, of_family, provider};
 pub use fs_ability::{FsAbilitySettings, resolve_fs_ability};
-pub use manual::Manual;
 pub use open::open;
 pub use payload::{Payload, SectionHash, ToolSpec, Turn};
 pub use prices::{ListPrice, list_price};
-pub use provider_setting::{
-    BaseUrl, KeySource, MAX_REPLY_BYTES, ProviderSetting, ReplySource, Secret, Timeouts,
-};
-pub use replay::{Answered, Cassette, RecordedCapability, Recording, Replay};
+pub use provider_setting::{BaseUrl, KeySource, ProviderSetting, ReplySource, Secret, Timeouts};
+pub use replay::{Answered, Cassette, RecordedCapability};
 pub use sink::{Progress, Sink, TextSink};
 pub use stop::Stop;
 pub use touched::{Change, Touched, TouchedFile};

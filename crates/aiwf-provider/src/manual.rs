@@ -6,7 +6,7 @@ use crate::sink::Sink;
 
 /// The provider `manual`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Manual;
+pub(crate) struct Manual;
 
 impl Ask for Manual {
     fn is_free(&self) -> bool {

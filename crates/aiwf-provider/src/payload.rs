@@ -128,7 +128,7 @@ impl Payload {
     }
 
     /// The same, with the session's id replaced by a fixed word.
-    pub fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         let canonical = self.canonical();
         let canonical = match self.session_id.as_deref().filter(|id| !id.is_empty()) {
             Some(id) => canonical.replace(id, ANY_SESSION),

@@ -16,7 +16,7 @@ impl Secret {
     }
 
     /// The text itself, for the place that sends it and no other.
-    pub fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }
@@ -87,7 +87,7 @@ impl Default for Timeouts {
 }
 
 /// How large a reply, or an agent's output, may be when nobody says otherwise.
-pub const MAX_REPLY_BYTES: u64 = 32 * 1024 * 1024;
+pub(crate) const MAX_REPLY_BYTES: u64 = 32 * 1024 * 1024;
 
 /// What a provider is opened with.
 #[derive(Clone, Debug, PartialEq, Eq)]

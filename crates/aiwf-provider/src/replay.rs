@@ -16,31 +16,31 @@ use crate::sink::Sink;
 /// One request and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Recording {
+pub(crate) struct Recording {
     /// The version of this format.
-    pub version: u32,
+    pub(crate) version: u32,
     /// What it is called in messages, such as `planning-1`.
-    pub name: String,
+    pub(crate) name: String,
     /// The key of the payload.
-    pub key: String,
+    pub(crate) key: String,
     /// Who answered.
-    pub provider: String,
+    pub(crate) provider: String,
     /// What it could take, so that a replay asks with the same prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub capability: Option<RecordedCapability>,
+    pub(crate) capability: Option<RecordedCapability>,
     /// What the prompt was made of.
-    pub sections: Vec<SectionHash>,
+    pub(crate) sections: Vec<SectionHash>,
     /// The answer, as it came.
-    pub reply: String,
+    pub(crate) reply: String,
     /// The tools the model wanted used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
+    pub(crate) tool_calls: Vec<ToolCall>,
     /// The model that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// What it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
 }
 
 /// What the provider of a recording could take.
@@ -157,13 +157,13 @@ fn read(path: &Path) -> Result<Recording, String> {
 
 /// A provider that answers from recordings, offline.
 #[derive(Clone, Debug)]
-pub struct Replay {
+pub(crate) struct Replay {
     cassette: Cassette,
 }
 
 impl Replay {
     /// Answers from these recordings.
-    pub fn new(cassette: Cassette) -> Self {
+    pub(crate) fn new(cassette: Cassette) -> Self {
         Self { cassette }
     }
 }

@@ -34,7 +34,7 @@ impl Verdict {
     }
 
     /// Reads a verdict in any case, with a blank or a hyphen in place of the underscore.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let is_same = |verdict: &Self| {
             verdict.as_str().len() == name.len()
                 && verdict.as_str().chars().zip(name.chars()).all(|(expected, given)| {

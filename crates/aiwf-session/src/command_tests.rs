@@ -1,7 +1,5 @@
 use std::collections::BTreeMap;
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::call::{ToolOutcome, TouchedFile, Usage};
 use crate::change::{Agent, ChangeSetup, Task, TaskStatus, Verdict};
@@ -568,134 +566,8 @@ fn an_agent_that_may_write_edits_the_project_and_it_is_on_record() {
     assert_eq!(change.state.change.edited.len(), 1);
 }
 
-fn random_command(pick: u8, state: &State) -> Command {
-    let by = person();
-    let judge = Actor::Provider("judge".to_owned());
-    let phase_file = |path: Option<String>| file(&path.unwrap_or_else(|| "none.md".to_owned()), "x");
-    let response = phase_file(state.phase.response_path(state.iteration));
-    let artifact = |verdict| Outcome::Artifact(Box::new(artifact(state.phase, state.iteration, verdict)));
-    let choice = |text: &str| {
-        Box::new(PhaseChoice {
-            instructions: Some(text.to_owned()),
-            opens_gates: pick.is_multiple_of(2),
-            ..PhaseChoice::default()
-        })
-    };
-    match pick % 36 {
-        0 => Command::Create(Box::new(setup(&[], 2))),
-        1 | 2 => Command::RecordPrompt {
-            prompt: phase_file(state.phase.prompt_path(state.iteration)),
-            system_prompt: None,
-            seen: Vec::new(),
-        },
-        3 | 4 => Command::ApprovePrompt { by, files: state.written.clone(), is_checked: None },
-        5 => Command::RejectPrompt { by, feedback: "no".to_owned(), kept: Vec::new() },
-        6 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: true },
-        7 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: false },
-        8 | 9 => Command::RecordReply { response, call: None },
-        10 => Command::RecordFailure { message: "m".to_owned(), call: None },
-        11 => Command::RefuseReply { response, problems: vec!["p".to_owned()] },
-        12 => Command::ApproveResponse { by, response, outcome: plan() },
-        13 => Command::ApproveResponse { by, response, outcome: code(state.iteration) },
-        14 => Command::ApproveResponse { by, response, outcome: Outcome::Pass },
-        15 => Command::ApproveResponse { by, response, outcome: Outcome::Fail },
-        16 => Command::RejectResponse { by: judge, feedback: "no".to_owned(), kept: Vec::new() },
-        17 => Command::Retry { by, kept: Vec::new() },
-        18 => Command::RaiseCap { max_iterations: state.round + 1 },
-        19 => Command::PauseForBudget { message: "m".to_owned() },
-        20 => Command::RaiseBudget,
-        21 => Command::RecordGateAsked {
-            provider: "judge".to_owned(),
-            payload_sha256: "h".to_owned(),
-            is_free: false,
-        },
-        22 => Command::RecordGateAnswer { reply: Some(file("iteration-1/gate.md", "g")), call: None },
-        23 | 24 => Command::ApproveResponse { by, response, outcome: artifact(None) },
-        25 | 26 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::Pass)) },
-        27 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::NeedsRevision)) },
-        28 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::MajorIssues)) },
-        29 => Command::BeginPhase { by, phase: state.phase, choice: choice("more") },
-        30 => Command::BeginPhase { by, phase: Phase::Plan, choice: choice("anew") },
-        31 => Command::BeginPhase { by, phase: Phase::Implement, choice: choice("now") },
-        32 => Command::Accept { by },
-        33 => Command::RecordToolCalls { calls: vec![tool_use()] },
-        34 => Command::RecordAskedAgain {
-            provider: "p".to_owned(),
-            payload_sha256: "h".to_owned(),
-            is_free: false,
-            call: Box::default(),
-        },
-        _ => Command::Rebind { by, files: state.bound.keys().take(1).map(|path| file(path, "y")).collect() },
-    }
-}
-
-mod properties {
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn any_sequence_of_commands_keeps_the_promises(
-            is_change in any::<bool>(),
-            picks in prop::collection::vec(any::<u8>(), 0..200),
-        ) {
-            let mut session = Driven::new(if is_change { change_setup(2) } else { setup(&[], 2) });
-            for pick in picks {
-                let before = session.state.clone();
-                let command = random_command(pick, &session.state);
-                if let Err(refusal) = session.run(command) {
-                    prop_assert_eq!(&session.state, &before);
-                    prop_assert!(!refusal.hint().is_empty());
-                }
-                // What is done stays done.
-                if before.phase.is_final() {
-                    prop_assert_eq!(session.state.phase, before.phase);
-                }
-                prop_assert!(session.state.iteration >= before.iteration);
-                let cap = session.state.setup.as_ref().unwrap().max_iterations;
-                prop_assert!(session.state.round <= cap);
-                prop_assert!(is_change || session.state.iteration == session.state.round);
-                // No phase of another flow, and no implementation of a plan that did not pass.
-                let flow = session.state.flow();
-                prop_assert!(session.state.phase.flow().is_none_or(|of_phase| of_phase == flow));
-                if matches!(session.state.phase, Phase::Implement | Phase::Review | Phase::Archive) {
-                    prop_assert_eq!(
-                        session.state.change.verdicts.get(&Phase::Challenge), Some(&Verdict::Pass)
-                    );
-                }
-                // Exactly one of them: something to do, somebody to wait for, or the end.
-                let has_effect = next_effect(&session.state).is_some();
-                let is_over = session.state.step == Step::Ended;
-                prop_assert!(!(has_effect && is_over));
-            }
-            // The state is the fold of the events, and events survive the journal.
-            let lines: Vec<String> =
-                session.events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
-            let read: Vec<Event> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-            prop_assert_eq!(State::fold(&read), session.state.clone());
-            // No phase of an iteration is finished twice, and nothing is approved that was not asked for.
-            let mut n_sent = 0;
-            let mut state = State::default();
-            let mut finished = Vec::new();
-            for event in &session.events {
-                if let Event::PromptWritten { .. } = event {
-                    n_sent = 0;
-                } else if let Event::PromptSent { .. } = event {
-                    n_sent += 1;
-                    prop_assert!(
-                        matches!(state.step, Step::AskWanted | Step::Asked { is_free: true }),
-                        "sent too early"
-                    );
-                } else if let Event::ResponseApproved { .. } = event {
-                    prop_assert!(n_sent > 0);
-                    let done = (state.phase, state.iteration);
-                    prop_assert!(!finished.contains(&done));
-                    finished.push(done);
-                }
-                state = state.evolve(event);
-            }
-        }
-    }
-}
+#[path = "command_properties_tests.rs"]
+mod properties;
 
 fn tool_use() -> ToolUse {
     ToolUse {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(test)]
 use crate::change::Flow;
 use crate::setup::Role;
 
@@ -76,11 +77,6 @@ impl Phase {
         }
     }
 
-    /// The phase with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|phase| phase.as_str() == name)
-    }
-
     /// Whether nothing can happen any more.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Complete | Self::Cancelled)
@@ -105,7 +101,8 @@ impl Phase {
     }
 
     /// The flow it belongs to; nothing for the beginning and the ends, which both have.
-    pub fn flow(self) -> Option<Flow> {
+    #[cfg(test)]
+    pub(crate) fn flow(self) -> Option<Flow> {
         match self {
             Self::Planning | Self::Generating | Self::Reviewing | Self::Revising => Some(Flow::Session),
             Self::Plan | Self::Challenge | Self::Implement | Self::Review | Self::Archive => {
@@ -189,10 +186,5 @@ impl Stage {
             Self::Prompt => "prompt",
             Self::Response => "response",
         }
-    }
-
-    /// The stage with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|stage| stage.as_str() == name)
     }
 }

@@ -102,12 +102,12 @@ pub struct Setup {
 
 impl Setup {
     /// The phases it walks through.
-    pub fn flow(&self) -> Flow {
+    pub(crate) fn flow(&self) -> Flow {
         if self.change.is_some() { Flow::Change } else { Flow::Session }
     }
 
     /// Who does a phase's work in a change.
-    pub fn agent(&self, phase: Phase) -> Option<&Agent> {
+    pub(crate) fn agent(&self, phase: Phase) -> Option<&Agent> {
         self.change.as_ref().and_then(|change| change.agents.get(&phase))
     }
 

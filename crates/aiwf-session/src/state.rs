@@ -152,15 +152,15 @@ pub struct State {
     /// Files that a reply is about to give.
     pub intended: Vec<FileHash>,
     /// How many prompts or replies of this phase and iteration were turned down.
-    pub n_rejected: u32,
+    pub(crate) n_rejected: u32,
     /// How many of them a provider turned down at the gate of the prompt.
-    pub n_prompts_rejected_by_provider: u32,
+    pub(crate) n_prompts_rejected_by_provider: u32,
     /// How many of them a provider turned down at the gate of the reply.
-    pub n_replies_rejected_by_provider: u32,
+    pub(crate) n_replies_rejected_by_provider: u32,
     /// How often the current prompt was sent.
     pub n_sent: u32,
     /// Whether a provider gave the gate up, so that a person decides.
-    pub needs_person: bool,
+    pub(crate) needs_person: bool,
     /// Whether a provider was asked to judge and has not answered.
     pub is_judged: bool,
     /// Whether the provider at the gate is not asked, since that might cost more than may be spent.

@@ -120,14 +120,6 @@ impl ConfinedDir {
         Ok(Self { handle: self.handle.try_clone()? })
     }
 
-    /// What tells this directory from every other one that exists.
-    pub fn identity(&self) -> io::Result<(u64, u64)> {
-        let stat = fstat(&self.handle)?;
-        #[allow(clippy::useless_conversion, reason = "the widths differ between systems")]
-        let device = u64::try_from(stat.st_dev).unwrap_or_default();
-        Ok((device, stat.st_ino))
-    }
-
     /// Opens a directory in this one.
     pub fn directory(&self, name: &str) -> Result<Self, ConfinedError> {
         match openat(&self.handle, checked(name)?.as_c_str(), DIRECTORY, Mode::empty()) {
@@ -156,7 +148,7 @@ impl ConfinedDir {
     }
 
     /// What a name stands for; nothing when there is no such name.
-    pub fn kind(&self, name: &str) -> Result<Option<EntryKind>, ConfinedError> {
+    pub(crate) fn kind(&self, name: &str) -> Result<Option<EntryKind>, ConfinedError> {
         match statat(&self.handle, checked(name)?.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(EntryKind::of(FileType::from_raw_mode(stat.st_mode)))),
             Err(Errno::NOENT) => Ok(None),

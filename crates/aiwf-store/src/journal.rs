@@ -4,6 +4,8 @@
 //! byte for byte. A last line without its end is torn: the process died while writing it, so it never happened. A line
 //! that is whole and wrong was changed by somebody.
 
+#![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

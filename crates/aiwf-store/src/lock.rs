@@ -1,5 +1,7 @@
 //! One writer for each session, across processes.
 
+#![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
+
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};

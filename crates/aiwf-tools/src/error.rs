@@ -243,21 +243,6 @@ impl ToolsError {
             Self::NoRuntime(_) => "try again when the machine has room for one more thread".to_owned(),
         }
     }
-
-    /// Whether the server, not the request, is at fault.
-    pub fn is_of_server(&self) -> bool {
-        matches!(
-            self,
-            Self::NotStarted { .. }
-                | Self::StartTimedOut { .. }
-                | Self::Died { .. }
-                | Self::GaveUp { .. }
-                | Self::TimedOut { .. }
-                | Self::Refused { .. }
-                | Self::Protocol { .. }
-                | Self::BadSchema { .. }
-        )
-    }
 }
 
 fn last_line(text: &str) -> &str {

@@ -3,7 +3,7 @@
 /// A text with every `${VAR}` replaced by what `lookup` says; the name of the first that has no value.
 ///
 /// `$${` stands for `${`. Anything else stays as it is, a lone `$` included: values are no shell.
-pub fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+pub(crate) fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {

@@ -33,16 +33,12 @@ pub mod sandbox;
 pub use arguments::check_arguments;
 pub use error::ToolsError;
 pub use execute::{Call, CallError, ExecuteOptions, Outcome, execute_tools};
-pub use expand::expand;
-pub use mcp_json::{MAX_MCP_JSON_BYTES, McpJson, parse_mcp_json};
-pub use pins::{PinState, Pinned, Pins, PinsFile};
+pub use mcp_json::{McpJson, parse_mcp_json};
+pub use pins::{PinState, Pins, PinsFile};
 pub use policy::{Access, Grant, Offered, Policy, Refusal, Rules};
 pub use results_prompt::format_results_prompt;
-pub use server_spec::{DEFAULT_TIMEOUT, Launch, ServerSpec, is_server_name};
-pub use servers::{
-    CallOptions, INHERITED_VARIABLES, IsTrusted, Listed, LogSink, Lookup, MAX_MESSAGE_BYTES, Progress,
-    Servers, ServersOptions,
-};
+pub use server_spec::{Launch, ServerSpec};
+pub use servers::{CallOptions, IsTrusted, Listed, LogSink, Lookup, Progress, Servers, ServersOptions};
 pub use tool::{Annotations, Tool, canonical};
-pub use tool_result::{Attachment, Cap, ToolResult};
+pub use tool_result::{Attachment, ToolResult};
 pub use trust::TrustStore;

@@ -14,7 +14,7 @@ use crate::server_spec::{DEFAULT_TIMEOUT, Launch, ServerSpec};
 use crate::shown::excerpt;
 
 /// The largest file that is taken for one.
-pub const MAX_MCP_JSON_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_MCP_JSON_BYTES: usize = 1024 * 1024;
 const MAX_SERVERS: usize = 100;
 
 /// What a file names.

@@ -38,12 +38,12 @@ impl PinState {
 
 /// One tool as it was pinned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pinned {
+pub(crate) struct Pinned {
     /// SHA-256 of the tool.
-    pub sha256: String,
+    pub(crate) sha256: String,
     /// Whether it said that it changes nothing.
     #[serde(default)]
-    pub is_read_only: bool,
+    pub(crate) is_read_only: bool,
     #[serde(flatten)]
     parts: Parts,
 }
@@ -74,7 +74,7 @@ impl Pins {
     }
 
     /// One tool as it was pinned.
-    pub fn get(&self, server_key: &str, tool: &str) -> Option<&Pinned> {
+    pub(crate) fn get(&self, server_key: &str, tool: &str) -> Option<&Pinned> {
         self.servers.get(server_key)?.get(tool)
     }
 

@@ -212,11 +212,6 @@ impl Policy {
         &self.rules
     }
 
-    /// What may be done.
-    pub fn access(&self) -> Access {
-        self.access
-    }
-
     /// Whether there is anything to call.
     pub fn is_empty(&self) -> bool {
         self.allowed.is_empty()

@@ -15,12 +15,12 @@ mod write;
 
 pub use alias_path::{AliasPath, Mount};
 pub use apply_patch::{ApplyPatchArgs, FrontMatterPatch, FrontMatterUpdate, apply_patch};
-pub use list::{ListArgs, MAX_ENTRIES, list};
-pub use mounts::{Access, Mounts};
+pub use list::{ListArgs, list};
+pub use mounts::Mounts;
 pub use read::{ReadArgs, read};
 pub use search::{SearchArgs, search};
 pub use tool_error::{ErrorCode, ToolError, parse_args};
-pub use write::{NoGate, WriteArgs, WriteGate, Written, write};
+pub use write::{WriteArgs, WriteGate, Written, write};
 
 /// How much one call may read and write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::expand::expand;
 use crate::shown::word;
 
 /// How long a call may take when nobody says otherwise.
-pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
 const MAX_NAME: usize = 32;
 
@@ -56,7 +56,7 @@ pub struct ServerSpec {
 ///
 /// `__` separates it from its tools' names, so it has none, and neither begins nor ends with half of one: a full name
 /// can be read in one way only.
-pub fn is_server_name(name: &str) -> bool {
+pub(crate) fn is_server_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_NAME
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
@@ -147,7 +147,7 @@ impl ServerSpec {
     }
 
     /// The same server with every `${VAR}` of `env` and `headers` replaced.
-    pub fn expanded(&self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, ToolsError> {
+    pub(crate) fn expanded(&self, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, ToolsError> {
         let each = |table: &str, values: &BTreeMap<String, String>| {
             let mut expanded = BTreeMap::new();
             for (name, value) in values {

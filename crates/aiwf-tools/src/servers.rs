@@ -24,8 +24,6 @@ use crate::tool::Tool;
 use crate::tool_result::{Cap, ToolResult};
 
 pub use client::Progress;
-pub use connect::INHERITED_VARIABLES;
-pub use output::MAX_MESSAGE_BYTES;
 pub use server::Listed;
 
 use runtime::Runtime;

@@ -13,11 +13,11 @@ use crate::shown::{excerpt, floor_boundary};
 
 /// How much of a result is given out, and where the whole of it goes.
 #[derive(Clone, Copy, Debug)]
-pub struct Cap<'a> {
+pub(crate) struct Cap<'a> {
     /// How many bytes of text at most.
-    pub max_bytes: u64,
+    pub(crate) max_bytes: u64,
     /// The file for what is larger, or is no text.
-    pub path: &'a Path,
+    pub(crate) path: &'a Path,
 }
 
 /// Something in a result that is no text.

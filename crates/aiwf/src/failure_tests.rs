@@ -270,7 +270,7 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The names of all types that are made errors by a derive.
+/// The names of all types that are errors, by a derive or by hand.
 fn error_types(directory: &Path, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -278,10 +278,13 @@ fn error_types(directory: &Path, found: &mut Vec<String>) {
             error_types(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            for after in text.split("thiserror::Error)]\n").skip(1) {
+            for after in text.split(concat!("thiserror::", "Error")).skip(1) {
                 let words = || after.split_whitespace().zip(after.split_whitespace().skip(1));
                 let name = words().find(|(word, _)| ["enum", "struct"].contains(word)).unwrap().1;
                 found.push(name.split(['(', ';']).next().unwrap().to_owned());
+            }
+            for after in text.split(concat!("error::", "Error for ")).skip(1) {
+                found.push(after.split([' ', '<']).next().unwrap().to_owned());
             }
         }
     }

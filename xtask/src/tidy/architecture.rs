@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tidy::Finding;
 use crate::tidy::tree::{Tree, numbered};
+use crate::workspace::Member;
 
 pub(super) const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
@@ -83,6 +84,13 @@ pub(super) fn crate_edges(tree: &Tree) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// The members that the table calls pure.
+pub(super) fn pure_crates(tree: &Tree) -> Vec<&Member> {
+    let rows = tree.file(ARCHITECTURE).map(|page| map_rows(&page.text)).unwrap_or_default();
+    let is_pure = |member: &&Member| rows.iter().any(|row| row.is_pure && row.name == member.name);
+    tree.members.iter().filter(is_pure).collect()
 }
 
 /// The rows of the table under `## Map`; lines whose first cell holds no name in backticks are skipped.

@@ -93,7 +93,7 @@ impl fmt::Display for Performed {
 
 /// How a step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepOutcome {
+pub(crate) enum StepOutcome {
     /// Something was done.
     Done(Performed),
     /// A person or a reply is awaited.

@@ -36,17 +36,6 @@ pub enum DataFormat {
 }
 
 impl DataFormat {
-    /// As it is printed.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Yaml => "yaml",
-            Self::Csv => "csv",
-            Self::Xml => "xml",
-            Self::Text => "text",
-        }
-    }
-
     fn of(path: &str) -> Self {
         match extension(path).as_deref() {
             Some("json") => Self::Json,

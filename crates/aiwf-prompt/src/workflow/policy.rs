@@ -13,12 +13,12 @@ pub struct FsPolicy {
 
 impl FsPolicy {
     /// How many bytes one read may return, the default when not said.
-    pub fn read_limit(&self) -> u64 {
+    pub(crate) fn read_limit(&self) -> u64 {
         self.max_read_bytes.unwrap_or(DEFAULT_READ_BYTES)
     }
 
     /// How many bytes one write may take, the default when not said.
-    pub fn write_limit(&self) -> u64 {
+    pub(crate) fn write_limit(&self) -> u64 {
         self.max_write_bytes.unwrap_or(DEFAULT_WRITE_BYTES)
     }
 }

@@ -29,7 +29,7 @@ impl Mount {
     pub const ALL: [Self; 3] = [Self::Project, Self::Package, Self::State];
 
     /// As it is written.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Project => "@project",
             Self::Package => "@pkg",
@@ -107,7 +107,7 @@ impl AliasPath {
 
     /// The path of a name in this directory.
     #[must_use]
-    pub fn join(&self, name: &str) -> Self {
+    pub(crate) fn join(&self, name: &str) -> Self {
         let mut parts = self.parts.clone();
         parts.push(name.to_owned());
         Self { mount: self.mount, parts }
@@ -119,7 +119,7 @@ impl AliasPath {
     }
 
     /// Whether some file system would take this for that path.
-    pub fn could_be(&self, mount: Mount, relative: &str) -> bool {
+    pub(crate) fn could_be(&self, mount: Mount, relative: &str) -> bool {
         self.mount == mount
             && self.parts.len() == relative.split('/').count()
             && self.parts.iter().zip(relative.split('/')).all(|(a, b)| folded(a) == folded(b))

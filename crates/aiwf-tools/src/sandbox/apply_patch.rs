@@ -86,7 +86,7 @@ impl FrontMatterUpdate {
     /// The keys with the values they get.
     ///
     /// A key that holds something of another shape is left for the schema to complain about.
-    pub fn changes(&self, data: &Map<String, Value>) -> Map<String, Value> {
+    pub(crate) fn changes(&self, data: &Map<String, Value>) -> Map<String, Value> {
         let mut changes = Map::new();
         let unique = |key: &str, append: &Option<Append<String>>| {
             let append = append.as_ref()?;

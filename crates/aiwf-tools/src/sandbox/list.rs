@@ -9,7 +9,7 @@ use super::mounts::Mounts;
 use super::tool_error::ToolError;
 
 /// How many entries one call returns.
-pub const MAX_ENTRIES: usize = 200;
+const MAX_ENTRIES: usize = 200;
 
 /// What `fs.list` takes.
 #[derive(Clone, Debug, Deserialize)]

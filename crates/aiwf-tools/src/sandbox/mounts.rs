@@ -21,7 +21,7 @@ const ENGINES_OWN: &str = "logs";
 
 /// What a path is wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+enum Access {
     /// To be read.
     Read,
     /// To be written.

@@ -1,3 +1,4 @@
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
 #![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
 
 use super::super::mounts::tests::World;

@@ -40,7 +40,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// As a model reads it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::NotFound => "ENOENT",
             Self::SandboxViolation => "E_SANDBOX_VIOLATION",

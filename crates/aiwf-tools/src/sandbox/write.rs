@@ -41,16 +41,6 @@ pub trait WriteGate {
     }
 }
 
-/// Agrees with everything: for conversations without a run.
-#[derive(Clone, Copy, Debug)]
-pub struct NoGate;
-
-impl WriteGate for NoGate {
-    fn check(&mut self, _: &AliasPath, _: Option<&[u8]>, _: &[u8]) -> Result<(), ToolError> {
-        Ok(())
-    }
-}
-
 /// A file that was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {

@@ -24,7 +24,7 @@ use crate::shown::excerpt;
 /// The variables of ours that every server gets, as far as they are set; others are named in `env`.
 ///
 /// What a program needs to find its files, speak the user's language and reach the network. Not what may hold keys.
-pub const INHERITED_VARIABLES: [&str; 22] = [
+pub(crate) const INHERITED_VARIABLES: [&str; 22] = [
     "HOME",
     "PATH",
     "USER",

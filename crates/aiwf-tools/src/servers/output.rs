@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// The largest message that is taken from a server.
-pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 /// How much that is no message is passed over: some servers greet people on their standard output.
 const MAX_GARBAGE: u64 = 256 * 1024;
 /// How much a server may print for one request of ours.

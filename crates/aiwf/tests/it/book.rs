@@ -17,7 +17,7 @@ use regex_lite::Regex;
 use crate::book_agents::{change_stand_ins, stand_ins, workflow_stand_in};
 
 macro_rules! chapters {
-    ($($name:ident => $file:literal $(with $set_up:ident)?,)*) => {
+    ($(fn $name:ident() => $file:literal $(with $set_up:ident)?,)*) => {
         $(
             #[test]
             fn $name() {
@@ -32,23 +32,23 @@ macro_rules! chapters {
 }
 
 chapters! {
-    agents => "agents.md" with stand_ins,
-    anatomy => "anatomy.md",
-    budgets => "budgets.md",
-    changes => "changes.md" with change_stand_ins,
-    files => "files.md",
-    gates => "gates.md",
-    getting_started => "getting-started.md",
-    mcp => "mcp.md",
-    packages => "packages.md",
-    profiles => "profiles.md",
-    prompts => "prompts.md",
-    recording => "recording.md",
-    scripting => "scripting.md",
-    security => "security.md",
-    standards => "standards.md",
-    web_chat => "web-chat.md",
-    workflows => "workflows.md" with workflow_stand_in,
+    fn agents() => "agents.md" with stand_ins,
+    fn anatomy() => "anatomy.md",
+    fn budgets() => "budgets.md",
+    fn changes() => "changes.md" with change_stand_ins,
+    fn files() => "files.md",
+    fn gates() => "gates.md",
+    fn getting_started() => "getting-started.md",
+    fn mcp() => "mcp.md",
+    fn packages() => "packages.md",
+    fn profiles() => "profiles.md",
+    fn prompts() => "prompts.md",
+    fn recording() => "recording.md",
+    fn scripting() => "scripting.md",
+    fn security() => "security.md",
+    fn standards() => "standards.md",
+    fn web_chat() => "web-chat.md",
+    fn workflows() => "workflows.md" with workflow_stand_in,
 }
 
 fn source_dir() -> PathBuf {

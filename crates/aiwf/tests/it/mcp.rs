@@ -1,5 +1,7 @@
 //! The MCP server on the standard input and output, driven by raw lines.
 
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
+
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};

@@ -1,5 +1,7 @@
 //! What a session may do: how often it may try, who may judge it, what may be looked at.
 
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
+
 use crate::session::{CODE, INIT, PLAN, REVISED, SCHEMA, Session, at, review};
 use crate::{json, project};
 
