@@ -70,7 +70,7 @@ fn every_error_says_what_is_wrong_and_one_thing_to_do() {
 }
 
 /// What is wrong with the words of a failure.
-fn faults_of(failure: &Failure) -> Vec<String> {
+pub(crate) fn faults_of(failure: &Failure) -> Vec<String> {
     let mut faults = Vec::new();
     let mut fault = |text: &str| faults.push(text.to_owned());
     let message = failure.message.as_str();
@@ -126,7 +126,9 @@ fn faults_of(failure: &Failure) -> Vec<String> {
                 fault(&format!("names a table `{table}` that no configuration has"));
             }
         }
-        for flag in ticked.iter().filter(|ticked| ticked.starts_with("--")) {
+        // What nobody has is what such a message is about.
+        let is_about_it = text.starts_with("unknown flag `");
+        for flag in ticked.iter().filter(|ticked| ticked.starts_with("--") && !is_about_it) {
             let name = flag.split([' ', '=']).next().unwrap_or_default();
             if !PROFILE_FLAGS.contains(&name) && !has_flag_anywhere(&crate::cli::command(), name) {
                 fault(&format!("names a flag `{flag}` that no command has"));
@@ -166,53 +168,57 @@ fn has_flag_anywhere(command: &clap::Command, flag: &str) -> bool {
     has_flag(command, flag) || command.get_subcommands().any(|below| has_flag_anywhere(below, flag))
 }
 
+/// The words of a command line; what stands in quotes is one.
+fn words_of(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 0 {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        } else {
+            words.push(part.to_owned());
+        }
+    }
+    words
+}
+
 /// Whether a command line could be typed: the command exists, and has these flags and so many arguments.
 fn check_command(line: &str) -> Result<(), String> {
     let root = crate::cli::command();
     let mut command = &root;
-    let mut words = line.split(' ').skip(1).peekable();
+    let words = words_of(line);
+    let mut words = words.iter().map(String::as_str).skip(1).peekable();
     if words.next_if(|word| ["PROFILE", "react"].contains(word)).is_some() {
         return match words.next() {
             Some("init") => Ok(()),
             word => Err(format!("a profile has no command {word:?}")),
         };
     }
-    while let Some(below) = words.peek().and_then(|word| command.find_subcommand(word)) {
-        command = below;
-        words.next();
-    }
-    let mut n_arguments = command.get_positionals().count();
-    if command.has_subcommands() && n_arguments == 0 && words.peek().is_some() {
-        return Err(format!("there is no command {:?}", words.peek()));
-    }
-    let is_open =
-        command.get_positionals().any(|arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1));
-    let mut is_quoted = false;
+    let mut n_arguments = 0;
+    let mut globals: Vec<&clap::Arg> = root.get_arguments().collect();
     while let Some(word) = words.next() {
-        if is_quoted || word.starts_with('\'') {
-            is_quoted = !word.ends_with('\'');
-            if is_quoted {
-                continue;
-            }
-        }
-        if word.starts_with("--") {
-            let Some(arg) = command
-                .get_arguments()
-                .chain(root.get_arguments())
-                .find(|arg| arg.get_long() == Some(word.trim_start_matches("--")))
-            else {
-                if word == "--help" {
-                    continue;
-                }
+        if let Some(below) = command.find_subcommand(word) {
+            command = below;
+            globals.extend(command.get_arguments().filter(|arg| arg.is_global_set()));
+            n_arguments = 0;
+        } else if word == "--help" {
+            continue;
+        } else if word.starts_with('-') && word.len() > 1 {
+            let is_it = |arg: &&clap::Arg| {
+                arg.get_long().is_some_and(|long| word == format!("--{long}"))
+                    || arg.get_short().is_some_and(|short| word == format!("-{short}"))
+            };
+            let Some(arg) = command.get_arguments().chain(globals.iter().copied()).find(is_it) else {
                 return Err(format!("there is no flag {word:?}"));
             };
             if arg.get_action().takes_values() {
                 words.next();
             }
-        } else if n_arguments > 0 || is_open {
-            n_arguments = n_arguments.saturating_sub(1);
         } else {
-            return Err(format!("it does not take {word:?}"));
+            let is_open = |arg: &clap::Arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1);
+            if n_arguments >= command.get_positionals().count() && !command.get_positionals().any(is_open) {
+                return Err(format!("it does not take {word:?}"));
+            }
+            n_arguments += 1;
         }
     }
     Ok(())

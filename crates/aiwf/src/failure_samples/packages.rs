@@ -112,11 +112,7 @@ pub(super) fn select_errors() -> Vec<Sample> {
 }
 
 pub(super) fn menu_errors() -> Vec<Sample> {
-    let shown = |error: MenuError| Failure {
-        code: Some(error.code()),
-        ..Failure::refused(error.to_string(), error.hint())
-    };
-    every_variant!(MenuError, shown, {
+    every_variant!(MenuError, Failure::from, {
         UnknownWorkflow => [MenuError::UnknownWorkflow { name: text("gone"), known: texts(["a", "b"]) }],
         ClassicWorkflow => [MenuError::ClassicWorkflow { path: text("workflow.yaml") }],
         UnknownPrompt => [
