@@ -191,7 +191,9 @@ impl ConfigFault {
             Self::UnknownKey { key, near: None, home: Some(table), .. } => {
                 format!("`{key}` belongs in `{table}`")
             }
-            Self::UnknownKey { known, .. } => format!("known: {}", list(known)),
+            Self::UnknownKey { known, .. } | Self::UnknownType { known, .. } => {
+                format!("known: {}", list(known))
+            }
             Self::UnquotedGate { phase, .. } => {
                 format!("write the gate's name in quotes: `\"{phase}.prompt\"`")
             }
@@ -214,7 +216,6 @@ impl ConfigFault {
             Self::UnknownProvider { .. } => {
                 "`aiwf providers` lists all; a table `[providers.NAME]` adds one".to_owned()
             }
-            Self::UnknownType { known, .. } => format!("known: {}", list(known)),
             Self::NoType { known, .. } => format!("add `type`, one of {}", list(known)),
         }
     }

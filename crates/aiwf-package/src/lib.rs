@@ -7,6 +7,7 @@
 
 mod files;
 mod finding;
+mod finding_code;
 mod schema;
 
 mod archive;
@@ -45,6 +46,7 @@ pub use files::{
     hash_of, read_files,
 };
 pub use finding::{Finding, Severity};
+pub use finding_code::FindingCode;
 pub use graph::{Edge, Graph, Node, NodeType};
 pub use guard::{Accepted, Conditions, StateWarning, guard};
 pub use manifest::{Integrity, Manifest, ManifestEntry, Runtime, WorkflowRecord};

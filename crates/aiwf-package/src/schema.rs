@@ -121,12 +121,12 @@ fn faults_of(error: &ValidationError<'_>) -> Vec<SchemaFault> {
         }
         ValidationErrorKind::Type { kind } => {
             let wanted = match kind {
-                TypeKind::Single(kind) => kind.to_string(),
+                TypeKind::Single(kind) => in_words(kind.to_string()),
                 TypeKind::Multiple(kinds) => {
-                    kinds.iter().map(|kind| kind.to_string()).collect::<Vec<_>>().join(" or ")
+                    kinds.iter().map(|kind| in_words(kind.to_string())).collect::<Vec<_>>().join(" or ")
                 }
             };
-            format!("{found} is of the wrong type: {wanted} is needed")
+            format!("is {found}, not {wanted}")
         }
         ValidationErrorKind::Enum { options } => {
             let options: Vec<String> = options
@@ -156,6 +156,19 @@ fn faults_of(error: &ValidationError<'_>) -> Vec<SchemaFault> {
         _ => error.to_string(),
     };
     vec![fault(pointer, key, keyword, message)]
+}
+
+/// A type as the words of messages name it.
+fn in_words(kind: String) -> String {
+    match kind.as_str() {
+        "string" => "a text".to_owned(),
+        "array" => "a list".to_owned(),
+        "object" => "an object".to_owned(),
+        "boolean" => "`true` or `false`".to_owned(),
+        "number" => "a number".to_owned(),
+        "integer" => "a whole number".to_owned(),
+        _ => kind,
+    }
 }
 
 fn shown(value: &Value) -> String {

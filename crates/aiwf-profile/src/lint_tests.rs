@@ -15,7 +15,7 @@ fn findings(plan: &str) -> String {
 #[test]
 fn the_expressions_compile() {
     for (check, expression, _) in ENGINE_CONCERNS {
-        assert!(Regex::new(expression).is_ok(), "{check}");
+        assert!(Regex::new(expression).is_ok(), "{check:?}");
     }
 }
 
@@ -90,11 +90,11 @@ fn a_profile_that_cannot_be_loaded_is_linted_as_far_as_it_goes() {
     let plan = "Read @.aiwf/sessions/{{ SESSION_ID }}/plan.md in {{ITERATION}}";
     files.insert("templates/plan.md".to_owned(), plan.as_bytes().to_vec());
     let findings = lint_files(&files);
-    insta::assert_snapshot!(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), @r"
+    insta::assert_snapshot!(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), @"
+    templates/plan.md:1: `@.aiwf/sessions/{{` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
     templates/plan.md:1: `{{ SESSION_ID }}` is not a template's business: the engine's own state is not for templates (engine-variable)
     templates/plan.md:1: `{{ITERATION}}` is not a template's business: the engine's own state is not for templates (engine-variable)
     templates/plan.md:1: variable `ITERATION` does not exist (profile)
     templates/plan.md:1: variable `SESSION_ID` does not exist (profile)
-    templates/plan.md:1: `@.aiwf/sessions/{{` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
     ");
 }

@@ -12,7 +12,9 @@ use aiwf_engine::config::{
 };
 use aiwf_engine::machine::{Flow, Phase, Refusal};
 use aiwf_engine::package::{ExtractError, PackageError, RejectCode, Rejected, SelectError, SourceError};
-use aiwf_engine::profile::{NoComponent, ParamProblem, ProfileError, ProfileProblem, StandardsError};
+use aiwf_engine::profile::{
+    NoComponent, ParamProblem, ProfileError, ProfileProblem, ProfileProblemKind, StandardsError,
+};
 use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, TemplatePlace, Tokens};
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
@@ -123,7 +125,8 @@ fn profile_problems() -> Vec<ProfileProblem> {
         file: text("profile.toml"),
         line: 3,
         message: text("unknown key `nmae`"),
-        hint: Some(text("did you mean `name`? known: `name`, `version`")),
+        kind: ProfileProblemKind::UnknownKey,
+        hint: text("did you mean `name`? known: `name`, `version`"),
     }]
 }
 
@@ -662,14 +665,10 @@ fn profile_errors() -> Vec<Sample> {
         let name = name.map(text);
         Failure::from(SessionError::from(ProfileError { name, problems }))
     };
-    let without_hint = |mut problem: ProfileProblem| {
-        problem.hint = None;
-        problem
-    };
     vec![
         ("with a name", shown(Some("mine"), profile_problems())),
         ("without a name", shown(None, profile_problems())),
-        ("without a hint", shown(Some("mine"), profile_problems().into_iter().map(without_hint).collect())),
+        ("with several problems", shown(Some("mine"), [profile_problems(), profile_problems()].concat())),
     ]
 }
 

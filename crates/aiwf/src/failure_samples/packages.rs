@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use aiwf_engine::package::{
-    ArchiveError, ExtractError, Finding, MenuError, PackError, PackageError, SelectError, Severity,
-    SourceError,
+    ArchiveError, ExtractError, Finding, FindingCode, MenuError, PackError, PackageError, SelectError,
+    Severity, SourceError,
 };
 use aiwf_engine::{LockError, PackageToolError, RunError};
 
@@ -28,12 +28,12 @@ pub(super) fn package_tool_errors() -> Vec<Sample> {
 fn finding() -> Finding {
     Finding {
         severity: Severity::Error,
-        code: "NODE_UNKNOWN",
+        code: FindingCode::DanglingEdge,
         file: text("workflow.graph.json"),
         pointer: text("/edges/0/to"),
         key: Some(text("to")),
         message: text("there is no node `done`"),
-        hint: None,
+        hint: text("correct the id, or add the node"),
     }
 }
 
