@@ -12,7 +12,7 @@ use aiwf_engine::package::{
     visible_menu,
 };
 use aiwf_engine::prompt::DataContext;
-use aiwf_engine::tool::sandbox::{AliasPath, Mount, Mounts};
+use aiwf_engine::tool::sandbox::{AliasPath, Mount, Mounts, ToolError};
 use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
@@ -138,12 +138,21 @@ impl ProjectFiles<'_> {
     }
 
     fn bytes(&self, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {
-        let alias = AliasPath::parse(path).map_err(|error| not_loaded(path, &error.message))?;
-        let file = self.mounts().file(&alias).map_err(|error| not_loaded(path, &error.message))?;
+        let alias = AliasPath::parse(path).map_err(|error| not_loaded(path, &reason(path, &error)))?;
+        let file = self.mounts().file(&alias).map_err(|error| not_loaded(path, &reason(path, &error)))?;
         let mut bytes = Vec::new();
         let read = file.take(limit).read_to_end(&mut bytes);
         read.map_err(|error| not_loaded(path, &error.kind().to_string()))?;
         Ok(bytes)
+    }
+}
+
+/// Why a file cannot be opened, without what a model would be told to do about it.
+fn reason(path: &str, error: &ToolError) -> String {
+    let what = error.message.rsplit_once(": ").map_or(error.message.as_str(), |(what, _)| what);
+    match what.strip_prefix(&format!("`{path}` ")) {
+        Some(rest) => format!("it {rest}"),
+        None => what.to_owned(),
     }
 }
 
