@@ -1,7 +1,5 @@
 //! Everything that file tools refuse, in one place to be read: each message says what is wrong and what to do.
 
-#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
-
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -53,7 +51,7 @@ fn everything_that_is_refused_says_what_to_do() {
     let nothing = Mounts::default();
     let path = |path: &str| json!({ "path": path });
     let put = |path: &str| json!({ "path": path, "content": "x" });
-    let patch = |path: &str| json!({ "path": path, "patch": { "operation": "updateFrontmatter", "update": { "currentNodeId": { "set": "a" } } } });
+    let edit = |path: &str| json!({ "path": path, "patch": { "operation": "updateFrontmatter", "update": { "currentNodeId": { "set": "a" } } } });
     let calls = [
         ("read", json!([])),
         ("read", json!({})),
@@ -90,10 +88,10 @@ fn everything_that_is_refused_says_what_to_do() {
         ("write", json!({ "path": "@project/b.md", "content": "x".repeat(101) })),
         ("write", json!({ "path": "@project/b.md", "content": "x", "ifMatchSha256": "1f" })),
         ("write", json!({ "path": "@project/a.md", "content": "x", "ifMatchSha256": "1f" })),
-        ("patch", patch("@project/a.md")),
-        ("patch", patch("@state/none.md")),
-        ("patch", patch("@state/latin.md")),
-        ("patch", patch("@state/workflow.md")),
+        ("patch", edit("@project/a.md")),
+        ("patch", edit("@state/none.md")),
+        ("patch", edit("@state/latin.md")),
+        ("patch", edit("@state/workflow.md")),
     ];
     let mut page = String::new();
     let mut faults = Vec::new();
