@@ -3,13 +3,13 @@
 pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod chat;
-mod completions;
+pub(crate) mod completions;
 pub(crate) mod config;
 mod demo;
 mod man;
 pub(crate) mod mcp;
 pub(crate) mod package;
-mod profile;
+pub(crate) mod profile;
 mod profile_action;
 pub(crate) mod profile_tool;
 mod profiles;

@@ -2,10 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use aiwf_engine::config::setting_docs;
+use aiwf_engine::Engine;
+use aiwf_engine::config::{Environment, Settings, setting_docs};
 
 use super::{Failure, samples};
+use crate::commands::completions;
 
 /// Errors that are no type of their own to a user, and where their words go.
 const INNER: [(&str, &str); 11] = [
@@ -111,8 +114,7 @@ pub(crate) fn faults_of(failure: &Failure) -> Vec<String> {
         }
         // `next:` is a line of `aiwf status`, as that prints it.
         let mut commands = plain.split("aiwf ").skip(1).filter_map(|rest| rest.split_whitespace().next());
-        if !plain.starts_with("next: ")
-            && commands.any(|word| crate::cli::command().find_subcommand(word).is_some())
+        if !plain.starts_with("next: ") && commands.any(|word| command_line().find_subcommand(word).is_some())
         {
             fault("names a command without backticks");
         }
@@ -130,7 +132,7 @@ pub(crate) fn faults_of(failure: &Failure) -> Vec<String> {
         let is_about_it = text.starts_with("unknown flag `");
         for flag in ticked.iter().filter(|ticked| ticked.starts_with("--") && !is_about_it) {
             let name = flag.split([' ', '=']).next().unwrap_or_default();
-            if !PROFILE_FLAGS.contains(&name) && !has_flag_anywhere(&crate::cli::command(), name) {
+            if !PROFILE_FLAGS.contains(&name) && !has_flag_anywhere(command_line(), name) {
                 fault(&format!("names a flag `{flag}` that no command has"));
             }
         }
@@ -138,7 +140,20 @@ pub(crate) fn faults_of(failure: &Failure) -> Vec<String> {
     faults
 }
 
-/// Flags that a profile's manifest makes.
+/// An engine that knows nothing but what is built in.
+pub(crate) fn bare_engine() -> Engine {
+    let nowhere = Environment { current_dir: PathBuf::from("/nowhere"), ..Environment::default() };
+    Engine::new(Settings::resolve(None, nowhere).unwrap())
+}
+
+/// Every command there is, those of the built-in profiles included.
+fn command_line() -> &'static clap::Command {
+    static COMMAND_LINE: LazyLock<clap::Command> =
+        LazyLock::new(|| completions::with_profiles(crate::cli::command(), &bare_engine()));
+    &COMMAND_LINE
+}
+
+/// Flags that the manifest of a profile in a sample makes.
 const PROFILE_FLAGS: [&str; 1] = ["--name"];
 
 /// A line of a template with its number.
@@ -183,8 +198,8 @@ fn words_of(line: &str) -> Vec<String> {
 
 /// Whether a command line could be typed: the command exists, and has these flags and so many arguments.
 fn check_command(line: &str) -> Result<(), String> {
-    let root = crate::cli::command();
-    let mut command = &root;
+    let root = command_line();
+    let mut command = root;
     let words = words_of(line);
     let mut words = words.iter().map(String::as_str).skip(1).peekable();
     if words.next_if(|word| ["PROFILE", "react"].contains(word)).is_some() {

@@ -31,7 +31,11 @@ pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageErro
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             UsageError::NoSubCommand { command: command_words, takes, known }
         }
-        ErrorKind::InvalidValue if value.is_empty() => UsageError::NoValue { flag, command: command_words },
+        ErrorKind::InvalidValue if value.is_empty() => UsageError::NoValue {
+            flag,
+            command: command_words,
+            known: texts(ContextKind::ValidValue).to_vec(),
+        },
         ErrorKind::InvalidValue => {
             UsageError::UnknownValue { flag, value, known: texts(ContextKind::ValidValue).to_vec() }
         }

@@ -25,7 +25,12 @@ pub(crate) enum UsageError {
     NoSubCommand { command: String, takes: &'static str, known: Vec<String> },
     /// A flag that wants a value has none.
     #[error("`{flag}` needs a value")]
-    NoValue { flag: String, command: String },
+    NoValue {
+        flag: String,
+        command: String,
+        /// The values there are; empty when any will do.
+        known: Vec<String>,
+    },
     /// A value is none of those there are.
     #[error("unknown value `{value}` for `{flag}`")]
     UnknownValue { flag: String, value: String, known: Vec<String> },
@@ -104,9 +109,6 @@ impl UsageError {
                 known if known.len() > MAX_LISTED => format!("`{command} --help` lists them"),
                 known => format!("add one of {}", list(known)),
             },
-            Self::NoValue { command, .. }
-            | Self::UnfitValue { command, .. }
-            | Self::Other { command, .. } => see_help(command),
             Self::UnknownArgument { near: Some(close), command, .. } => {
                 format!("did you mean `{close}`? `{command} --help` lists all")
             }
@@ -119,7 +121,11 @@ impl UsageError {
             Self::Missing { command, example: Some(example), .. } => {
                 format!("write it like `{example}`; `{command} --help` shows more")
             }
-            Self::Missing { command, example: None, .. } => see_help(command),
+            Self::NoValue { known, .. } if !known.is_empty() => format!("add one of {}", list(known)),
+            Self::Missing { command, example: None, .. }
+            | Self::NoValue { command, .. }
+            | Self::UnfitValue { command, .. }
+            | Self::Other { command, .. } => see_help(command),
             Self::Together { command, .. } => format!("give one of them; {}", see_help(command)),
             Self::Twice { flag } => format!("give `{flag}` once"),
             Self::NotUtf8 => "put such text into a file, or rename the file that it names".to_owned(),

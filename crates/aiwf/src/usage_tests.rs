@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::*;
+use crate::commands::profile;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::failure::tests::faults_of;
+use crate::failure::tests::{bare_engine, faults_of};
 
 fn known(line: &str) -> KnownCommand {
     let root = crate::cli::command();
@@ -23,15 +24,19 @@ fn the_words_before_a_mistake_name_the_command() {
 }
 
 /// What is said about a command line; nothing when it makes sense, or when the first word might be a profile.
-fn said(line: &[String]) -> Option<Failure> {
-    let mut root = crate::cli::command();
-    let error = root.try_get_matches_from_mut(line).err().filter(clap::Error::use_stderr)?;
+///
+/// A profile reads its own words: `root` is the profile's then.
+fn said(root: &clap::Command, line: &[String]) -> Option<Failure> {
+    let is_of_profile = root.get_name() != "aiwf";
+    let words = line.iter().skip(usize::from(is_of_profile));
+    let mut root = root.clone();
+    let error = root.try_get_matches_from_mut(words).err().filter(clap::Error::use_stderr)?;
     let command = KnownCommand::of(&root, line.iter().map(OsString::from));
     Some(error_of(&error, &command).into())
 }
 
 /// The mistakes that can be made with a command: one of each kind, and every value that is checked.
-fn mistakes(command: &clap::Command, words: &[String]) -> Vec<Vec<String>> {
+fn mistakes(root: &clap::Command, command: &clap::Command, words: &[String]) -> Vec<Vec<String>> {
     let with =
         |more: &[&str]| words.iter().cloned().chain(more.iter().map(|word| (*word).to_owned())).collect();
     let mut lines: Vec<Vec<String>> = vec![with(&[]), with(&["--zzz"])];
@@ -49,8 +54,12 @@ fn mistakes(command: &clap::Command, words: &[String]) -> Vec<Vec<String>> {
         let others = command.get_arg_conflicts_with(arg).into_iter().filter_map(clap::Arg::get_long);
         lines.extend(others.map(|other| with(&[&format!("--{long}"), &format!("--{other}")])));
     }
-    if let Some((_, long)) = flags.iter().find(|(arg, _)| arg.get_action().takes_values()) {
-        lines.push(with(&[&format!("--{long}")]));
+    let has_choices = |arg: &clap::Arg| !arg.get_possible_values().is_empty();
+    for is_chosen in [false, true] {
+        let is_it = |arg: &clap::Arg| arg.get_action().takes_values() && has_choices(arg) == is_chosen;
+        if let Some((_, long)) = flags.iter().find(|(arg, _)| is_it(arg)) {
+            lines.push(with(&[&format!("--{long}")]));
+        }
     }
     let positionals: Vec<String> = command.get_positionals().map(a_value).collect();
     let positionals: Vec<&str> = positionals.iter().map(String::as_str).collect();
@@ -67,7 +76,7 @@ fn mistakes(command: &clap::Command, words: &[String]) -> Vec<Vec<String>> {
         }
     }
     let is_about_the_value =
-        |line: &Vec<String>| said(line).is_some_and(|failure| failure.message.contains("`?`"));
+        |line: &Vec<String>| said(root, line).is_some_and(|failure| failure.message.contains("`?`"));
     lines.extend(checked.into_iter().filter(is_about_the_value));
     lines
 }
@@ -85,10 +94,10 @@ struct Page {
     faults: String,
 }
 
-fn add_page(command: &clap::Command, words: &mut Vec<String>, page: &mut Page) {
+fn add_page(root: &clap::Command, command: &clap::Command, words: &mut Vec<String>, page: &mut Page) {
     let mut n_said = 0;
-    for line in mistakes(command, words) {
-        let Some(failure) = said(&line) else { continue };
+    for line in mistakes(root, command, words) {
+        let Some(failure) = said(root, &line) else { continue };
         n_said += 1;
         let shown = line.join(" ");
         let text =
@@ -107,7 +116,7 @@ fn add_page(command: &clap::Command, words: &mut Vec<String>, page: &mut Page) {
     assert!(n_said > 1, "nothing is wrong with any `{}`", words.join(" "));
     for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
         words.push(below.get_name().to_owned());
-        add_page(below, words, page);
+        add_page(root, below, words, page);
         words.pop();
     }
 }
@@ -115,7 +124,12 @@ fn add_page(command: &clap::Command, words: &mut Vec<String>, page: &mut Page) {
 #[test]
 fn every_mistake_on_a_command_line_is_told_with_one_thing_to_do() {
     let mut page = Page::default();
-    add_page(&crate::cli::command(), &mut vec!["aiwf".to_owned()], &mut page);
+    let root = crate::cli::command();
+    add_page(&root, &root, &mut vec!["aiwf".to_owned()], &mut page);
+    for found in bare_engine().profiles() {
+        let root = profile::command(&found.profile.unwrap()).bin_name(format!("aiwf {}", found.name));
+        add_page(&root, &root, &mut vec!["aiwf".to_owned(), found.name], &mut page);
+    }
     insta::with_settings!({ omit_expression => true }, {
         insta::assert_snapshot!("mistakes", page.text);
     });

@@ -26,7 +26,7 @@ const ROLE_FLAGS: [(Role, &str); 4] = [
 ];
 
 /// The command line of a profile.
-pub(super) fn command(profile: &Profile) -> Command {
+pub(crate) fn command(profile: &Profile) -> Command {
     let mut init = Command::new("init")
         .about("Begin a session and write its first prompt")
         .after_help(example_of_init(profile));

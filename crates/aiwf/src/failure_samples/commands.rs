@@ -25,7 +25,10 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             takes: "command",
             known: texts(["list", "show"]),
         }],
-        NoValue => [UsageError::NoValue { flag: text("--phase"), command: command() }],
+        NoValue => [
+            UsageError::NoValue { flag: text("--phase"), command: command(), known: texts(["planning", "reviewing"]) },
+            UsageError::NoValue { flag: text("--out"), command: command(), known: Vec::new() },
+        ],
         UnknownValue => [
             UsageError::UnknownValue { flag: text("--phase"), value: text("planing"), known: texts(["planning"]) },
             UsageError::UnknownValue { flag: text("--phase"), value: text("zzz"), known: texts(["planning"]) },
