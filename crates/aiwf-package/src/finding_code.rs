@@ -30,7 +30,7 @@ macro_rules! codes {
             }
 
             /// What to do about it, when nothing more is known.
-            pub(crate) fn advice(self) -> &'static str {
+            pub fn advice(self) -> &'static str {
                 match self {
                     $(Self::$variant => $advice,)+
                 }

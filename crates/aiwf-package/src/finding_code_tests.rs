@@ -17,7 +17,7 @@ fn edge(from: &str, to: &str, label: &str) -> Value {
     json!({ "from": from, "to": to, "label": label })
 }
 
-fn menu(item: Value) -> Fixture {
+fn menu(item: &Value) -> Fixture {
     Fixture::new().set(AGENTS, "/agents/0/menu", json!([item]))
 }
 
@@ -112,20 +112,20 @@ fn packages_with(code: FindingCode) -> Vec<Fixture> {
         FindingCode::UnknownCurrentNode => vec![document("currentNodeId: nowhere\n", "")],
         FindingCode::BrokenLink => vec![document("currentNodeId: \"\"\n", "[a](steps/none.md)")],
         FindingCode::MenuHidden => {
-            vec![menu(json!({ "description": "a", "action": "x", "ide-only": true, "web-only": true }))]
+            vec![menu(&json!({ "description": "a", "action": "x", "ide-only": true, "web-only": true }))]
         }
         FindingCode::MenuUnknownWorkflow => vec![
-            menu(json!({ "description": "a", "workflow": "none" })),
-            menu(json!({ "description": "a", "workflow": "old.yaml" })),
+            menu(&json!({ "description": "a", "workflow": "none" })),
+            menu(&json!({ "description": "a", "workflow": "old.yaml" })),
         ],
-        FindingCode::MenuExec => vec![menu(json!({ "description": "a", "exec": "gone.md" }))],
+        FindingCode::MenuExec => vec![menu(&json!({ "description": "a", "exec": "gone.md" }))],
         FindingCode::MenuData => {
-            vec![menu(json!({ "description": "a", "action": "x", "data": "../x.json" }))]
+            vec![menu(&json!({ "description": "a", "action": "x", "data": "../x.json" }))]
         }
         FindingCode::MenuTrigger => vec![menu(
-            json!({ "description": "a", "workflow": "./workflow.md", "triggers": [{ "type": "handler", "match": "h" }] }),
+            &json!({ "description": "a", "workflow": "./workflow.md", "triggers": [{ "type": "handler", "match": "h" }] }),
         )],
-        FindingCode::MenuUnknownPrompt => vec![menu(json!({ "description": "a", "action": "#none" }))],
+        FindingCode::MenuUnknownPrompt => vec![menu(&json!({ "description": "a", "action": "#none" }))],
     }
 }
 

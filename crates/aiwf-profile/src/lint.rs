@@ -68,6 +68,20 @@ pub enum Check {
 }
 
 impl Check {
+    /// Everything that is looked for.
+    pub const ALL: [Self; 10] = [
+        Self::SessionPath,
+        Self::ResponseFile,
+        Self::SaveInstruction,
+        Self::EngineVariable,
+        Self::AttachmentReference,
+        Self::Profile,
+        Self::EmptyPrompt,
+        Self::Template,
+        Self::UnusedParameter,
+        Self::UnusedTemplate,
+    ];
+
     /// A name that stays the same between versions.
     pub fn as_str(self) -> &'static str {
         match self {

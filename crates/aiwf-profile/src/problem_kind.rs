@@ -14,7 +14,7 @@ macro_rules! kinds {
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// What to do about it, when nothing more is known.
-            pub(crate) fn advice(self) -> &'static str {
+            pub fn advice(self) -> &'static str {
                 match self {
                     $(Self::$variant => $advice,)+
                 }

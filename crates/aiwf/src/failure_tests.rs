@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings, setting_docs};
+use aiwf_engine::package::FindingCode;
+use aiwf_engine::profile::{Check, ProfileProblemKind};
 
 use super::{Failure, samples};
 use crate::commands::completions;
@@ -70,6 +72,17 @@ fn every_error_says_what_is_wrong_and_one_thing_to_do() {
     }
     assert!(n_variants > 200, "only {n_variants} samples");
     assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn what_is_advised_about_packages_and_profiles_can_be_done() {
+    let findings = FindingCode::ALL.iter().map(|code| code.advice());
+    let problems = ProfileProblemKind::ALL.iter().map(|kind| kind.advice());
+    let checks = Check::ALL.into_iter().map(Check::hint);
+    for advice in findings.chain(problems).chain(checks) {
+        let failure = Failure { hint: Some(advice.to_owned()), ..Failure::bug("something is wrong") };
+        assert_eq!(faults_of(&failure), Vec::<String>::new(), "{advice}");
+    }
 }
 
 /// What is wrong with the words of a failure.
@@ -215,9 +228,7 @@ fn check_command(line: &str) -> Result<(), String> {
             command = below;
             globals.extend(command.get_arguments().filter(|arg| arg.is_global_set()));
             n_arguments = 0;
-        } else if word == "--help" {
-            continue;
-        } else if word.starts_with('-') && word.len() > 1 {
+        } else if word.starts_with('-') && word.len() > 1 && word != "--help" {
             let is_it = |arg: &&clap::Arg| {
                 arg.get_long().is_some_and(|long| word == format!("--{long}"))
                     || arg.get_short().is_some_and(|short| word == format!("-{short}"))
@@ -228,7 +239,7 @@ fn check_command(line: &str) -> Result<(), String> {
             if arg.get_action().takes_values() {
                 words.next();
             }
-        } else {
+        } else if word != "--help" {
             let is_open = |arg: &clap::Arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1);
             if n_arguments >= command.get_positionals().count() && !command.get_positionals().any(is_open) {
                 return Err(format!("it does not take {word:?}"));

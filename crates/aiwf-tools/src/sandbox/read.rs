@@ -40,6 +40,7 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
     let mut line: u64 = 1;
     let mut kept: Vec<u8> = Vec::new();
     let mut n_wanted: u64 = 0;
+    let mut is_line_ended = false;
     loop {
         let piece = reader.fill_buf().map_err(|error| {
             ToolError::new(
@@ -53,6 +54,7 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
         hasher.update(piece);
         n_bytes += piece.len() as u64;
         let n_piece = piece.len();
+        is_line_ended = piece.ends_with(b"\n");
         if window.is_whole() {
             keep(&mut kept, &mut n_wanted, piece, limits.max_read_bytes);
         } else {
@@ -76,10 +78,9 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
             return Err(ToolError::new(ErrorCode::ReadLimit, message).with_details(details));
         }
         if window.first > line {
-            return Err(ToolError::new(
-                ErrorCode::InvalidArgs,
-                format!("`{path}` has only {line} lines: ask for lines up to there"),
-            ));
+            let n_lines = line - u64::from(is_line_ended);
+            let message = format!("`{path}` has only {n_lines} lines: ask for lines up to there");
+            return Err(ToolError::new(ErrorCode::InvalidArgs, message));
         }
     }
     let text = text_of(kept, is_cut).ok_or_else(|| {
