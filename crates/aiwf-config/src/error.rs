@@ -73,7 +73,7 @@ impl ConfigError {
                 format!("`{file}` must be a TOML file; move it away to use the defaults")
             }
             Self::Invalid { problems } => match problems.as_slice() {
-                [problem] => problem.hint(),
+                [problem] => problem.fault.hint(),
                 _ => "correct these, then run the command again".to_owned(),
             },
         }

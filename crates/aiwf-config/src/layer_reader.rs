@@ -9,8 +9,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::config_layer::{ConfigLayer, Price};
+use crate::fault::ConfigFault;
 use crate::gate::{Approver, Gate, GateName};
-use crate::name::{PROVIDER_NAME_RULE, excerpt, is_provider_name, nearest, ticked};
+use crate::name::{excerpt, is_provider_name, nearest};
 use crate::origin::{ConfigFile, Sourced};
 use crate::problem::ConfigProblem;
 use crate::provider_table::PROVIDER_KEYS;
@@ -73,8 +74,7 @@ pub(crate) fn read(file: ConfigFile, root: &Path, text: &str) -> (ConfigLayer, V
 fn syntax_problem(toml: &TomlText<'_>, fault: &toml::de::Error) -> ConfigProblem {
     let offset = fault.span().map_or(0, |span| span.start);
     let what = excerpt(&fault.message().trim().replace('\n', ", "));
-    toml.problem(offset, format!("not valid TOML: {what}"))
-        .with_advice("correct the line; texts stand in quotes, tables begin with `[name]`")
+    toml.problem(offset, ConfigFault::NotToml { reason: what })
 }
 
 pub(crate) struct LayerReader<'a> {
@@ -149,10 +149,8 @@ impl LayerReader<'_> {
         let is_phase = GateName::ALL.iter().any(|gate| gate.as_str().split('.').next() == Some(setting.key));
         if is_phase && setting.value.get_ref().is_table() {
             // `planning.prompt = …` without quotes is a table `planning` to TOML.
-            let message = format!("`{}` is not a gate", setting.path());
-            let advice = format!("write the gate's name in quotes: `\"{}.prompt\"`", setting.key);
-            self.report(setting.key_offset, message, |problem| problem.with_advice(advice));
-            return;
+            let fault = ConfigFault::UnquotedGate { path: setting.path(), phase: setting.key.to_owned() };
+            return self.report(setting.key_offset, fault);
         }
         let known: Vec<&str> =
             std::iter::once("default").chain(GateName::ALL.map(GateName::as_str)).collect();
@@ -177,11 +175,8 @@ impl LayerReader<'_> {
 
     fn provider(&mut self, setting: &Setting<'_, '_>) {
         if !is_provider_name(setting.key) {
-            let message = format!("`{}` is no name for a provider", excerpt(setting.key));
-            self.report(setting.key_offset, message, |problem| {
-                problem.with_advice(format!("a provider's name is {PROVIDER_NAME_RULE}"))
-            });
-            return;
+            let fault = ConfigFault::ProviderName { name: excerpt(setting.key) };
+            return self.report(setting.key_offset, fault);
         }
         let Some(table) = self.expect_table(setting) else { return };
         let provider = self.provider_table(setting, table);
@@ -215,10 +210,7 @@ impl LayerReader<'_> {
                 self.layer.prices.insert(setting.key.to_owned(), Sourced::new(price, origin));
             }
             _ if self.problems.len() == n_problems => {
-                let message = format!("`{}` needs both `input` and `output`", setting.path());
-                self.report(setting.key_offset, message, |problem| {
-                    problem.with_advice("add the price in dollars per million tokens")
-                });
+                self.report(setting.key_offset, ConfigFault::HalfPrice { path: setting.path() });
             }
             _ => {}
         }
@@ -262,9 +254,7 @@ impl LayerReader<'_> {
         });
         let Some(approver) = approver else {
             if self.problems.len() == n_problems {
-                let message = format!("`{}` has no `approver`", setting.path());
-                let advice = format!("add `approver`, one of {}", ticked(Approver::LEGAL));
-                self.report(setting.key_offset, message, |problem| problem.with_advice(advice));
+                self.report(setting.key_offset, ConfigFault::NoApprover { path: setting.path() });
             }
             return None;
         };
@@ -289,11 +279,13 @@ impl LayerReader<'_> {
         meant: Option<&str>,
     ) -> Option<Sourced<T>> {
         if value.is_none() {
-            let found = self.toml.shown(setting.value.span());
-            let message = format!("`{}` is `{found}`, not {}", setting.path(), expected());
-            self.report(setting.value.span().start, message, |problem| {
-                problem.with_nearest(meant).with_advice("correct the value, or remove the line")
-            });
+            let fault = ConfigFault::WrongValue {
+                path: setting.path(),
+                found: self.toml.shown(setting.value.span()),
+                expected: expected(),
+                near: meant.map(str::to_owned),
+            };
+            self.report(setting.value.span().start, fault);
         }
         value.map(|value| Sourced::new(value, self.toml.origin(setting.key_offset)))
     }
@@ -308,9 +300,7 @@ impl LayerReader<'_> {
         let table = setting.value.get_ref().as_table();
         if table.is_none() {
             let found = self.toml.shown(setting.value.span());
-            let message = format!("`{}` is `{found}`, not a table", setting.path());
-            let advice = format!("begin the table with a line `[{}]`", setting.path());
-            self.report(setting.value.span().start, message, |problem| problem.with_advice(advice));
+            self.report(setting.value.span().start, ConfigFault::NotATable { path: setting.path(), found });
         }
         table
     }
@@ -328,28 +318,20 @@ impl LayerReader<'_> {
     }
 
     pub(crate) fn unknown(&mut self, setting: &Setting<'_, '_>, known: &[&str]) {
-        let key = excerpt(setting.key);
-        let place =
-            if setting.table.is_empty() { String::new() } else { format!(" in `[{}]`", setting.table) };
-        let near = nearest(setting.key, known.iter().copied());
         let home = HOMES.iter().find(|(_, keys)| keys.contains(&setting.key));
-        let advice = match home {
-            Some((table, _)) if near.is_none() => format!("`{key}` belongs in `{table}`"),
-            _ => format!("known: {}", ticked(known.iter().copied())),
+        let fault = ConfigFault::UnknownKey {
+            key: excerpt(setting.key),
+            table: setting.table.to_owned(),
+            near: nearest(setting.key, known.iter().copied()).map(str::to_owned),
+            home: home.map(|(table, _)| *table),
+            known: known.iter().map(|name| (*name).to_owned()).collect(),
         };
-        self.report(setting.key_offset, format!("unknown key `{key}`{place}"), |problem| {
-            problem.with_nearest(near).with_advice(advice)
-        });
+        self.report(setting.key_offset, fault);
     }
 
-    pub(crate) fn report(
-        &mut self,
-        offset: usize,
-        message: String,
-        complete: impl FnOnce(ConfigProblem) -> ConfigProblem,
-    ) {
+    pub(crate) fn report(&mut self, offset: usize, fault: ConfigFault) {
         if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(complete(self.toml.problem(offset, message)));
+            self.problems.push(self.toml.problem(offset, fault));
         }
     }
 }

@@ -244,17 +244,17 @@ fn malformed_toml_has_line_and_column() {
     assert_snapshot!(check("[roles]\nplanner = \"a\"\nplanner = \"b\"\n"), @"
     error: not valid TOML: duplicate key
      --> .aiwf/config.toml:3:1
-    hint: correct the line; texts stand in quotes, tables begin with `[name]`
+    hint: correct the line; texts stand in quotes, tables begin with a name in brackets
     ");
     assert_snapshot!(check("[roles\n"), @"
     error: not valid TOML: unclosed table, expected `]`
      --> .aiwf/config.toml:1:7
-    hint: correct the line; texts stand in quotes, tables begin with `[name]`
+    hint: correct the line; texts stand in quotes, tables begin with a name in brackets
     ");
     assert_snapshot!(check("[roles]\nplanner = manual\n"), @"
     error: not valid TOML: string values must be quoted, expected literal string
      --> .aiwf/config.toml:2:11
-    hint: correct the line; texts stand in quotes, tables begin with `[name]`
+    hint: correct the line; texts stand in quotes, tables begin with a name in brackets
     ");
 }
 

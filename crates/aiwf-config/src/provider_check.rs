@@ -4,8 +4,9 @@
 
 use crate::config::Config;
 use crate::error::ConfigError;
+use crate::fault::ConfigFault;
 use crate::gate::{Approver, GateName};
-use crate::name::{nearest, ticked};
+use crate::name::nearest;
 use crate::origin::Origin;
 use crate::problem::ConfigProblem;
 use crate::vocabulary::Role;
@@ -21,11 +22,9 @@ impl Config {
         let mut problems = Vec::new();
         let mut check_name = |name: &str, origin: Origin| {
             if !known.contains(&name) {
-                problems.push(
-                    ConfigProblem::new(origin, format!("unknown provider `{name}`"))
-                        .with_nearest(nearest(name, known.iter().copied()))
-                        .with_advice("`aiwf providers` lists all; a table `[providers.NAME]` adds one"),
-                );
+                let near = nearest(name, known.iter().copied()).map(str::to_owned);
+                let fault = ConfigFault::UnknownProvider { name: name.to_owned(), near };
+                problems.push(ConfigProblem { origin, column: None, fault });
             }
         };
         for role in Role::ALL {
@@ -44,24 +43,28 @@ impl Config {
         if let Some(provider) = &self.workflow.provider {
             check_name(&provider.value, provider.origin);
         }
+        let near = |name: &str| nearest(name, built_in.iter().copied()).map(str::to_owned);
+        let types = || built_in.iter().map(|name| (*name).to_owned()).collect();
         for (name, provider) in &self.providers {
-            match &provider.kind {
-                Some(kind) if built_in.contains(&kind.value.as_str()) => {}
-                Some(kind) => problems.push(
-                    ConfigProblem::new(
-                        kind.origin,
-                        format!("provider `{name}` has the unknown type `{}`", kind.value),
-                    )
-                    .with_nearest(nearest(&kind.value, built_in.iter().copied()))
-                    .with_advice(format!("types: {}", ticked(built_in.iter().copied()))),
+            let (origin, fault) = match &provider.kind {
+                Some(kind) if built_in.contains(&kind.value.as_str()) => continue,
+                Some(kind) => (
+                    kind.origin,
+                    ConfigFault::UnknownType {
+                        provider: name.clone(),
+                        kind: kind.value.clone(),
+                        near: near(&kind.value),
+                        known: types(),
+                    },
                 ),
-                None if built_in.contains(&name.as_str()) => {}
-                None => problems.push(
-                    ConfigProblem::new(provider.origin, format!("provider `{name}` has no `type`"))
-                        .with_nearest(nearest(name, built_in.iter().copied()))
-                        .with_advice(format!("add `type`, one of {}", ticked(built_in.iter().copied()))),
-                ),
-            }
+                None if built_in.contains(&name.as_str()) => continue,
+                None => {
+                    let fault =
+                        ConfigFault::NoType { provider: name.clone(), near: near(name), known: types() };
+                    (provider.origin, fault)
+                }
+            };
+            problems.push(ConfigProblem { origin, column: None, fault });
         }
         if problems.is_empty() { Ok(()) } else { Err(ConfigError::invalid(problems)) }
     }

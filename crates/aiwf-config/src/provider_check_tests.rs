@@ -57,7 +57,7 @@ fn an_unknown_type_names_the_known_ones() {
     assert_snapshot!(check("[providers.x]\ntype = \"opnai\"\n", &Flags::default()), @"
     error: provider `x` has the unknown type `opnai`
      --> .aiwf/config.toml:2
-    hint: did you mean `openai`? types: `manual`, `openai`, `replay`
+    hint: did you mean `openai`? known: `manual`, `openai`, `replay`
     ");
 }
 

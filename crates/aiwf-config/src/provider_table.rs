@@ -3,6 +3,7 @@
 use toml::de::DeTable;
 
 use crate::config_layer::ProviderConfig;
+use crate::fault::ConfigFault;
 use crate::layer_reader::{LayerReader, Setting};
 use crate::layer_values::is_variable;
 use crate::origin::{ConfigFile, Sourced};
@@ -60,10 +61,7 @@ impl LayerReader<'_> {
             "supports_system_prompt" => provider.supports_system_prompt = reader.boolean(setting),
             "supports_file_attachments" => provider.supports_file_attachments = reader.boolean(setting),
             key if KEYS_IN_FILES.contains(&key) => {
-                let message = format!("`{}`: keys do not stand in files", setting.path());
-                reader.report(setting.key_offset, message, |problem| {
-                    problem.with_advice("name the variable that holds it with `api_key_env`")
-                });
+                reader.report(setting.key_offset, ConfigFault::KeyInFile { path: setting.path() });
             }
             _ => reader.unknown(setting, PROVIDER_KEYS),
         });
@@ -83,11 +81,8 @@ impl LayerReader<'_> {
         Some(program)
     }
 
-    fn counts_only_for_the_user(&mut self, setting: &Setting<'_, '_>) {
-        let message = format!("`{}` counts only in your own configuration", setting.path());
-        self.report(setting.key_offset, message, |problem| {
-            problem.with_advice("move the line to `~/.aiwf/config.toml`")
-        });
+    pub(crate) fn counts_only_for_the_user(&mut self, setting: &Setting<'_, '_>) {
+        self.report(setting.key_offset, ConfigFault::UsersOnly { path: setting.path() });
     }
 
     /// A checkout must not be able to run a program that reads keys.
@@ -114,10 +109,8 @@ impl LayerReader<'_> {
         let Some(table) = self.expect_table(setting) else { return };
         self.each(&setting.path(), table, |reader, setting| {
             if !is_variable(setting.key) {
-                let message = format!("`{}` is no name for a variable", setting.path());
-                return reader.report(setting.key_offset, message, |problem| {
-                    problem.with_advice("names have letters, digits and `_`, and begin with no digit")
-                });
+                let fault = ConfigFault::VariableName { path: setting.path() };
+                return reader.report(setting.key_offset, fault);
             }
             if reader.toml.file() == ConfigFile::Project && steers_programs(setting.key) {
                 return reader.counts_only_for_the_user(setting);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::fault::ConfigFault;
 use crate::name::excerpt;
 use crate::origin::{ConfigFile, Origin};
 use crate::problem::ConfigProblem;
@@ -31,14 +32,14 @@ impl<'a> TomlText<'a> {
     }
 
     /// A problem at `offset`.
-    pub(crate) fn problem(&self, offset: usize, message: impl Into<String>) -> ConfigProblem {
+    pub(crate) fn problem(&self, offset: usize, fault: ConfigFault) -> ConfigProblem {
         let line_start = match self.n_lines_before(offset).checked_sub(1) {
             Some(idx) => self.line_starts.get(idx).copied().unwrap_or_default(),
             None => 0,
         };
         let before = self.text.get(line_start..offset).unwrap_or_default();
         let column = before.chars().count() + 1;
-        ConfigProblem { column: Some(column), ..ConfigProblem::new(self.origin(offset), message) }
+        ConfigProblem { origin: self.origin(offset), column: Some(column), fault }
     }
 
     /// A value as it stands in the file, cut for a message.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::fault::ConfigFault;
 use crate::layer_reader::{LayerReader, Setting};
 use crate::layer_values::is_variable;
-use crate::name::{MCP_SERVER_NAME_RULE, excerpt, is_mcp_server_name};
+use crate::name::{excerpt, is_mcp_server_name};
 use crate::origin::{ConfigFile, Sourced};
 use crate::tools_config::{GRANT_PHASES, McpServerConfig};
 
@@ -12,6 +13,9 @@ pub(crate) const MCP_KEYS: &[&str] = &["allow_unknown", "servers"];
 pub(crate) const MCP_SERVER_KEYS: &[&str] =
     &["command", "args", "env", "cwd", "url", "headers", "timeout", "read_only"];
 pub(crate) const TOOLS_KEYS: &[&str] = &["enabled", "max_rounds", "max_result_bytes", "timeout", "grant"];
+
+/// Which names can be used, and what to say about another.
+type NameRule = (fn(&str) -> bool, fn(String) -> ConfigFault);
 
 impl LayerReader<'_> {
     pub(crate) fn mcp(&mut self, setting: &Setting<'_, '_>) {
@@ -27,30 +31,26 @@ impl LayerReader<'_> {
 
     fn mcp_server(&mut self, setting: &Setting<'_, '_>) {
         if !is_mcp_server_name(setting.key) {
-            let message = format!("`{}` is no name for a server", excerpt(setting.key));
-            self.report(setting.key_offset, message, |problem| {
-                problem.with_advice(format!("a server's name is {MCP_SERVER_NAME_RULE}"))
-            });
-            return;
+            let fault = ConfigFault::ServerName { name: excerpt(setting.key) };
+            return self.report(setting.key_offset, fault);
         }
         let Some(table) = self.expect_table(setting) else { return };
         let mut server = McpServerConfig::new(self.toml.origin(setting.key_offset));
+        let variables: NameRule = (is_variable, |path| ConfigFault::VariableName { path });
+        let headers: NameRule = (is_header, |path| ConfigFault::HeaderName { path });
         self.each(&setting.path(), table, |reader, setting| match setting.key {
             "command" => server.command = reader.text(setting),
             "args" => server.args = reader.any_texts(setting),
-            "env" => reader.table_of_texts(setting, is_variable, &mut server.env),
+            "env" => reader.table_of_texts(setting, variables, &mut server.env),
             "cwd" => server.cwd = reader.dir(setting),
             "url" => server.url = reader.whole_url(setting),
-            "headers" => reader.table_of_texts(setting, is_header, &mut server.headers),
+            "headers" => reader.table_of_texts(setting, headers, &mut server.headers),
             "timeout" => server.timeout = reader.duration(setting),
             "read_only" => server.read_only = reader.any_texts(setting),
             _ => reader.unknown(setting, MCP_SERVER_KEYS),
         });
         if server.command.is_some() && server.url.is_some() {
-            let message = format!("`{}` has both `command` and `url`", setting.path());
-            self.report(setting.key_offset, message, |problem| {
-                problem.with_advice("keep `command` for a program, or `url` for an address")
-            });
+            self.report(setting.key_offset, ConfigFault::CommandAndUrl { path: setting.path() });
         }
         self.layer.tools.servers.insert(setting.key.to_owned(), server);
     }
@@ -79,10 +79,7 @@ impl LayerReader<'_> {
     /// A checkout must not be able to let itself in.
     fn users_boolean(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<bool>> {
         if self.toml.file() == ConfigFile::Project {
-            let message = format!("`{}` counts only in your own configuration", setting.path());
-            self.report(setting.key_offset, message, |problem| {
-                problem.with_advice("move the line to `~/.aiwf/config.toml`")
-            });
+            self.counts_only_for_the_user(setting);
             return None;
         }
         self.boolean(setting)
@@ -111,11 +108,8 @@ impl LayerReader<'_> {
             name.split_once("__").is_some_and(|(server, tool)| is_mcp_server_name(server) && !tool.is_empty())
         };
         if let Some(wrong) = names.value.iter().find(|name| !is_name(name)) {
-            let message =
-                format!("`{}` names `{}`, which is no name of a tool", setting.path(), excerpt(wrong));
-            self.report(setting.value.span().start, message, |problem| {
-                problem.with_advice("tools are named `SERVER__TOOL`; `aiwf tools list` shows them")
-            });
+            let fault = ConfigFault::ToolName { path: setting.path(), name: excerpt(wrong) };
+            self.report(setting.value.span().start, fault);
             return None;
         }
         Some(names)
@@ -124,16 +118,13 @@ impl LayerReader<'_> {
     fn table_of_texts(
         &mut self,
         setting: &Setting<'_, '_>,
-        is_name: fn(&str) -> bool,
+        (is_name, wrong): NameRule,
         into: &mut BTreeMap<String, Sourced<String>>,
     ) {
         let Some(table) = self.expect_table(setting) else { return };
         self.each(&setting.path(), table, |reader, setting| {
             if !is_name(setting.key) {
-                let message = format!("`{}` is no name that can be used", setting.path());
-                return reader.report(setting.key_offset, message, |problem| {
-                    problem.with_advice("names have letters, digits, `_`, and in `headers` also `-`")
-                });
+                return reader.report(setting.key_offset, wrong(setting.path()));
             }
             let value = setting.value.get_ref().as_str();
             let value = value.filter(|text| !text.contains(['\0', '\r', '\n'])).map(str::to_owned);

@@ -135,7 +135,7 @@ fn what_is_wrong_is_named_with_its_place() {
     assert_snapshot!(shown("", "[mcp.servers.a]\nargs = \"x\"\nheaders = { \"a b\" = \"x\" }\nenv = { A = 1 }"), @r#"
     error: configuration has 3 problems
       .aiwf/config.toml:2:8: `mcp.servers.a.args` is `"x"`, not a list of texts, such as `["a", "b"]`
-      .aiwf/config.toml:3:13: `mcp.servers.a.headers."a b"` is no name that can be used
+      .aiwf/config.toml:3:13: `mcp.servers.a.headers."a b"` is no name for a header
       .aiwf/config.toml:4:13: `mcp.servers.a.env.A` is `1`, not a text on one line
     hint: correct these, then run the command again
     "#);

@@ -444,12 +444,8 @@ impl SessionError {
             Self::Journal(error) => Some(error.hint()),
             Self::Lock(error) => Some(error.hint()),
             Self::Config(error) => Some(error.hint()),
-            Self::Profile(error) => Some(
-                error.hint().unwrap_or("correct these in the files of the profile, then run this again").to_owned(),
-            ),
-            Self::Standards(error) => {
-                Some(error.hint().unwrap_or("`aiwf validate standards` checks every scope").to_owned())
-            }
+            Self::Profile(error) => Some(error.hint()),
+            Self::Standards(error) => Some(error.hint()),
             Self::Engine(error) => error.hint(),
         }
     }

@@ -47,7 +47,9 @@ impl Engine {
     pub fn validate_profiles(&self) -> Vec<Validation> {
         let check = |found: crate::FoundProfile| {
             let findings = match &found.profile {
-                Ok(profile) => profile.lint().iter().map(ToString::to_string).collect(),
+                Ok(profile) => {
+                    profile.lint().iter().map(|one| format!("{one}\nhint: {}", one.check.hint())).collect()
+                }
                 Err(message) => vec![message.clone()],
             };
             Validation::new("profile", found.name, findings)
@@ -72,7 +74,7 @@ impl Engine {
                 }
                 let findings = match profile.standards(&context, None) {
                     Ok(_) => Vec::new(),
-                    Err(error) => vec![error.to_string()],
+                    Err(error) => vec![format!("{error}\nhint: {}", error.hint())],
                 };
                 let name = scope.map_or(found.name.clone(), |scope| format!("{} {scope}", found.name));
                 validations.push(Validation::new("standards", name, findings));
@@ -85,7 +87,10 @@ impl Engine {
     pub fn validate_config(&self) -> Vec<Validation> {
         let findings = match providers::load_config(self.settings(), &Flags::default()) {
             Ok(_) => Vec::new(),
-            Err(error) => vec![error.to_string()],
+            Err(error) => vec![match error.hint() {
+                Some(hint) => format!("{error}\nhint: {hint}"),
+                None => error.to_string(),
+            }],
         };
         vec![Validation::new("config", "config.toml", findings)]
     }

@@ -274,7 +274,8 @@ fn standing(
 
 /// A result as JSON, and the same as text for clients that read only that.
 fn structured(result: &impl Serialize) -> Result<CallToolResult, ToolError> {
-    let value = serde_json::to_value(result)
-        .map_err(|error| ToolError::new(error.to_string(), "this is a bug in aiwf: please report it"))?;
+    let value = serde_json::to_value(result).map_err(|error| {
+        ToolError::new(error.to_string(), "this is a bug in aiwf: report it with the request you made")
+    })?;
     Ok(CallToolResult::structured(value))
 }

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::agent::AgentDefinition;
 use crate::files::{Files, hash_of};
 use crate::finding::{Finding, Severity, at};
+use crate::finding_code::FindingCode;
 use crate::graph::Graph;
 use crate::manifest::Manifest;
 use crate::package::{Package, Workflow};
@@ -93,7 +94,7 @@ impl Check<'_> {
         let manifest: Manifest = self.typed(MANIFEST, value)?;
         if manifest.integrity.as_ref().is_some_and(|integrity| integrity.sha256.is_some()) {
             let message = "the hash is not checked: a file cannot hold the hash of the archive it is in";
-            self.add(Finding::warning("integrity-not-checked", MANIFEST, "/integrity/sha256", message));
+            self.add(Finding::new(FindingCode::IntegrityNotChecked, MANIFEST, "/integrity/sha256", message));
         }
         let agents = self.agents(&manifest);
         let agent_ids: Option<BTreeSet<String>> =
@@ -105,8 +106,8 @@ impl Check<'_> {
             if let Some(first) = ids.insert(&record.id, idx) {
                 let message =
                     format!("workflow id `{}` is given twice: first at /workflows/{first}", record.id);
-                self.add(Finding::error(
-                    "duplicate-workflow",
+                self.add(Finding::new(
+                    FindingCode::DuplicateWorkflow,
                     MANIFEST,
                     format!("/workflows/{idx}/id"),
                     message,
@@ -156,8 +157,8 @@ impl Check<'_> {
         }
         if !self.findings.iter().any(|finding| finding.file == file && finding.pointer == pointer) {
             let near = nearest_file(self.files, path);
-            let finding = Finding::error(
-                "missing-file",
+            let finding = Finding::new(
+                FindingCode::MissingFile,
                 file,
                 pointer,
                 format!("file `{}` is not in the package", short(path)),
@@ -177,7 +178,7 @@ impl Check<'_> {
             Ok(text) => Some(text),
             Err(error) => {
                 let message = format!("is not UTF-8 text: byte {} is wrong", error.valid_up_to());
-                self.add(Finding::error("not-text", path, "", message));
+                self.add(Finding::new(FindingCode::NotText, path, "", message));
                 None
             }
         }
@@ -188,8 +189,13 @@ impl Check<'_> {
         match named_at {
             Some((file, pointer)) if !self.exists(path, file, pointer) => return None,
             None if !self.files.contains_key(path) => {
-                let finding = Finding::error("missing-file", path, "", "the package has no such file");
-                self.add(finding.with_hint("the manifest stands at the root of a package"));
+                let finding =
+                    Finding::new(FindingCode::MissingFile, path, "", "the package has no such file");
+                self.add(
+                    finding.with_hint(
+                        "a package has its manifest at its root; `aiwf package new NAME` writes one",
+                    ),
+                );
                 return None;
             }
             _ => {}
@@ -200,7 +206,7 @@ impl Check<'_> {
             Ok(value) => self.fits(path, schema, &value).then_some(value),
             Err(error) => {
                 let message = format!("is not JSON: {error}");
-                self.add(Finding::error("invalid-json", path, "", message));
+                self.add(Finding::new(FindingCode::InvalidJson, path, "", message));
                 None
             }
         }
@@ -221,15 +227,19 @@ impl Check<'_> {
                     .is_some_and(|text| text.trim().is_empty());
             let finding = if is_unset {
                 // Templates of packages leave times empty; a run sets its own.
-                Finding::warning(
-                    "empty-timestamp",
-                    path,
-                    fault.pointer,
-                    "is an empty time: leave the key out",
-                )
+                Finding::new(FindingCode::EmptyTimestamp, path, fault.pointer, "is an empty time")
             } else {
                 is_fine = false;
-                Finding::error("schema", path, fault.pointer, fault.message)
+                Finding::new(FindingCode::Schema, path, fault.pointer, fault.message)
+            };
+            let finding = match (fault.keyword.as_str(), &fault.key) {
+                ("required", Some(key)) => finding.with_hint(format!("add `{}`", short(key))),
+                ("additionalProperties", _) => finding.with_hint("correct the name of the key, or remove it"),
+                ("minLength", Some(key)) => finding.with_hint(format!("give `{}` a value", short(key))),
+                ("minItems", Some(key)) => finding.with_hint(format!("add an entry to `{}`", short(key))),
+                ("format", Some(_)) if is_unset => finding,
+                (_, Some(key)) => finding.with_hint(format!("correct `{}`", short(key))),
+                (_, None) => finding,
             };
             self.add(match fault.key {
                 Some(key) => finding.with_key(&key),
@@ -243,7 +253,7 @@ impl Check<'_> {
         match serde_json::from_value(value) {
             Ok(typed) => Some(typed),
             Err(error) => {
-                self.add(Finding::error("schema", path, "", error.to_string()));
+                self.add(Finding::new(FindingCode::Schema, path, "", error.to_string()));
                 None
             }
         }
@@ -255,7 +265,7 @@ impl Check<'_> {
         let mut parsed = parse_front_matter(&text);
         for problem in &parsed.problems {
             let message = format!("line {}: {}", problem.line, problem.message);
-            self.add(Finding::error("front-matter", path, "", message));
+            self.add(Finding::new(FindingCode::FrontMatter, path, "", message));
         }
         if !parsed.problems.is_empty() {
             return None;
@@ -293,7 +303,7 @@ impl Check<'_> {
             match Graph::from_value(value) {
                 Ok(graph) => Some(graph),
                 Err(error) => {
-                    self.add(Finding::error("schema", &named.graph, "", error.to_string()));
+                    self.add(Finding::new(FindingCode::Schema, &named.graph, "", error.to_string()));
                     None
                 }
             }

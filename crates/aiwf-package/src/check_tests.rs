@@ -133,7 +133,7 @@ fn front_matter_and_times_are_checked() {
     ");
     let empty = Fixture::new().text("workflow.md", "---\nschemaVersion: \"1.1\"\nworkflowType: x\nstepsCompleted: []\ncurrentNodeId: \"\"\nupdatedAt: \"\"\n---\n[a](steps/none.md)");
     assert_snapshot!(empty.findings(), @"
-    warning empty-timestamp: workflow.md#/updatedAt: is an empty time: leave the key out (key updatedAt)
+    warning empty-timestamp: workflow.md#/updatedAt: is an empty time (key updatedAt)
     warning broken-link: workflow.md: links to `steps/none.md`, which is not in the package
     ");
 }

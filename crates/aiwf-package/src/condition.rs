@@ -33,6 +33,18 @@ pub(crate) enum ConditionError {
     TooLong,
 }
 
+impl ConditionError {
+    /// One thing to do about it.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::NotAnOperation | Self::UnknownOperator { .. } => {
+                "write JSONLogic, such as `{\"==\": [{\"var\": \"size\"}, 1]}`, or leave it out"
+            }
+            Self::TooDeep | Self::TooLong => "make it simpler, or leave it out",
+        }
+    }
+}
+
 const OPERATORS: [&str; 35] = [
     "var",
     "missing",

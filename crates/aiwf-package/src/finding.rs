@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::finding_code::FindingCode;
+
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -26,8 +28,8 @@ impl Severity {
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// What kind it is: a name that stays the same between versions.
-    pub code: &'static str,
+    /// What kind it is.
+    pub code: FindingCode,
     /// The file, relative to the package.
     pub file: String,
     /// Where in it, as a JSON pointer; for Markdown, in its front matter. Empty for the file as a whole.
@@ -37,38 +39,27 @@ pub struct Finding {
     /// What is wrong: lower case, no final period, names in backticks.
     pub message: String,
     /// One thing to do about it.
-    pub hint: Option<String>,
+    pub hint: String,
 }
 
 impl Finding {
-    pub(crate) fn error(
-        code: &'static str,
-        file: &str,
-        pointer: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        Self::new(Severity::Error, code, file, pointer, message)
-    }
-
-    pub(crate) fn warning(
-        code: &'static str,
-        file: &str,
-        pointer: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
-        Self::new(Severity::Warning, code, file, pointer, message)
-    }
-
-    fn new(
-        severity: Severity,
-        code: &'static str,
+    pub(crate) fn new(
+        code: FindingCode,
         file: &str,
         pointer: impl Into<String>,
         message: impl Into<String>,
     ) -> Self {
         let pointer = pointer.into();
         let key = pointer.rsplit('/').next().map(unescaped).filter(|key| is_key(key));
-        Self { severity, code, file: file.to_owned(), pointer, key, message: message.into(), hint: None }
+        Self {
+            severity: code.severity(),
+            code,
+            file: file.to_owned(),
+            pointer,
+            key,
+            message: message.into(),
+            hint: code.advice().to_owned(),
+        }
     }
 
     pub(crate) fn with_key(mut self, key: &str) -> Self {
@@ -77,7 +68,7 @@ impl Finding {
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = hint.into();
         self
     }
 }

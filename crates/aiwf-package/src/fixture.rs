@@ -115,7 +115,7 @@ impl Fixture {
     pub(crate) fn findings(self) -> String {
         let line = |finding: &crate::Finding| {
             let key = finding.key.as_deref().map(|key| format!(" (key {key})")).unwrap_or_default();
-            format!("{} {}: {finding}{key}\n", finding.severity.as_str(), finding.code)
+            format!("{} {}: {finding}{key}\n", finding.severity.as_str(), finding.code.as_str())
         };
         self.check().findings.iter().map(line).collect()
     }

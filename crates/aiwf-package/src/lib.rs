@@ -7,6 +7,7 @@
 
 mod files;
 mod finding;
+mod finding_code;
 mod schema;
 
 mod archive;
@@ -41,6 +42,7 @@ pub use check::{Checked, check};
 pub use diagram::{DiagramFormat, diagram};
 pub use files::{ExtractError, Files, SourceError, extract, read_files};
 pub use finding::{Finding, Severity};
+pub use finding_code::FindingCode;
 pub use graph::{Edge, Graph, Node, NodeType};
 pub use guard::{Accepted, Conditions, StateWarning, guard};
 pub use manifest::{Integrity, Manifest, ManifestEntry, Runtime, WorkflowRecord};

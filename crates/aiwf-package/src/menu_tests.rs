@@ -269,7 +269,7 @@ fn markdown_is_run_unless_it_is_a_workflow() {
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/gone.md" })), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/gone.md`: it is not in the package
-    hint: correct the file or the menu: paths are relative to the package
+    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/run.sh" })), @"
     VALIDATION_FAILED: nothing was started: `assets/run.sh` is not Markdown, and nothing else is run
@@ -308,15 +308,15 @@ fn data_of_the_package_comes_along_and_other_data_is_named() {
     insta::assert_snapshot!(with("{state-root}/workflow.md"), @r#"RunAction { text: "a", data: Some(MenuData { label: "workflow.md", path: "@state/workflow.md", format: Text, preview: None, is_cut: false }) } (exact item 1)"#);
     insta::assert_snapshot!(with("assets/broken.json"), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/broken.json`: it is not JSON: EOF while parsing a value at line 1 column 6
-    hint: correct the file or the menu: paths are relative to the package
+    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
     ");
     insta::assert_snapshot!(with("assets/bytes.txt"), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/bytes.txt`: it is not UTF-8 text: byte 1 is wrong
-    hint: correct the file or the menu: paths are relative to the package
+    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
     ");
     insta::assert_snapshot!(with("{package-root}"), @"
     DATA_LOAD_FAILED: could not load `@pkg`: it is no file
-    hint: correct the file or the menu: paths are relative to the package
+    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
     ");
 }
 

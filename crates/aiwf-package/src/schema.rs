@@ -116,7 +116,8 @@ fn faults_of(breach: &Breach, value: &Value) -> Vec<SchemaFault> {
             return vec![fault(pointer, Some(name), keyword, format!("key `{name}` is missing"))];
         }
         BreachKind::WrongType(wanted) => {
-            format!("{found} is of the wrong type: {} is needed", wanted.join(" or "))
+            let wanted: Vec<&str> = wanted.iter().map(|kind| in_words(kind)).collect();
+            format!("is {found}, not {}", wanted.join(" or "))
         }
         BreachKind::NoneOf(options) => {
             let options: Vec<String> =
@@ -138,6 +139,19 @@ fn faults_of(breach: &Breach, value: &Value) -> Vec<SchemaFault> {
         BreachKind::Other => breach.message.clone(),
     };
     vec![fault(pointer, key, keyword, message)]
+}
+
+/// A type as the words of messages name it.
+fn in_words(kind: &str) -> &str {
+    match kind {
+        "string" => "a text",
+        "array" => "a list",
+        "object" => "an object",
+        "boolean" => "`true` or `false`",
+        "number" => "a number",
+        "integer" => "a whole number",
+        _ => kind,
+    }
 }
 
 fn shown(value: &Value) -> String {

@@ -24,7 +24,7 @@ fn faults_name_their_place_and_say_what_is_needed() {
     insta::assert_snapshot!(told(Schema::Manifest, &manifest).join("\n"), @"
     /createdAt: `today` is not a time like `2026-01-31T12:00:00Z`
     /entry: key `agents` is missing
-    /entry/workflow: `1` is of the wrong type: string is needed
+    /entry/workflow: is `1`, not a text
     /extra: key `extra` is not known here
     /integrity/sha256: `12` is not a SHA-256 in hex
     /name: is empty
@@ -39,7 +39,7 @@ fn the_graph_is_closed_and_its_types_are_five() {
     let graph = json!({ "schemaVersion": "1.1.3", "entryNodeId": "a", "nodes": [{ "id": "a", "type": "loop", "file": "" }],
         "edges": [{ "from": "a", "to": "b", "label": "", "conditionExpr": "x", "weight": 1 }], "metadata": { "any": 1 } });
     insta::assert_snapshot!(told(Schema::Graph, &graph).join("\n"), @"
-    /edges/0/conditionExpr: `x` is of the wrong type: object is needed
+    /edges/0/conditionExpr: is `x`, not an object
     /edges/0/label: is empty
     /edges/0/weight: key `weight` is not known here
     /nodes/0/file: is empty

@@ -70,7 +70,8 @@ impl ApplyTarget {
         let Some(file) = file else { return Ok(Self::default()) };
         let root = file.root.clone().unwrap_or_default();
         if let Some(fault) = path_fault(&root).filter(|_| file.root.is_some()) {
-            return Err(("root", format!("path `{}` {fault}", excerpt(&root)), None));
+            let hint = "name a directory below the project, such as `src`".to_owned();
+            return Err(("root", format!("path `{}` {fault}", excerpt(&root)), Some(hint)));
         }
         match file.target.as_str() {
             "java-package" => {
@@ -79,7 +80,8 @@ impl ApplyTarget {
             }
             "flat" => Ok(Self::Flat { root }),
             pattern if file.root.is_some() => {
-                Err(("root", format!("target `{}` takes no `root`", excerpt(pattern)), None))
+                let hint = "leave `root` out: the target is a path of its own".to_owned();
+                Err(("root", format!("target `{}` takes no `root`", excerpt(pattern)), Some(hint)))
             }
             pattern => read_pattern(pattern, params),
         }
@@ -174,7 +176,8 @@ fn read_pattern(pattern: &str, params: &[Param]) -> Result<ApplyTarget, ReadFaul
     let mut rest = pattern;
     while let Some((text, after)) = rest.split_once('{') {
         let Some((name, after)) = after.split_once('}') else {
-            return fault(format!("pattern `{}` has a `{{` that is not closed", excerpt(pattern)), None);
+            let message = format!("pattern `{}` has a `{{` that is not closed", excerpt(pattern));
+            return fault(message, Some("close it, such as in `src/{name}`".to_owned()));
         };
         if !text.is_empty() {
             pieces.push(Piece::Text(text.to_owned()));
@@ -209,7 +212,10 @@ fn read_pattern(pattern: &str, params: &[Param]) -> Result<ApplyTarget, ReadFaul
         })
         .collect();
     match path_fault(&sample) {
-        Some(reason) => fault(format!("pattern `{}` {reason}", excerpt(pattern)), None),
+        Some(reason) => {
+            let hint = "name a path below the project, such as `src/{name}`".to_owned();
+            fault(format!("pattern `{}` {reason}", excerpt(pattern)), Some(hint))
+        }
         None => Ok(ApplyTarget::Pattern { pieces }),
     }
 }

@@ -123,13 +123,13 @@ fn targets_that_make_no_sense_are_refused() {
         target("src/{name}", Some("docs")),
         target("flat", Some("..")),
     ];
-    insta::assert_snapshot!(faults.map(Result::unwrap_err).join("\n"), @r"
+    insta::assert_snapshot!(faults.map(Result::unwrap_err).join("\n"), @"
     target: target `java-pakage` is unknown and has neither `{name}` nor `{path}` / did you mean `java-package`? known: `java-package`, `flat`
     target: pattern has unknown `{nme}` / did you mean `name`? known: `component`, `page-no`, `name`, `path`
-    target: pattern `src/{name` has a `{` that is not closed
-    target: pattern `/etc/{name}` is absolute
-    target: pattern `../{name}` leaves its directory
-    root: target `src/{name}` takes no `root`
-    root: path `..` leaves its directory
+    target: pattern `src/{name` has a `{` that is not closed / close it, such as in `src/{name}`
+    target: pattern `/etc/{name}` is absolute / name a path below the project, such as `src/{name}`
+    target: pattern `../{name}` leaves its directory / name a path below the project, such as `src/{name}`
+    root: target `src/{name}` takes no `root` / leave `root` out: the target is a path of its own
+    root: path `..` leaves its directory / name a directory below the project, such as `src`
     ");
 }

@@ -8,6 +8,7 @@
 //! [`component_preview`] and [`Profile::list`].
 
 mod problem;
+mod problem_kind;
 mod relative_path;
 mod reserved;
 mod text_table;
@@ -43,11 +44,12 @@ pub use command::{Action, Command, ListOf, ListRow};
 pub use component_preview::{ComponentPreview, NoComponent, Prop, TokenKind, component_preview, highlight};
 pub use context::{ReadFile, Settled, WantedFile};
 pub use ddl::{Column, DdlProblem, DdlReport, ForeignKey, Table, Tenancy, ddl};
-pub use lint::Finding;
+pub use lint::{Check, Finding};
 pub use manifest_file::manifest_schema;
 pub use param::{Choice, Param, ParamKind, ParamProblem, Pattern};
 pub use phase::{Phase, PhaseReply, PhaseValue, ReplyParser, Review, ReviewVerdict};
 pub use problem::{ProfileError, ProfileProblem, StandardsError};
+pub use problem_kind::ProfileProblemKind;
 pub use profile::{Files, MAX_FILE_BYTES, MAX_FILES, Profile, ProjectRules};
 pub use reserved::RESERVED_PROFILE_NAMES;
 pub use scaffold::scaffold;

@@ -25,46 +25,120 @@ pub struct Finding {
     pub file: String,
     /// The line, counted from 1; 0 when the whole file is meant.
     pub line: usize,
-    /// The check that found it, like `session-path`.
-    pub check: &'static str,
+    /// The check that found it.
+    pub check: Check,
     /// What is doubtful: lower case, no final period, names in backticks.
     pub message: String,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let check = self.check.as_str();
         if self.line == 0 {
-            write!(f, "{}: {} ({})", self.file, self.message, self.check)
+            write!(f, "{}: {} ({check})", self.file, self.message)
         } else {
-            write!(f, "{}:{}: {} ({})", self.file, self.line, self.message, self.check)
+            write!(f, "{}:{}: {} ({check})", self.file, self.line, self.message)
+        }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Check {
+    /// Paths of a session.
+    SessionPath,
+    /// Names of files that hold replies.
+    ResponseFile,
+    /// Words that say where a reply goes.
+    SaveInstruction,
+    /// The engine's own variables.
+    EngineVariable,
+    /// References to files.
+    AttachmentReference,
+    /// Whether the profile can be loaded.
+    Profile,
+    /// Prompts without a word.
+    EmptyPrompt,
+    /// Whether templates can be rendered.
+    Template,
+    /// Parameters that nothing uses.
+    UnusedParameter,
+    /// Templates that no phase uses.
+    UnusedTemplate,
+}
+
+impl Check {
+    /// Everything that is looked for.
+    pub const ALL: [Self; 10] = [
+        Self::SessionPath,
+        Self::ResponseFile,
+        Self::SaveInstruction,
+        Self::EngineVariable,
+        Self::AttachmentReference,
+        Self::Profile,
+        Self::EmptyPrompt,
+        Self::Template,
+        Self::UnusedParameter,
+        Self::UnusedTemplate,
+    ];
+
+    /// A name that stays the same between versions.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionPath => "session-path",
+            Self::ResponseFile => "response-file",
+            Self::SaveInstruction => "save-instruction",
+            Self::EngineVariable => "engine-variable",
+            Self::AttachmentReference => "attachment-reference",
+            Self::Profile => "profile",
+            Self::EmptyPrompt => "empty-prompt",
+            Self::Template => "template",
+            Self::UnusedParameter => "unused-parameter",
+            Self::UnusedTemplate => "unused-template",
+        }
+    }
+
+    /// One thing to do about what it finds.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::SessionPath
+            | Self::ResponseFile
+            | Self::SaveInstruction
+            | Self::EngineVariable
+            | Self::AttachmentReference => "remove it from the template",
+            Self::Profile => "correct it: the profile cannot be used before",
+            Self::EmptyPrompt => "write what the phase asks for there",
+            Self::Template => "correct the template",
+            Self::UnusedParameter => "use its variable in a template, or remove the parameter",
+            Self::UnusedTemplate => "name it in `[phases]` of the manifest, or remove it",
         }
     }
 }
 
 /// What the engine says in every prompt, as (check, expression, why it does not belong into a template).
-const ENGINE_CONCERNS: [(&str, &str, &str); 5] = [
+const ENGINE_CONCERNS: [(Check, &str, &str); 5] = [
     (
-        "session-path",
+        Check::SessionPath,
         r"(?i)@?\.aiwf(?:/[\w./{}<>*-]*)?|\biteration-(?:\d+|N\b|\{)[\w./{}-]*|\bstandards-bundle\.md\b|\bsession\.json\b",
         "the engine lays sessions out and puts their files into the prompt",
     ),
     (
-        "response-file",
+        Check::ResponseFile,
         r"(?i)\b(?:planning|generation|generating|review|reviewing|revision|revising)-(?:response|prompt)\.md\b|\bresponse\.md\b",
         "the engine names the file of a reply",
     ),
     (
-        "save-instruction",
+        Check::SaveInstruction,
         r"(?i)\bsave\s+(?:your|the|this|it|all)\b[^.\n]{0,60}\b(?:response|reply|output|answer|result|file|files|as|to|in)\b|\bwrite\s+(?:your|the)\s+(?:complete\s+|full\s+|whole\s+)?(?:response|reply|answer)\s+to\b|\bdownloadable\s+file\b|\bname\s+your\s+output\s+file\b",
         "the engine says how a reply is handed over",
     ),
     (
-        "engine-variable",
+        Check::EngineVariable,
         r"\{\{[^}\n]*\b(?:SESSION_ID|ITERATION|SESSION_DIR|RESPONSE_PATH|STANDARDS_BUNDLE|PLAN_PATH)\b[^}\n]*\}\}",
         "the engine's own state is not for templates",
     ),
     (
-        "attachment-reference",
+        Check::AttachmentReference,
         r"(?m)(?:^|\s)@(?:\./)?[\w-]+(?:/[\w.-]+)+",
         "the engine decides whether files are referenced or inlined",
     ),
@@ -127,13 +201,13 @@ fn trial_prompts(profile: &Profile, phase: Phase, findings: &mut Vec<Finding>) {
             Ok(text) if text.trim().is_empty() => {
                 let scope = context.get(SCOPE).and_then(Value::as_str).unwrap_or("any");
                 let message = format!("the prompt of phase {phase} is empty for scope `{scope}`");
-                findings.push(Finding { file: path.to_owned(), line: 0, check: "empty-prompt", message });
+                findings.push(Finding { file: path.to_owned(), line: 0, check: Check::EmptyPrompt, message });
             }
             Ok(_) => {}
             Err(error) => {
                 let problem = template_problem(path, &error);
                 let (file, line, message) = (problem.file, problem.line, problem.message);
-                findings.push(Finding { file, line, check: "template", message });
+                findings.push(Finding { file, line, check: Check::Template, message });
             }
         }
     }
@@ -201,7 +275,12 @@ fn unused_params(profile: &Profile, findings: &mut Vec<Finding>) {
                 .position(|line| line.trim() == format!("[params.{}]", param.name))
                 .map_or(0, |idx| idx + 1);
             let message = format!("nothing uses parameter `{}`", param.name);
-            findings.push(Finding { file: MANIFEST.to_owned(), line, check: "unused-parameter", message });
+            findings.push(Finding {
+                file: MANIFEST.to_owned(),
+                line,
+                check: Check::UnusedParameter,
+                message,
+            });
         }
     }
 }
@@ -210,7 +289,7 @@ fn unused_files(profile: &Profile, templates: &BTreeSet<String>, findings: &mut 
     for path in profile.files().keys() {
         if path.starts_with("templates/") && !templates.contains(path) {
             let message = "no phase uses this template".to_owned();
-            findings.push(Finding { file: path.clone(), line: 0, check: "unused-template", message });
+            findings.push(Finding { file: path.clone(), line: 0, check: Check::UnusedTemplate, message });
         }
     }
 }

@@ -16,7 +16,7 @@ fn findings(plan: &str) -> String {
 #[test]
 fn the_expressions_compile() {
     for (check, expression, _) in ENGINE_CONCERNS {
-        assert!(Regex::new(expression).is_ok(), "{check}");
+        assert!(Regex::new(expression).is_ok(), "{check:?}");
     }
 }
 

@@ -14,6 +14,7 @@ use crate::manifest_params::read_params;
 use crate::param::{Param, ParamKind};
 use crate::phase::{Phase, ReplyParser};
 use crate::problem::{ProfileProblem, excerpt, known_hint, ticked};
+use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::relative_path::path_fault;
 use crate::reserved::{is_plain_name, is_reserved_profile, is_reserved_subcommand};
 use crate::scope::{Layer, Scope};
@@ -72,7 +73,8 @@ pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<
             // The shape check has said it better, unless it missed something.
             if problems.is_empty() {
                 let line = error.span().map_or(1, |span| document.line_of(span.start));
-                problems.push(ProfileProblem::new(MANIFEST, line, error.message().replace('\n', ", ")));
+                let message = error.message().replace('\n', ", ");
+                problems.push(ProfileProblem::new(Kind::NotToml, MANIFEST, line, message));
             }
             return (None, problems);
         }
@@ -91,7 +93,7 @@ impl Reader<'_> {
     fn read(&mut self, mut file: ManifestFile) -> Manifest {
         self.check_name(&file.name);
         if file.description.trim().is_empty() {
-            self.add(&["description"], "the description is empty");
+            self.add(Kind::NoDescription, &["description"], "the description is empty");
         }
         let layers = self.layers(&file);
         let scopes = self.scopes(&file);
@@ -116,8 +118,11 @@ impl Reader<'_> {
         let apply = match ApplyTarget::read(file.apply.as_ref(), &params) {
             Ok(target) => target,
             Err((key, message, hint)) => {
-                let problem = self.document.problem(&["apply", key], message);
-                self.problems.push(ProfileProblem { hint, ..problem });
+                let problem = self.document.problem(Kind::BadTarget, &["apply", key], message);
+                self.problems.push(match hint {
+                    Some(hint) => problem.with_hint(hint),
+                    None => problem,
+                });
                 ApplyTarget::default()
             }
         };
@@ -137,14 +142,10 @@ impl Reader<'_> {
 
     fn check_name(&mut self, name: &str) {
         if !is_plain_name(name) {
-            let message = format!(
-                "`{}` cannot name a profile: use lower case letters, digits and hyphens, a letter first",
-                excerpt(name)
-            );
-            self.add(&["name"], message);
+            self.add(Kind::BadName, &["name"], format!("`{}` cannot name a profile", excerpt(name)));
         } else if is_reserved_profile(name) {
             let message = format!("`{name}` is a command of aiwf and cannot name a profile");
-            self.add_hint(&["name"], message, "choose another name");
+            self.add(Kind::TakenName, &["name"], message);
         }
     }
 
@@ -173,16 +174,17 @@ impl Reader<'_> {
                 if !file.layers.contains_key(layer) {
                     let hint = known_hint(layer, file.layers.keys().map(String::as_str));
                     self.add_hint(
+                        Kind::UnknownLayer,
                         &path,
                         format!("scope `{name}` has unknown layer `{}`", excerpt(layer)),
                         hint,
                     );
                 } else if !seen.insert(layer) {
-                    self.add(&path, format!("scope `{name}` has layer `{layer}` twice"));
+                    self.add(Kind::RepeatedLayer, &path, format!("scope `{name}` has layer `{layer}` twice"));
                 }
             }
             if scope.layers.is_empty() {
-                self.add(&["scopes", &name, "layers"], format!("scope `{name}` has no layer"));
+                self.add(Kind::NoLayer, &["scopes", &name, "layers"], format!("scope `{name}` has no layer"));
             }
             scopes.push(Scope {
                 help: scope.help.clone(),
@@ -208,15 +210,19 @@ impl Reader<'_> {
             } else {
                 let hint = known_hint(name, allowed.iter().map(|parser| parser.as_str()));
                 let message = format!("parser `{}` cannot read the reply of phase {phase}", excerpt(name));
-                self.add_hint(&path, message, hint);
+                self.add_hint(Kind::UnfitParser, &path, message, hint);
             }
         }
         if names.is_empty() {
-            self.add(&["phases", phase.as_str(), "parser"], format!("phase {phase} has no parser"));
+            self.add(
+                Kind::NoParser,
+                &["phases", phase.as_str(), "parser"],
+                format!("phase {phase} has no parser"),
+            );
         }
         let path = ["phases", phase.as_str(), "template"];
         if let Some(fault) = path_fault(&file.template) {
-            self.add(&path, format!("template path `{}` {fault}", excerpt(&file.template)));
+            self.add(Kind::BadPath, &path, format!("template path `{}` {fault}", excerpt(&file.template)));
         }
         PhaseSpec { template: file.template.clone(), parsers, line: self.document.line(&path) }
     }
@@ -232,7 +238,7 @@ impl Reader<'_> {
         self.check_plain("commands", name);
         if is_reserved_subcommand(name) {
             let message = format!("every profile has a command `{name}` already");
-            self.add_hint(&["commands", name], message, "choose another name");
+            self.add(Kind::TakenName, &["commands", name], message);
         }
         let given = [
             ("of", file.of.is_some()),
@@ -247,8 +253,13 @@ impl Reader<'_> {
             ActionFile::List => ("list", &["of"]),
         };
         for (key, _) in given.into_iter().filter(|(key, is_given)| *is_given && !allowed.contains(key)) {
-            let hint = format!("it takes {}", ticked(allowed.iter().copied()));
-            self.add_hint(&["commands", name, key], format!("action `{action_name}` takes no `{key}`"), hint);
+            let hint = format!("remove it: the action takes {}", ticked(allowed.iter().copied()));
+            self.add_hint(
+                Kind::UselessKey,
+                &["commands", name, key],
+                format!("action `{action_name}` takes no `{key}`"),
+                hint,
+            );
         }
         let action = match file.action {
             ActionFile::Ddl => self.ddl_action(name, file, params)?,
@@ -263,17 +274,13 @@ impl Reader<'_> {
                     Some(ListOfFile::Layers) => (ListOf::Layers, layers.is_empty()),
                     None => {
                         let message = format!("command `{name}` does not say what to list");
-                        self.add_hint(
-                            &["commands", name],
-                            message,
-                            "add `of = \"scopes\"` or `of = \"layers\"`",
-                        );
+                        self.add(Kind::NothingToList, &["commands", name], message);
                         return None;
                     }
                 };
                 if is_empty {
                     let message = format!("command `{name}` lists what the profile does not have");
-                    self.add(&["commands", name, "of"], message);
+                    self.add(Kind::EmptyList, &["commands", name, "of"], message);
                 }
                 Action::List(of)
             }
@@ -284,14 +291,18 @@ impl Reader<'_> {
     fn ddl_action(&mut self, name: &str, file: &CommandFile, params: &[Param]) -> Option<Action> {
         let Some(schema) = file.schema.clone() else {
             let message = format!("command `{name}` does not say which parameter holds the schema");
-            self.add_hint(&["commands", name], message, "add `schema` with the name of a file parameter");
+            self.add(Kind::NoSchema, &["commands", name], message);
             return None;
         };
         let path = ["commands", name, "schema"];
         self.check_param(&path, Some(&schema), params);
         let is_file = |param: &&Param| matches!(param.kind, ParamKind::File { .. });
         if params.iter().find(|param| param.name == schema).is_some_and(|param| !is_file(&param)) {
-            self.add(&path, format!("parameter `{schema}` is not a file, so it holds no schema"));
+            self.add(
+                Kind::SchemaNotAFile,
+                &path,
+                format!("parameter `{schema}` is not a file, so it holds no schema"),
+            );
         }
         self.check_param(&["commands", name, "table"], file.table.as_deref(), params);
         let tenant_columns = file.tenant_columns.clone().unwrap_or_else(|| vec!["tenant_id".to_owned()]);
@@ -302,17 +313,18 @@ impl Reader<'_> {
         let Some(name) = name else { return };
         if !params.iter().any(|param| param.name == name) {
             let hint = known_hint(name, params.iter().map(|param| param.name.as_str()));
-            self.add_hint(path, format!("unknown parameter `{}`", excerpt(name)), hint);
+            self.add_hint(
+                Kind::UnknownParameter,
+                path,
+                format!("unknown parameter `{}`", excerpt(name)),
+                hint,
+            );
         }
     }
 
     pub(crate) fn check_plain(&mut self, table: &str, name: &str) {
         if !is_plain_name(name) {
-            let message = format!(
-                "`{}` is not a name: use lower case letters, digits and hyphens, a letter first",
-                excerpt(name)
-            );
-            self.add(&[table, name], message);
+            self.add(Kind::BadName, &[table, name], format!("`{}` is not a name", excerpt(name)));
         }
     }
 
@@ -323,12 +335,18 @@ impl Reader<'_> {
         keys
     }
 
-    pub(crate) fn add(&mut self, path: &[&str], message: impl Into<String>) {
-        self.problems.push(self.document.problem(path, message));
+    pub(crate) fn add(&mut self, kind: Kind, path: &[&str], message: impl Into<String>) {
+        self.problems.push(self.document.problem(kind, path, message));
     }
 
-    pub(crate) fn add_hint(&mut self, path: &[&str], message: impl Into<String>, hint: impl Into<String>) {
-        self.problems.push(self.document.problem(path, message).with_hint(hint));
+    pub(crate) fn add_hint(
+        &mut self,
+        kind: Kind,
+        path: &[&str],
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.problems.push(self.document.problem(kind, path, message).with_hint(hint));
     }
 }
 

@@ -8,6 +8,7 @@ use crate::manifest::Reader;
 use crate::manifest_file::{ParamFile, ParamTypeFile};
 use crate::param::{Choice, Param, ParamKind, Pattern};
 use crate::problem::{excerpt, ticked};
+use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::reserved::{is_reserved_flag, is_variable_name};
 use crate::scope::Scope;
 
@@ -35,11 +36,8 @@ pub(crate) fn read_params(
         }
     }
     if !scopes.is_empty() && !has_scope {
-        reader.add_hint(
-            &["scopes"],
-            "the profile has scopes but no parameter `scope`",
-            "add `[params.scope]` with `type = \"choice\"` and a default",
-        );
+        let message = "the profile has scopes but no parameter `scope`";
+        reader.add(Kind::NoScopeParameter, &["scopes"], message);
     }
     check_names(reader, &params);
     params
@@ -48,10 +46,8 @@ pub(crate) fn read_params(
 fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[Scope]) -> Option<Param> {
     let is_scope = name == SCOPE && !scopes.is_empty();
     if is_scope && file.kind != ParamTypeFile::Choice {
-        reader.add(
-            &["params", &name, "type"],
-            "parameter `scope` chooses a scope, so its type must be `choice`",
-        );
+        let message = "parameter `scope` chooses a scope, so its type must be `choice`";
+        reader.add(Kind::ScopeNotAChoice, &["params", &name, "type"], message);
         return None;
     }
     check_keys(reader, &name, &file);
@@ -66,7 +62,7 @@ fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[
                 let is_plain = crate::reserved::is_plain_name(negation);
                 if !is_plain {
                     let message = format!("`{}` is not a name for a flag", excerpt(negation));
-                    reader.add(&["params", &name, "negation"], message);
+                    reader.add(Kind::BadName, &["params", &name, "negation"], message);
                 }
             }
             ParamKind::Boolean { negation }
@@ -88,16 +84,16 @@ fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[
             Ok(value) => param.default = Some(value),
             Err(fault) => {
                 let message = format!("default of `{}` {}", param.name, fault.message);
-                reader.add(&["params", &param.name, "default"], message);
+                reader.add(Kind::BadDefault, &["params", &param.name, "default"], message);
             }
         }
         if param.is_required {
             let message = format!("parameter `{}` has a default, so it cannot be required", param.name);
-            reader.add_hint(&["params", &param.name, "required"], message, "leave one of them out");
+            reader.add(Kind::DefaultOfRequired, &["params", &param.name, "required"], message);
         }
     } else if is_scope && !param.is_required {
         let message = "parameter `scope` needs a default, or must be required";
-        reader.add(&["params", &param.name], message);
+        reader.add(Kind::NoScopeDefault, &["params", &param.name], message);
     }
     Some(param)
 }
@@ -128,18 +124,18 @@ fn check_keys(reader: &mut Reader<'_>, name: &str, file: &ParamFile) {
     for (key, is_given, kinds) in given {
         if is_given && !kinds.contains(&file.kind) {
             let message = format!("a parameter of type `{kind}` takes no `{key}`");
-            reader.add(&["params", name, key], message);
+            reader.add(Kind::UselessKey, &["params", name, key], message);
         }
     }
     if let (Some(minimum), Some(maximum)) = (file.minimum, file.maximum)
         && minimum > maximum
     {
         let message = format!("`minimum` is {minimum}, more than `maximum`, which is {maximum}");
-        reader.add(&["params", name, "minimum"], message);
+        reader.add(Kind::MinimumOverMaximum, &["params", name, "minimum"], message);
     }
     if file.kind == Choice && file.input.is_some() == file.sets.is_empty() {
         let message = format!("choice `{name}` needs both `sets` and `input`, or neither");
-        reader.add(&["params", name], message);
+        reader.add(Kind::SetsWithoutInput, &["params", name], message);
     }
 }
 
@@ -149,7 +145,7 @@ fn pattern(reader: &mut Reader<'_>, name: &str, file: &ParamFile) -> Option<Patt
         Ok(pattern) => Some(pattern),
         Err(reason) => {
             let message = format!("pattern of `{name}` is not a regular expression: {reason}");
-            reader.add(&["params", name, "pattern"], message);
+            reader.add(Kind::BadPattern, &["params", name, "pattern"], message);
             None
         }
     }
@@ -160,30 +156,39 @@ fn choices(reader: &mut Reader<'_>, name: &str, file: &ParamFile, scopes: &[Scop
         Some(choices) if scopes.is_empty() => choices.clone(),
         Some(_) => {
             let message = "the choices of `scope` are the scopes, so it takes no `choices`";
-            reader.add(&["params", name, "choices"], message);
+            reader.add(Kind::UselessKey, &["params", name, "choices"], message);
             scopes.iter().map(|scope| scope.name.clone()).collect()
         }
         None => scopes.iter().map(|scope| scope.name.clone()).collect(),
     };
     if names.is_empty() {
-        reader.add(&["params", name], format!("choice `{name}` has no `choices`"));
+        reader.add(Kind::NoChoices, &["params", name], format!("choice `{name}` has no `choices`"));
     }
     let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();
     if known.len() != names.len() {
-        reader.add(&["params", name, "choices"], format!("choice `{name}` has the same value twice"));
+        reader.add(
+            Kind::BadChoices,
+            &["params", name, "choices"],
+            format!("choice `{name}` has the same value twice"),
+        );
     }
     if names.iter().any(|choice| choice.trim().is_empty() || choice.chars().any(char::is_control)) {
-        reader.add(&["params", name, "choices"], format!("choice `{name}` has an empty value"));
+        reader.add(
+            Kind::BadChoices,
+            &["params", name, "choices"],
+            format!("choice `{name}` has an empty value"),
+        );
     }
     for (alias, target) in &file.aliases {
         let path = ["params", name, "aliases", alias];
         if !known.contains(target.as_str()) {
             let message =
                 format!("alias `{}` stands for unknown value `{}`", excerpt(alias), excerpt(target));
-            reader.add_hint(&path, message, format!("values: {}", ticked(known.iter().copied())));
+            let hint = format!("let it stand for one of {}", ticked(known.iter().copied()));
+            reader.add_hint(Kind::BadAlias, &path, message, hint);
         }
         if known.contains(alias.as_str()) {
-            reader.add(&path, format!("alias `{}` is a value itself", excerpt(alias)));
+            reader.add(Kind::BadAlias, &path, format!("alias `{}` is a value itself", excerpt(alias)));
         }
     }
     check_sets(reader, name, file, &known);
@@ -212,17 +217,26 @@ fn check_sets(reader: &mut Reader<'_>, name: &str, file: &ParamFile, known: &BTr
         return;
     }
     for choice in known.iter().filter(|choice| !file.sets.contains_key(**choice)) {
-        reader.add(&["params", name, "sets"], format!("value `{choice}` of `{name}` has no set"));
+        reader.add(
+            Kind::BadSets,
+            &["params", name, "sets"],
+            format!("value `{choice}` of `{name}` has no set"),
+        );
     }
     let all: BTreeSet<String> = file.sets.values().flat_map(set_keys).collect();
     for (choice, set) in &file.sets {
         let path = ["params", name, "sets", choice];
         if !known.contains(choice.as_str()) {
-            reader.add(&path, format!("set `{}` is for no value of `{name}`", excerpt(choice)));
+            reader.add(
+                Kind::BadSets,
+                &path,
+                format!("set `{}` is for no value of `{name}`", excerpt(choice)),
+            );
         }
         let own = set_keys(set);
         for key in all.iter().filter(|key| !own.contains(*key)) {
             reader.add(
+                Kind::BadSets,
                 &path,
                 format!("set `{}` has no `{}`, which other sets have", excerpt(choice), excerpt(key)),
             );
@@ -250,20 +264,17 @@ fn check_names(reader: &mut Reader<'_>, params: &[Param]) {
         let path = ["params", param.name.as_str()];
         for flag in std::iter::once(param.name.as_str()).chain(param.negation()) {
             if is_reserved_flag(flag) {
-                reader.add(&path, format!("every `init` has a flag `--{flag}` already"));
+                reader.add(Kind::TakenName, &path, format!("every `init` has a flag `--{flag}` already"));
             } else if !flags.insert(flag) {
-                reader.add(&path, format!("two parameters have the flag `--{flag}`"));
+                reader.add(Kind::SharedFlag, &path, format!("two parameters have the flag `--{flag}`"));
             }
         }
         for variable in std::iter::once(param.variable()).chain(param.input().map(str::to_owned)) {
             if !is_variable_name(&variable) {
-                let message = format!(
-                    "`{}` is not a variable: use upper case letters, digits and `_`",
-                    excerpt(&variable)
-                );
-                reader.add(&["params", &param.name, "input"], message);
+                let message = format!("`{}` is not a variable", excerpt(&variable));
+                reader.add(Kind::BadVariable, &["params", &param.name, "input"], message);
             } else if !variables.insert(variable.clone()) {
-                reader.add(&path, format!("variable `{variable}` has two meanings"));
+                reader.add(Kind::SharedVariable, &path, format!("variable `{variable}` has two meanings"));
             }
         }
     }

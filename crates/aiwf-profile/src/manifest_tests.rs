@@ -11,10 +11,8 @@ fn with_phases(head: &str) -> String {
 }
 
 fn shown(problems: &[ProfileProblem]) -> String {
-    let shown = |problem: &ProfileProblem| match &problem.hint {
-        Some(hint) => format!("{}: {} / {hint}", problem.line, problem.message),
-        None => format!("{}: {}", problem.line, problem.message),
-    };
+    let shown =
+        |problem: &ProfileProblem| format!("{}: {} / {}", problem.line, problem.message, problem.hint);
     problems.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
@@ -28,13 +26,13 @@ const NAMED: &str = "name = \"x\"\ndescription = \"d\"\n";
 #[test]
 fn names_of_profiles_are_plain_and_no_commands() {
     let name = |name: &str| problems(&format!("name = \"{name}\"\ndescription = \" \"\n"));
-    insta::assert_snapshot!([name("Jpa MT"), name("a--b"), name("status")].join("\n"), @r"
-    1: `Jpa MT` cannot name a profile: use lower case letters, digits and hyphens, a letter first
-    2: the description is empty
-    1: `a--b` cannot name a profile: use lower case letters, digits and hyphens, a letter first
-    2: the description is empty
+    insta::assert_snapshot!([name("Jpa MT"), name("a--b"), name("status")].join("\n"), @"
+    1: `Jpa MT` cannot name a profile / use lower case letters, digits and hyphens, a letter first
+    2: the description is empty / say in one line what the profile makes
+    1: `a--b` cannot name a profile / use lower case letters, digits and hyphens, a letter first
+    2: the description is empty / say in one line what the profile makes
     1: `status` is a command of aiwf and cannot name a profile / choose another name
-    2: the description is empty
+    2: the description is empty / say in one line what the profile makes
     ");
 }
 
@@ -51,22 +49,22 @@ fn parameters_must_make_sense() {
          [params.f]\ntype = \"file\"\ninput = \"lower\"\n\
          [params.g]\ntype = \"path\"\nminimum = 1\n"
     );
-    insta::assert_snapshot!(problems(&head), @r"
-    3: `Entity` is not a name: use lower case letters, digits and hyphens, a letter first
-    8: a parameter of type `string` takes no `choices`
-    7: pattern of `a` is not a regular expression: invalid range in character class
-    9: choice `b` has no `choices`
-    13: choice `c` has the same value twice
-    13: choice `c` has an empty value
-    14: alias `x` is a value itself
-    14: alias `y` stands for unknown value `z` / values: ``, `x`
-    15: default of `c` is `q`, not one of `x`, `x`, ``
-    18: `minimum` is 5, more than `maximum`, which is 3
-    20: default of `d` is `four`, not a whole number
-    25: `NO` is not a name for a flag
+    insta::assert_snapshot!(problems(&head), @"
+    3: `Entity` is not a name / use lower case letters, digits and hyphens, a letter first
+    8: a parameter of type `string` takes no `choices` / remove the key
+    7: pattern of `a` is not a regular expression: invalid range in character class / correct `pattern`
+    9: choice `b` has no `choices` / list its values in `choices`
+    13: choice `c` has the same value twice / give each value once, with a name
+    13: choice `c` has an empty value / give each value once, with a name
+    14: alias `x` is a value itself / let it stand for a value, under another name
+    14: alias `y` stands for unknown value `z` / let it stand for one of ``, `x`
+    15: default of `c` is `q`, not one of `x`, `x`, `` / correct `default`, or leave it out
+    18: `minimum` is 5, more than `maximum`, which is 3 / swap the two, or correct one of them
+    20: default of `d` is `four`, not a whole number / correct `default`, or leave it out
+    25: `NO` is not a name for a flag / use lower case letters, digits and hyphens, a letter first
     23: parameter `e` has a default, so it cannot be required / leave one of them out
-    31: a parameter of type `path` takes no `minimum`
-    28: `lower` is not a variable: use upper case letters, digits and `_`
+    31: a parameter of type `path` takes no `minimum` / remove the key
+    28: `lower` is not a variable / use upper case letters, digits and `_`
     ");
 }
 
@@ -80,11 +78,11 @@ fn flags_and_variables_have_one_meaning() {
          [params.b]\ntype = \"string\"\n\
          [params.c]\ntype = \"file\"\ninput = \"B\"\n"
     );
-    insta::assert_snapshot!(problems(&head), @r"
-    3: every `init` has a flag `--json` already
-    5: variable `LAYERS` has two meanings
-    10: two parameters have the flag `--b`
-    12: variable `B` has two meanings
+    insta::assert_snapshot!(problems(&head), @"
+    3: every `init` has a flag `--json` already / choose another name
+    5: variable `LAYERS` has two meanings / give the parameter another name, or set its `input`
+    10: two parameters have the flag `--b` / give one of them another name
+    12: variable `B` has two meanings / give the parameter another name, or set its `input`
     ");
 }
 
@@ -98,15 +96,15 @@ fn sets_of_a_choice_have_the_same_keys() {
          [params.a.sets.z]\nx = \"1\"\n\
          [params.b]\ntype = \"choice\"\nchoices = [\"p\"]\ninput = \"OTHER\"\n"
     );
-    insta::assert_snapshot!(problems(&head), @r"
-    7: value `r` of `a` has no set
-    7: set `p` has no `t.v`, which other sets have
-    10: set `q` has no `t.u`, which other sets have
-    10: set `q` has no `x`, which other sets have
-    12: set `z` is for no value of `a`
-    12: set `z` has no `t.u`, which other sets have
-    12: set `z` has no `t.v`, which other sets have
-    14: choice `b` needs both `sets` and `input`, or neither
+    insta::assert_snapshot!(problems(&head), @"
+    7: value `r` of `a` has no set / give every value a set, and every set the same keys
+    7: set `p` has no `t.v`, which other sets have / give every value a set, and every set the same keys
+    10: set `q` has no `t.u`, which other sets have / give every value a set, and every set the same keys
+    10: set `q` has no `x`, which other sets have / give every value a set, and every set the same keys
+    12: set `z` is for no value of `a` / give every value a set, and every set the same keys
+    12: set `z` has no `t.u`, which other sets have / give every value a set, and every set the same keys
+    12: set `z` has no `t.v`, which other sets have / give every value a set, and every set the same keys
+    14: choice `b` needs both `sets` and `input`, or neither / add the other one, or leave both out
     ");
 }
 
@@ -119,10 +117,10 @@ fn scopes_are_made_of_known_layers_and_need_their_parameter() {
          [scopes.none]\nlayers = []\n"
     );
     insta::assert_snapshot!(problems(&head), @r#"
-    4: `Repo` is not a name: use lower case letters, digits and hyphens, a letter first
-    6: scope `domain` has layer `entity` twice
+    4: `Repo` is not a name / use lower case letters, digits and hyphens, a letter first
+    6: scope `domain` has layer `entity` twice / name each layer once
     6: scope `domain` has unknown layer `repositry` / did you mean `Repo`? known: `Repo`, `entity`
-    8: scope `none` has no layer
+    8: scope `none` has no layer / name the layers of the scope in `layers`
     5: the profile has scopes but no parameter `scope` / add `[params.scope]` with `type = "choice"` and a default
     "#);
     let scope = |more: &str| {
@@ -136,11 +134,11 @@ fn scopes_are_made_of_known_layers_and_need_their_parameter() {
         scope("type = \"choice\"\n"),
         scope("type = \"choice\"\ndefault = \"domian\"\n"),
     ];
-    insta::assert_snapshot!(faults.join("\n"), @r"
-    7: parameter `scope` chooses a scope, so its type must be `choice`
-    8: the choices of `scope` are the scopes, so it takes no `choices`
-    6: parameter `scope` needs a default, or must be required
-    8: default of `scope` is `domian`, not one of `domain`
+    insta::assert_snapshot!(faults.join("\n"), @"
+    7: parameter `scope` chooses a scope, so its type must be `choice` / set its `type` to `choice`
+    8: the choices of `scope` are the scopes, so it takes no `choices` / remove the key
+    6: parameter `scope` needs a default, or must be required / add `default` with the name of a scope, or `required = true`
+    8: default of `scope` is `domian`, not one of `domain` / correct `default`, or leave it out
     ");
 }
 
@@ -152,12 +150,12 @@ fn parsers_must_fit_their_phase() {
          reviewing = {{template = \"t.md\", parser = []}}\n\
          revising = {{template = \"t.md\", parser = \"plain\"}}\n"
     );
-    insta::assert_snapshot!(shown(&read_manifest(&text, Shape::Unknown).1), @r"
+    insta::assert_snapshot!(shown(&read_manifest(&text, Shape::Unknown).1), @"
     4: parser `review-meta` cannot read the reply of phase planning / known: `plain`
-    4: template path `/t.md` is absolute
+    4: template path `/t.md` is absolute / name a path below the directory, with `/` between its names
     5: parser `file-marker` cannot read the reply of phase generating / did you mean `file-markers`? known: `file-markers`, `fenced-files`
-    5: template path `../t.md` leaves its directory
-    6: phase reviewing has no parser
+    5: template path `../t.md` leaves its directory / name a path below the directory, with `/` between its names
+    6: phase reviewing has no parser / name one in `parser`
     7: parser `plain` cannot read the reply of phase revising / known: `file-markers`, `fenced-files`
     ");
 }
@@ -176,14 +174,14 @@ fn commands_name_actions_with_what_they_need() {
     );
     insta::assert_snapshot!(problems(&head), @r#"
     7: every profile has a command `info` already / choose another name
-    9: command `info` lists what the profile does not have
+    9: command `info` lists what the profile does not have / add what it lists, or remove the command
     10: command `a` does not say what to list / add `of = "scopes"` or `of = "layers"`
-    14: action `ddl` takes no `of` / it takes `schema`, `table`, `tenant_columns`
+    14: action `ddl` takes no `of` / remove it: the action takes `schema`, `table`, `tenant_columns`
     12: command `b` does not say which parameter holds the schema / add `schema` with the name of a file parameter
-    17: parameter `entity` is not a file, so it holds no schema
+    17: parameter `entity` is not a file, so it holds no schema / name a parameter of type `file`
     18: unknown parameter `tabel` / known: `schema`, `entity`
     21: unknown parameter `entty` / did you mean `entity`? known: `schema`, `entity`
-    22: `E` is not a name: use lower case letters, digits and hyphens, a letter first
+    22: `E` is not a name / use lower case letters, digits and hyphens, a letter first
     "#);
 }
 
@@ -197,19 +195,19 @@ fn standards_and_target_are_checked() {
          [standards.when]\n\"tests=maybe\" = []\n\"test\" = []\n\"topic=a\" = []\n\
          [apply]\ntarget = \"srcs\"\n"
     );
-    insta::assert_snapshot!(problems(&head), @r"
-    9: path `/abs` is absolute
+    insta::assert_snapshot!(problems(&head), @"
+    9: path `/abs` is absolute / name a path below the directory, with `/` between its names
     12: standards for unknown layer `entity` / known: `_universal`
     15: unknown parameter `test` / did you mean `tests`? known: `tests`, `topic`
-    14: value of `tests` is `maybe`, not true or false
-    16: parameter `topic` is neither a boolean nor a choice
-    11: path `../x.md` of `_universal` leaves its directory
+    14: value of `tests` is `maybe`, not true or false / write it like `PARAMETER=VALUE`, with a boolean or a choice
+    16: parameter `topic` is neither a boolean nor a choice / write it like `PARAMETER=VALUE`, with a boolean or a choice
+    11: path `../x.md` of `_universal` leaves its directory / name a path below the directory, with `/` between its names
     18: target `srcs` is unknown and has neither `{name}` nor `{path}` / known: `java-package`, `flat`
     ");
     let yaml = format!(
         "{NAMED}[standards]\nprovider = \"yaml-rules\"\n[standards.layers]\n_universal = [\"a.md\"]\n"
     );
-    insta::assert_snapshot!(problems(&yaml), @"5: provider `yaml-rules` takes no `layers`");
+    insta::assert_snapshot!(problems(&yaml), @"5: provider `yaml-rules` takes no `layers` / remove the key");
     let empty = format!("{NAMED}[standards]\nprovider = \"scoped-layer-fs\"\n");
     insta::assert_snapshot!(problems(&empty), @r#"3: provider `scoped-layer-fs` needs `layers` / add `[standards.layers]` with `_universal = ["FILE.md"]`"#);
 }

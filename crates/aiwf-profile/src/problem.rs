@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::problem_kind::ProfileProblemKind;
+
 /// One thing wrong with a profile's files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProfileProblem {
@@ -9,19 +11,21 @@ pub struct ProfileProblem {
     pub file: String,
     /// The line, counted from 1; 0 when the whole file is meant.
     pub line: usize,
+    /// What kind of problem it is.
+    pub kind: ProfileProblemKind,
     /// What is wrong: lower case, no final period, names in backticks.
     pub message: String,
     /// One thing to do about it.
-    pub hint: Option<String>,
+    pub hint: String,
 }
 
 impl ProfileProblem {
-    pub(crate) fn new(file: &str, line: usize, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), line, message: message.into(), hint: None }
+    pub(crate) fn new(kind: ProfileProblemKind, file: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), line, kind, message: message.into(), hint: kind.advice().to_owned() }
     }
 
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = hint.into();
         self
     }
 }
@@ -53,9 +57,9 @@ impl ProfileError {
         Self { name, problems }
     }
 
-    /// One thing to do about it: the hint of the first problem that has one.
-    pub fn hint(&self) -> Option<&str> {
-        self.problems.iter().find_map(|problem| problem.hint.as_deref())
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        hint(&self.problems)
     }
 }
 
@@ -72,14 +76,23 @@ impl StandardsError {
         Self { problems: ProfileError::new(None, problems).problems }
     }
 
-    /// One thing to do about it: the hint of the first problem that has one.
-    pub fn hint(&self) -> Option<&str> {
-        self.problems.iter().find_map(|problem| problem.hint.as_deref())
+    /// One thing to do about it.
+    pub fn hint(&self) -> String {
+        hint(&self.problems)
     }
 }
 
 fn shown_name(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!("`{name}` "))
+}
+
+/// What to do about the first of the problems.
+fn hint(problems: &[ProfileProblem]) -> String {
+    match problems {
+        [] => "correct the files of the profile, then run this again".to_owned(),
+        [problem] => problem.hint.clone(),
+        [first, ..] => format!("begin with the first: {}", first.hint),
+    }
 }
 
 fn noun(n_problems: usize) -> &'static str {
@@ -104,7 +117,7 @@ pub(crate) fn known_hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str
     let all = ticked(known.iter().copied());
     match aiwf_prompt::nearest(name, known) {
         Some(close) => format!("did you mean `{close}`? known: {all}"),
-        None if all.is_empty() => "there is none".to_owned(),
+        None if all.is_empty() => "there is none yet: add one, or leave this out".to_owned(),
         None => format!("known: {all}"),
     }
 }

@@ -19,6 +19,7 @@ use crate::manifest::{MANIFEST, Manifest, Shape, read_manifest};
 use crate::param::{Param, ParamProblem};
 use crate::phase::{Phase, PhaseReply, ReplyParser, read_reply};
 use crate::problem::{ProfileError, ProfileProblem, StandardsError, excerpt, known_hint};
+use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
 use crate::standards::RuleFiles;
@@ -70,10 +71,16 @@ impl Profile {
         }
         let Some(bytes) = files.get(MANIFEST) else {
             let message = "there is no `profile.toml`";
-            return Err(ProfileError::new(None, vec![ProfileProblem::new(MANIFEST, 0, message)]));
+            return Err(ProfileError::new(
+                None,
+                vec![ProfileProblem::new(Kind::NoManifest, MANIFEST, 0, message)],
+            ));
         };
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return Err(ProfileError::new(None, vec![ProfileProblem::new(MANIFEST, 0, "not UTF-8")]));
+            return Err(ProfileError::new(
+                None,
+                vec![ProfileProblem::new(Kind::NotUtf8, MANIFEST, 0, "not UTF-8 text")],
+            ));
         };
         let hash = hash_of(&files);
         let is_checked = checked == Some(hash.to_string().as_str());
@@ -246,20 +253,20 @@ impl Profile {
                 if path_fault(path).is_none() {
                     let message = format!("template `{}` of phase {phase} does not exist", excerpt(path));
                     let known = self.files.keys().map(String::as_str).filter(|path| *path != MANIFEST);
-                    let problem = ProfileProblem::new(MANIFEST, spec.line, message);
+                    let problem = ProfileProblem::new(Kind::NoTemplate, MANIFEST, spec.line, message);
                     problems.push(problem.with_hint(known_hint(path, known)));
                 }
                 continue;
             };
             let Ok(text) = std::str::from_utf8(bytes) else {
-                problems.push(ProfileProblem::new(path, 0, "not UTF-8"));
+                problems.push(ProfileProblem::new(Kind::NotUtf8, path, 0, "not UTF-8 text"));
                 continue;
             };
             if text.trim().is_empty() {
-                problems.push(ProfileProblem::new(path, 1, "the template is empty"));
+                problems.push(ProfileProblem::new(Kind::EmptyTemplate, path, 1, "the template is empty"));
             }
             if let Some((line, message)) = template_fault(text) {
-                problems.push(ProfileProblem::new(path, line, message));
+                problems.push(ProfileProblem::new(Kind::BadTemplate, path, line, message));
                 continue;
             }
             let template = TemplateSource { name: path.to_owned(), text: text.to_owned() };
@@ -279,27 +286,33 @@ pub(crate) fn template_problem(path: &str, error: &TemplateError) -> ProfileProb
         TemplateError::Invalid { message, place } => (place.line, format!("not a template: {message}")),
         TemplateError::TooManySteps { .. } | TemplateError::TooLarge { .. } => (0, error.to_string()),
     };
-    ProfileProblem { hint: error.hint(), ..ProfileProblem::new(path, line, message) }
+    let problem = ProfileProblem::new(Kind::BadTemplate, path, line, message);
+    match error.hint() {
+        // What is wrong with a template's syntax, it says of templates that are not a profile's.
+        Some(hint) if !matches!(error, TemplateError::Invalid { .. }) => problem.with_hint(hint),
+        _ => problem,
+    }
 }
 
 fn check_sizes(files: &Files) -> Vec<ProfileProblem> {
     let mut problems = Vec::new();
     if files.len() > MAX_FILES {
         let message = format!("the profile has {} files, more than {MAX_FILES}", files.len());
-        problems.push(ProfileProblem::new(MANIFEST, 0, message));
+        problems.push(ProfileProblem::new(Kind::TooManyFiles, MANIFEST, 0, message));
     }
     let n_bytes: usize = files.values().map(Vec::len).sum();
     if n_bytes > MAX_PROFILE_BYTES {
         let message = format!("the profile has {n_bytes} bytes, more than {MAX_PROFILE_BYTES}");
-        problems.push(ProfileProblem::new(MANIFEST, 0, message));
+        problems.push(ProfileProblem::new(Kind::TooLarge, MANIFEST, 0, message));
     }
     for (path, bytes) in files {
         if let Some(fault) = path_fault(path) {
-            problems.push(ProfileProblem::new(MANIFEST, 0, format!("path `{}` {fault}", excerpt(path))));
+            let message = format!("path `{}` {fault}", excerpt(path));
+            problems.push(ProfileProblem::new(Kind::BadPath, MANIFEST, 0, message));
         }
         if bytes.len() > MAX_FILE_BYTES {
             let message = format!("the file has {} bytes, more than {MAX_FILE_BYTES}", bytes.len());
-            problems.push(ProfileProblem::new(path, 0, message));
+            problems.push(ProfileProblem::new(Kind::TooLarge, path, 0, message));
         }
     }
     problems

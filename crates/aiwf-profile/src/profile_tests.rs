@@ -29,10 +29,7 @@ fn good() -> Files {
 
 fn error(files: Files) -> String {
     let error = Profile::load(files).unwrap_err();
-    match error.hint() {
-        Some(hint) => format!("{error}\nhint: {hint}"),
-        None => error.to_string(),
-    }
+    format!("{error}\nhint: {}", error.hint())
 }
 
 #[test]
@@ -57,19 +54,22 @@ fn a_profile_without_standards_and_commands_is_a_profile() {
 
 #[test]
 fn what_is_no_profile_says_so() {
-    insta::assert_snapshot!(error(Files::new()), @r"
+    insta::assert_snapshot!(error(Files::new()), @"
     profile has 1 problem
       profile.toml: there is no `profile.toml`
+    hint: `aiwf profile new NAME` writes a profile to begin with
     ");
-    insta::assert_snapshot!(error(BTreeMap::from([("profile.toml".to_owned(), vec![0xff])])), @r"
+    insta::assert_snapshot!(error(BTreeMap::from([("profile.toml".to_owned(), vec![0xff])])), @"
     profile has 1 problem
-      profile.toml: not UTF-8
+      profile.toml: not UTF-8 text
+    hint: save the file as UTF-8
     ");
-    insta::assert_snapshot!(error(files(&[("profile.toml", "")])), @r"
+    insta::assert_snapshot!(error(files(&[("profile.toml", "")])), @"
     profile has 3 problems
       profile.toml:1: the manifest has no `name`
       profile.toml:1: the manifest has no `description`
       profile.toml:1: the manifest has no `phases`
+    hint: begin with the first: add `name`
     ");
 }
 
@@ -79,21 +79,22 @@ fn templates_must_exist_and_compile_with_variables_that_exist() {
     broken.insert("plan.md".to_owned(), b"Plan {{ TOPIK }}\n\n{{ SESSION_ID }}".to_vec());
     broken.insert("write.md".to_owned(), b"{% if %}".to_vec());
     broken.remove("review.md");
-    insta::assert_snapshot!(error(broken), @r"
+    insta::assert_snapshot!(error(broken), @"
     profile `notes` has 4 problems
       plan.md:1: variable `TOPIK` does not exist
       plan.md:3: variable `SESSION_ID` does not exist
       profile.toml:10: template `review.md` of phase reviewing does not exist
       write.md:1: not a template: unexpected end of block
-    hint: did you mean `TOPIC`? defined here: `FENCE`, `TOPIC`
+    hint: begin with the first: did you mean `TOPIC`? defined here: `FENCE`, `TOPIC`
     ");
     let mut odd = good();
     odd.insert("plan.md".to_owned(), b" \n".to_vec());
     odd.insert("review.md".to_owned(), vec![b'a', 0xff]);
-    insta::assert_snapshot!(error(odd), @r"
+    insta::assert_snapshot!(error(odd), @"
     profile `notes` has 2 problems
       plan.md:1: the template is empty
-      review.md: not UTF-8
+      review.md: not UTF-8 text
+    hint: begin with the first: write what the phase asks for
     ");
 }
 
@@ -102,15 +103,17 @@ fn sizes_and_paths_are_bounded() {
     let mut large = good();
     large.insert("big.bin".to_owned(), vec![0; MAX_FILE_BYTES + 1]);
     large.insert("../x".to_owned(), Vec::new());
-    insta::assert_snapshot!(error(large), @r"
+    insta::assert_snapshot!(error(large), @"
     profile has 2 problems
       big.bin: the file has 1048577 bytes, more than 1048576
       profile.toml: path `../x` leaves its directory
+    hint: begin with the first: shorten the files, or remove those that the profile does not need
     ");
     let many: Files = (0..=MAX_FILES).map(|idx| (format!("f{idx}"), Vec::new())).collect();
-    insta::assert_snapshot!(error(many), @r"
+    insta::assert_snapshot!(error(many), @"
     profile has 1 problem
       profile.toml: the profile has 501 files, more than 500
+    hint: remove the files that the profile does not need
     ");
 }
 

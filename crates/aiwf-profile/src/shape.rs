@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::problem::{ProfileProblem, excerpt, known_hint, ticked};
+use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::toml_document::TomlDocument;
 
 /// Reports where `document` does not have the shape of `schema`.
@@ -41,7 +42,7 @@ impl<'a> ShapeCheck<'a> {
                 let message = format!("unknown key `{}`{place}", excerpt(name));
                 let known = properties.into_iter().flat_map(|properties| properties.keys());
                 let hint = known_hint(name, known.map(String::as_str));
-                self.add(key.span().start, message, Some(hint));
+                self.add(Kind::UnknownKey, key.span().start, message, hint);
             }
             path.pop();
         }
@@ -51,7 +52,8 @@ impl<'a> ShapeCheck<'a> {
                 let place = if path.is_empty() { "the manifest".to_owned() } else { shown(path) };
                 let steps: Vec<&str> = path.iter().map(String::as_str).collect();
                 let offset = self.document.offset(&steps);
-                self.add(offset, format!("{place} has no `{name}`"), None);
+                let message = format!("{place} has no `{name}`");
+                self.add(Kind::MissingKey, offset, message, format!("add `{name}`"));
             }
         }
     }
@@ -64,7 +66,8 @@ impl<'a> ShapeCheck<'a> {
             let kinds: Vec<String> = alternatives.iter().copied().map(kind_name).collect();
             let message =
                 format!("{} is {}, not {}", shown(path), found_name(value.get_ref()), kinds.join(" or "));
-            self.add(value.span().start, message, None);
+            let hint = format!("write {} there", kinds.join(" or "));
+            self.add(Kind::WrongType, value.span().start, message, hint);
             return;
         };
         let allowed = allowed_words(&alternatives);
@@ -72,7 +75,7 @@ impl<'a> ShapeCheck<'a> {
             && !allowed.contains(&word.as_ref())
         {
             let message = format!("{} is `{}`, which is unknown", shown(path), excerpt(word));
-            self.add(value.span().start, message, Some(known_hint(word, allowed)));
+            self.add(Kind::UnknownValue, value.span().start, message, known_hint(word, allowed));
             return;
         }
         match value.get_ref() {
@@ -91,10 +94,10 @@ impl<'a> ShapeCheck<'a> {
         }
     }
 
-    fn add(&mut self, offset: usize, message: String, hint: Option<String>) {
+    fn add(&mut self, kind: Kind, offset: usize, message: String, hint: String) {
         let line = self.document.line_of(offset);
-        let problem = ProfileProblem::new(self.document.file(), line, message);
-        self.problems.push(ProfileProblem { hint, ..problem });
+        let problem = ProfileProblem::new(kind, self.document.file(), line, message);
+        self.problems.push(problem.with_hint(hint));
     }
 }
 

@@ -8,10 +8,7 @@ fn problems(text: &str) -> String {
     syntax
         .iter()
         .chain(&shape)
-        .map(|problem| match &problem.hint {
-            Some(hint) => format!("{problem} / {hint}"),
-            None => problem.to_string(),
-        })
+        .map(|problem| format!("{problem} / {}", problem.hint))
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -20,17 +17,17 @@ fn problems(text: &str) -> String {
 fn unknown_keys_are_named_with_the_nearest_known_one() {
     insta::assert_snapshot!(
         problems("nam = \"x\"\n\n[phases.planning]\ntemplat = \"a.md\"\nparser = \"plain\"\n\n[params.x]\ntype = \"string\"\nrequierd = true\n"),
-        @r"
-        profile.toml:1: unknown key `nam` / did you mean `name`? known: `name`, `description`, `version`, `params`, `scopes`, `layers`, `phases`, `standards`, `commands`, `apply`
-        profile.toml:9: unknown key `requierd` in `params.x` / did you mean `required`? known: `type`, `help`, `required`, `default`, `pattern`, `pattern_help`, `choices`, `aliases`, `sets`, `input`, `negation`, `minimum`, `maximum`
-        profile.toml:4: unknown key `templat` in `phases.planning` / did you mean `template`? known: `template`, `parser`
-        profile.toml:3: `phases.planning` has no `template`
-        profile.toml:3: `phases` has no `generating`
-        profile.toml:3: `phases` has no `reviewing`
-        profile.toml:3: `phases` has no `revising`
-        profile.toml:1: the manifest has no `name`
-        profile.toml:1: the manifest has no `description`
-        "
+        @"
+    profile.toml:1: unknown key `nam` / did you mean `name`? known: `name`, `description`, `version`, `params`, `scopes`, `layers`, `phases`, `standards`, `commands`, `apply`
+    profile.toml:9: unknown key `requierd` in `params.x` / did you mean `required`? known: `type`, `help`, `required`, `default`, `pattern`, `pattern_help`, `choices`, `aliases`, `sets`, `input`, `negation`, `minimum`, `maximum`
+    profile.toml:4: unknown key `templat` in `phases.planning` / did you mean `template`? known: `template`, `parser`
+    profile.toml:3: `phases.planning` has no `template` / add `template`
+    profile.toml:3: `phases` has no `generating` / add `generating`
+    profile.toml:3: `phases` has no `reviewing` / add `reviewing`
+    profile.toml:3: `phases` has no `revising` / add `revising`
+    profile.toml:1: the manifest has no `name` / add `name`
+    profile.toml:1: the manifest has no `description` / add `description`
+    "
     );
 }
 
@@ -42,17 +39,17 @@ fn values_of_the_wrong_kind_say_what_they_are_and_should_be() {
              generating = {template = true, parser = 1}\nreviewing = {template = \"a\", parser = [1]}\nrevising = 1979-05-27\n\
              [scopes.a]\nlayers = \"entity\"\n"
         ),
-        @r"
-        profile.toml:2: `description` is a list, not a text
-        profile.toml:1: `name` is a whole number, not a text
-        profile.toml:3: `params` is a text, not a table
-        profile.toml:6: `phases.generating.parser` is a whole number, not a text or a list
-        profile.toml:6: `phases.generating.template` is true or false, not a text
-        profile.toml:5: `phases.planning` is a number with a fraction, not a table
-        profile.toml:7: `phases.reviewing.parser` is a whole number, not a text
-        profile.toml:8: `phases.revising` is a date or time, not a table
-        profile.toml:10: `scopes.a.layers` is a text, not a list
-        "
+        @"
+    profile.toml:2: `description` is a list, not a text / write a text there
+    profile.toml:1: `name` is a whole number, not a text / write a text there
+    profile.toml:3: `params` is a text, not a table / write a table there
+    profile.toml:6: `phases.generating.parser` is a whole number, not a text or a list / write a text or a list there
+    profile.toml:6: `phases.generating.template` is true or false, not a text / write a text there
+    profile.toml:5: `phases.planning` is a number with a fraction, not a table / write a table there
+    profile.toml:7: `phases.reviewing.parser` is a whole number, not a text / write a text there
+    profile.toml:8: `phases.revising` is a date or time, not a table / write a table there
+    profile.toml:10: `scopes.a.layers` is a text, not a list / write a list there
+    "
     );
 }
 
@@ -63,25 +60,25 @@ fn words_outside_of_a_list_are_named_with_the_list() {
             "name = \"x\"\ndescription = \"d\"\n[params.a]\ntype = \"strng\"\n[commands.c]\naction = \"sql\"\n\
              [standards]\nprovider = \"yaml-rule\"\n[phases]\nplanning = {template = \"a\", parser = \"plain\"}\n"
         ),
-        @r"
-        profile.toml:6: `commands.c.action` is `sql`, which is unknown / known: `ddl`, `component-preview`, `list`
-        profile.toml:4: `params.a.type` is `strng`, which is unknown / did you mean `string`? known: `string`, `integer`, `boolean`, `choice`, `file`, `path`, `list`
-        profile.toml:9: `phases` has no `generating`
-        profile.toml:9: `phases` has no `reviewing`
-        profile.toml:9: `phases` has no `revising`
-        profile.toml:8: `standards.provider` is `yaml-rule`, which is unknown / did you mean `yaml-rules`? known: `scoped-layer-fs`, `yaml-rules`
-        "
+        @"
+    profile.toml:6: `commands.c.action` is `sql`, which is unknown / known: `ddl`, `component-preview`, `list`
+    profile.toml:4: `params.a.type` is `strng`, which is unknown / did you mean `string`? known: `string`, `integer`, `boolean`, `choice`, `file`, `path`, `list`
+    profile.toml:9: `phases` has no `generating` / add `generating`
+    profile.toml:9: `phases` has no `reviewing` / add `reviewing`
+    profile.toml:9: `phases` has no `revising` / add `revising`
+    profile.toml:8: `standards.provider` is `yaml-rule`, which is unknown / did you mean `yaml-rules`? known: `scoped-layer-fs`, `yaml-rules`
+    "
     );
 }
 
 #[test]
 fn faults_of_syntax_are_all_reported() {
-    insta::assert_snapshot!(problems("name = \n[params\nx = 1\nx = 2\n"), @r"
-    profile.toml:2: not valid TOML: unclosed table, expected `]`
-    profile.toml:1: not valid TOML: string values must be quoted, expected literal string
+    insta::assert_snapshot!(problems("name = \n[params\nx = 1\nx = 2\n"), @"
+    profile.toml:2: not valid TOML: unclosed table, expected `]` / correct the line; texts stand in quotes, tables begin with a name in brackets
+    profile.toml:1: not valid TOML: string values must be quoted, expected literal string / correct the line; texts stand in quotes, tables begin with a name in brackets
     profile.toml:4: unknown key `x` / known: `name`, `description`, `version`, `params`, `scopes`, `layers`, `phases`, `standards`, `commands`, `apply`
-    profile.toml:1: the manifest has no `description`
-    profile.toml:1: the manifest has no `phases`
+    profile.toml:1: the manifest has no `description` / add `description`
+    profile.toml:1: the manifest has no `phases` / add `phases`
     ");
 }
 

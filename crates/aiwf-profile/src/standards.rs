@@ -15,6 +15,7 @@ use crate::manifest_file::{StandardsFile, StandardsProviderFile};
 use crate::manifest_params::SCOPE;
 use crate::param::{Param, ParamKind};
 use crate::problem::{ProfileProblem, excerpt, known_hint};
+use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
 use crate::toml_document::TomlDocument;
@@ -57,8 +58,8 @@ impl StandardsConfig {
         let mut problems = Vec::new();
         let root = file.root.clone().unwrap_or_else(|| "standards".to_owned());
         if let Some(fault) = path_fault(&root) {
-            problems
-                .push(document.problem(&["standards", "root"], format!("path `{}` {fault}", excerpt(&root))));
+            let message = format!("path `{}` {fault}", excerpt(&root));
+            problems.push(document.problem(Kind::BadPath, &["standards", "root"], message));
         }
         let provider = match file.provider {
             StandardsProviderFile::YamlRules => {
@@ -66,7 +67,7 @@ impl StandardsConfig {
                 {
                     if is_given {
                         let message = format!("provider `yaml-rules` takes no `{key}`");
-                        problems.push(document.problem(&["standards", key], message));
+                        problems.push(document.problem(Kind::UselessKey, &["standards", key], message));
                     }
                 }
                 Provider::YamlRules
@@ -76,22 +77,26 @@ impl StandardsConfig {
                     if !layers.iter().any(|layer| layer.name == **name) {
                         let known = layers.iter().map(|layer| layer.name.as_str()).chain([UNIVERSAL]);
                         let message = format!("standards for unknown layer `{}`", excerpt(name));
-                        let problem = document.problem(&["standards", "layers", name], message);
+                        let problem =
+                            document.problem(Kind::UnknownLayer, &["standards", "layers", name], message);
                         problems.push(problem.with_hint(known_hint(name, known)));
                     }
                 }
                 if file.layers.is_empty() && file.when.is_empty() {
                     let message = "provider `scoped-layer-fs` needs `layers`";
-                    let hint = "add `[standards.layers]` with `_universal = [\"FILE.md\"]`";
-                    problems.push(document.problem(&["standards"], message).with_hint(hint));
+                    problems.push(document.problem(Kind::NoStandards, &["standards"], message));
                 }
                 let mut when = Vec::new();
                 for (condition, files) in &file.when {
                     match Condition::read(condition, files, params) {
                         Ok(condition) => when.push(condition),
                         Err((message, hint)) => {
-                            let problem = document.problem(&["standards", "when", condition], message);
-                            problems.push(ProfileProblem { hint, ..problem });
+                            let path = ["standards", "when", condition];
+                            let problem = document.problem(Kind::BadCondition, &path, message);
+                            problems.push(match hint {
+                                Some(hint) => problem.with_hint(hint),
+                                None => problem,
+                            });
                         }
                     }
                 }
@@ -99,7 +104,8 @@ impl StandardsConfig {
                     for path in files {
                         if let Some(fault) = path_fault(path) {
                             let message = format!("path `{}` of `{}` {fault}", excerpt(path), excerpt(name));
-                            problems.push(document.problem(&["standards", "layers", name], message));
+                            let path = ["standards", "layers", name];
+                            problems.push(document.problem(Kind::BadPath, &path, message));
                         }
                     }
                 }
@@ -156,7 +162,8 @@ fn chosen_scope<'a>(
     let name = context.get(SCOPE).and_then(Value::as_str).unwrap_or_default();
     scopes.iter().find(|scope| scope.name == name).map(Some).ok_or_else(|| {
         let hint = known_hint(name, scopes.iter().map(|scope| scope.name.as_str()));
-        ProfileProblem::new(MANIFEST, 0, format!("unknown scope `{}`", excerpt(name))).with_hint(hint)
+        let message = format!("unknown scope `{}`", excerpt(name));
+        ProfileProblem::new(Kind::UnknownScope, MANIFEST, 0, message).with_hint(hint)
     })
 }
 

@@ -41,10 +41,7 @@ fn context(scope: &str) -> Map<String, Value> {
 }
 
 fn shown(problems: &[ProfileProblem]) -> String {
-    let shown = |problem: &ProfileProblem| match &problem.hint {
-        Some(hint) => format!("{problem} / {hint}"),
-        None => problem.to_string(),
-    };
+    let shown = |problem: &ProfileProblem| format!("{problem} / {}", problem.hint);
     problems.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
@@ -85,13 +82,13 @@ fn files_stand_in_scope_order_and_only_once() {
 fn files_that_are_missing_or_no_text_are_reported_with_their_names() {
     let some: RuleFiles<'_> =
         BTreeMap::from([("java.md", &b"a\n\xff"[..]), ("entity.md", b"x"), ("service.md", b"x")]);
-    insta::assert_snapshot!(shown(&layered().check(&some)), @r"
-    standards/java.md:2: not UTF-8
+    insta::assert_snapshot!(shown(&layered().check(&some)), @"
+    standards/java.md:2: not UTF-8 text / save the file as UTF-8
     profile.toml:7: standards file `standards/names.md` does not exist / known: `entity.md`, `java.md`, `service.md`
     profile.toml:7: standards file `standards/tests.md` does not exist / did you mean `entity.md`? known: `entity.md`, `java.md`, `service.md`
     ");
-    insta::assert_snapshot!(shown(&layered().bundle(&context("domain"), &scopes(), "standards", &some).unwrap_err()), @r"
-    standards/java.md:2: not UTF-8
+    insta::assert_snapshot!(shown(&layered().bundle(&context("domain"), &scopes(), "standards", &some).unwrap_err()), @"
+    standards/java.md:2: not UTF-8 text / save the file as UTF-8
     profile.toml:7: standards file `standards/names.md` does not exist / known: `entity.md`, `java.md`, `service.md`
     ");
 }

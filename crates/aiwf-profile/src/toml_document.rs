@@ -3,6 +3,7 @@
 use toml::de::{DeTable, DeValue};
 
 use crate::problem::ProfileProblem;
+use crate::problem_kind::ProfileProblemKind as Kind;
 
 /// A parsed TOML text with the places of its keys.
 pub(crate) struct TomlDocument<'a> {
@@ -19,7 +20,12 @@ impl<'a> TomlDocument<'a> {
             .iter()
             .map(|error| {
                 let line = error.span().map_or(1, |span| line_at(text, span.start));
-                ProfileProblem::new(file, line, format!("not valid TOML: {}", one_line(error.message())))
+                ProfileProblem::new(
+                    Kind::NotToml,
+                    file,
+                    line,
+                    format!("not valid TOML: {}", one_line(error.message())),
+                )
             })
             .collect();
         (Self { file, text, root: root.into_inner() }, problems)
@@ -38,8 +44,8 @@ impl<'a> TomlDocument<'a> {
     }
 
     /// Reports a problem at the key that `path` names, or at the nearest table around it that exists.
-    pub(crate) fn problem(&self, path: &[&str], message: impl Into<String>) -> ProfileProblem {
-        ProfileProblem::new(self.file, self.line(path), message)
+    pub(crate) fn problem(&self, kind: Kind, path: &[&str], message: impl Into<String>) -> ProfileProblem {
+        ProfileProblem::new(kind, self.file, self.line(path), message)
     }
 
     /// The line of a place in the text.

@@ -38,7 +38,10 @@ impl<'a, 'f> CallReader<'a, 'f> {
     }
 
     pub(crate) fn report(&mut self, error: &JsonError) {
-        self.findings.add(error.at, format!("tool call is not valid JSON: {}", error.reason));
+        self.findings.add(
+            error.at,
+            format!("tool call is not valid JSON ({}): write it again, corrected", error.reason),
+        );
     }
 
     pub(crate) fn report_empty(&mut self, at: usize) {
@@ -175,7 +178,8 @@ fn call_arguments<'a>(call: &Object<'a>) -> Option<&'a RawValue> {
 
 /// Reads arguments given as an object or as a string that holds one; the error completes a message.
 fn read_arguments(value: &RawValue) -> Result<Map<String, Value>, String> {
-    let invalid = |error: &serde_json::Error| format!("are not valid JSON: {}", reason(error));
+    let invalid =
+        |error: &serde_json::Error| format!("are not valid JSON ({}): write an object", reason(error));
     let value: Value = serde_json::from_str(value.get()).map_err(|error| invalid(&error))?;
     let value = match value.as_str() {
         Some(json) if json.trim().is_empty() => Value::Null,

@@ -17,7 +17,10 @@ impl<'a> Findings<'a> {
         Self { text, found: Vec::new() }
     }
 
+    #[cfg_attr(test, track_caller)]
     pub(crate) fn add(&mut self, offset: usize, message: impl Into<String>) {
+        #[cfg(test)]
+        crate::problem::tests::note_place(std::panic::Location::caller());
         self.found.push((offset, message.into()));
     }
 

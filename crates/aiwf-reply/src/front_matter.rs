@@ -81,8 +81,10 @@ fn read_yaml(
         Err(error) => {
             let at =
                 error.location().map_or(0, |location| offset_at(yaml, location.line(), location.column()));
-            findings
-                .add(opening.end + at, format!("front matter is not valid YAML: {}", yaml_reason(&error)));
+            findings.add(
+                opening.end + at,
+                format!("front matter is not valid YAML ({}): correct this line", yaml_reason(&error)),
+            );
             return Map::new();
         }
     };

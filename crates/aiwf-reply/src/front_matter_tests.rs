@@ -99,35 +99,35 @@ fn what_is_no_mapping_is_a_problem() {
 fn broken_yaml_is_a_problem_where_it_breaks() {
     assert_snapshot!(check_yaml("a: 1\nb: [1,\nc: 2"), @r#"
     {} ""
-    line 3, column 4: front matter is not valid YAML: unclosed bracket '['
+    line 3, column 4: front matter is not valid YAML (unclosed bracket '['): correct this line
     "#);
     assert_snapshot!(check_yaml("é: b: c"), @r#"
     {} ""
-    line 2, column 5: front matter is not valid YAML: mapping values are not allowed in this context
+    line 2, column 5: front matter is not valid YAML (mapping values are not allowed in this context): correct this line
     "#);
     assert_snapshot!(check_yaml("a: 1\na: 2"), @r#"
     {} ""
-    line 3, column 1: front matter is not valid YAML: key `a` is given twice
+    line 3, column 1: front matter is not valid YAML (key `a` is given twice): correct this line
     "#);
     assert_snapshot!(check_yaml("a: *x"), @r#"
     {} ""
-    line 2, column 4: front matter is not valid YAML: reference to unknown value
+    line 2, column 4: front matter is not valid YAML (reference to unknown value): correct this line
     "#);
     assert_snapshot!(check_yaml("a: &x {b: *x}"), @r#"
     {} ""
-    line 2, column 11: front matter is not valid YAML: recursive reference not allowed here
+    line 2, column 11: front matter is not valid YAML (recursive reference not allowed here): correct this line
     "#);
     assert_snapshot!(check_yaml("a: 1\n--- b"), @r#"
     {} ""
-    line 3, column 5: front matter is not valid YAML: only single YAML document expected but multiple found
+    line 3, column 5: front matter is not valid YAML (only single YAML document expected but multiple found): correct this line
     "#);
     assert_snapshot!(check_yaml("a:\n\tb: 1"), @r#"
     {} ""
-    line 3, column 2: front matter is not valid YAML: tabs disallowed within this context (block indentation)
+    line 3, column 2: front matter is not valid YAML (tabs disallowed within this context (block indentation)): correct this line
     "#);
     assert_snapshot!(check("\u{feff}---\r\na: 1\r\nb: @c\r\n---\r\n"), @r#"
     {} ""
-    line 3, column 4: front matter is not valid YAML: unexpected character: `@'
+    line 3, column 4: front matter is not valid YAML (unexpected character: `@'): correct this line
     "#);
 }
 
@@ -142,19 +142,19 @@ fn scalars_keep_their_meaning() {
 fn what_json_cannot_hold_is_a_problem() {
     assert_snapshot!(check_yaml("a: .nan"), @r#"
     {} ""
-    line 2, column 4: front matter is not valid YAML: value `.nan` is not a finite number
+    line 2, column 4: front matter is not valid YAML (value `.nan` is not a finite number): correct this line
     "#);
     assert_snapshot!(check_yaml("a: -.inf"), @r#"
     {} ""
-    line 2, column 4: front matter is not valid YAML: value `-.inf` is not a finite number
+    line 2, column 4: front matter is not valid YAML (value `-.inf` is not a finite number): correct this line
     "#);
     assert_snapshot!(check_yaml("? [a, b]\n: c"), @r#"
     {} ""
-    line 2, column 3: front matter is not valid YAML: expected string scalar
+    line 2, column 3: front matter is not valid YAML (expected string scalar): correct this line
     "#);
     assert_snapshot!(check_yaml("~: a"), @r#"
     {} ""
-    line 2, column 1: front matter is not valid YAML: null is not allowed here
+    line 2, column 1: front matter is not valid YAML (null is not allowed here): correct this line
     "#);
 }
 
@@ -167,19 +167,19 @@ fn yaml_that_grows_is_a_problem() {
     let bomb = (0..10).map(level).collect::<Vec<_>>().join("\n");
     assert_snapshot!(check_yaml(&bomb), @r#"
     {} ""
-    line 5, column 45: front matter is not valid YAML: its aliases repeat more than 10000 values
+    line 5, column 45: front matter is not valid YAML (its aliases repeat more than 10000 values): correct this line
     "#);
     assert_snapshot!(check_yaml(&format!("a: {}1{}", "[".repeat(100), "]".repeat(100))), @r#"
     {} ""
-    line 2, column 68: front matter is not valid YAML: recursion limit exceeded
+    line 2, column 68: front matter is not valid YAML (recursion limit exceeded): correct this line
     "#);
     assert_snapshot!(check_yaml(&format!("a: {}", "- ".repeat(100))), @r#"
     {} ""
-    line 2, column 4: front matter is not valid YAML: block sequence entries are not allowed in this context
+    line 2, column 4: front matter is not valid YAML (block sequence entries are not allowed in this context): correct this line
     "#);
     let deep = (0..100).map(|depth| format!("{}a:", " ".repeat(depth))).collect::<Vec<_>>().join("\n");
     assert_snapshot!(check_yaml(&deep), @r#"
     {} ""
-    line 66, column 65: front matter is not valid YAML: it has too many values or nests them too deep
+    line 66, column 65: front matter is not valid YAML (it has too many values or nests them too deep): correct this line
     "#);
 }

@@ -30,3 +30,7 @@ impl fmt::Display for Problem {
         write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
     }
 }
+
+#[cfg(test)]
+#[path = "problem_tests.rs"]
+pub(crate) mod tests;

@@ -115,13 +115,13 @@ fn a_bad_element_is_a_problem() {
     "#);
     assert_snapshot!(check(&format!("<tool_call>{{\"name\": \"a\",}}</tool_call>\n<tool_call>{READ}</tool_call>")), @r#"
     read {"path":"a.rs"}
-    line 1, column 25: tool call is not valid JSON: trailing comma
+    line 1, column 25: tool call is not valid JSON (trailing comma): write it again, corrected
     "#);
     assert_snapshot!(check("<tool_call>{\"path\": \"a.rs\"}</tool_call>"), @"line 1, column 12: tool call 1 has no `name`: write the name of a tool");
     assert_snapshot!(check("<tool_call>5</tool_call>"), @r#"line 1, column 1: `<tool_call>` holds no JSON: write `{"name": "TOOL", "arguments": {}}` in it"#);
     assert_snapshot!(check(&format!("<tool_call>{{\"name\": \n<tool_call>{READ}</tool_call>")), @r#"
     read {"path":"a.rs"}
-    line 2, column 1: tool call is not valid JSON: expected value
+    line 2, column 1: tool call is not valid JSON (expected value): write it again, corrected
     "#);
 }
 
@@ -167,7 +167,7 @@ fn a_malformed_call_leaves_the_good_ones_standing() {
     line 6, column 3: tool call 4 has an empty `name`: write the name of a tool
     line 7, column 3: `name` of tool call 5 is a number: write the name of a tool
     line 8, column 3: tool call 6 is a string: write an object with `name` and `arguments`
-    line 9, column 3: arguments of tool call `d` are not valid JSON: key must be a string
+    line 9, column 3: arguments of tool call `d` are not valid JSON (key must be a string): write an object
     line 10, column 3: arguments of tool call `e` are a boolean: write an object
     line 11, column 3: arguments of tool call `f` are a number: write an object
     line 12, column 3: arguments of tool call `g` are a string: write an object
@@ -179,27 +179,27 @@ fn a_malformed_call_leaves_the_good_ones_standing() {
 
 #[test]
 fn broken_json_that_means_a_call_is_a_problem_where_it_breaks() {
-    assert_snapshot!(check("```json\n{\"tool_calls\": [\n  {\"name\": \"é\", \"arguments\": {},}\n]}\n```\n"), @"line 3, column 33: tool call is not valid JSON: trailing comma");
+    assert_snapshot!(check("```json\n{\"tool_calls\": [\n  {\"name\": \"é\", \"arguments\": {},}\n]}\n```\n"), @"line 3, column 33: tool call is not valid JSON (trailing comma): write it again, corrected");
     assert_snapshot!(check("I call {\"tool_calls\": [{\"name\": \"a\" \"arguments\": {}}]} now."), @r#"
     message "I call\n\nnow."
-    line 1, column 37: tool call is not valid JSON: expected `,` or `}`
+    line 1, column 37: tool call is not valid JSON (expected `,` or `}`): write it again, corrected
     "#);
     assert_snapshot!(check("{\"message\": \"hi\"\n \"tool_calls\": []}\nBye"), @r#"
     message "Bye"
-    line 2, column 2: tool call is not valid JSON: expected `,` or `}`
+    line 2, column 2: tool call is not valid JSON (expected `,` or `}`): write it again, corrected
     "#);
-    assert_snapshot!(check("{\"tool_calls\": [{\"name\": \"a\", \"arguments\": {\"text\": \"one\ntwo\"}}]}"), @r"line 1, column 56: tool call is not valid JSON: a string holds a line break or another control character: write it as `\n` or `\u0000`");
-    assert_snapshot!(check("```\n{\"tool_calls\": [{\"name\": \"a\""), @"line 2, column 28: tool call is not valid JSON: it ends in the middle of an object");
-    assert_snapshot!(check("{'tool_calls': [{'name': 'a'}]}"), @"line 1, column 2: tool call is not valid JSON: key must be a string");
-    assert_snapshot!(check("{\"name\": \"a\", \"arguments\": {\"x\": 1,}}"), @"line 1, column 36: tool call is not valid JSON: trailing comma");
+    assert_snapshot!(check("{\"tool_calls\": [{\"name\": \"a\", \"arguments\": {\"text\": \"one\ntwo\"}}]}"), @r"line 1, column 56: tool call is not valid JSON (a string holds a line break or another control character: write it as `\n` or `\u0000`): write it again, corrected");
+    assert_snapshot!(check("```\n{\"tool_calls\": [{\"name\": \"a\""), @"line 2, column 28: tool call is not valid JSON (it ends in the middle of an object): write it again, corrected");
+    assert_snapshot!(check("{'tool_calls': [{'name': 'a'}]}"), @"line 1, column 2: tool call is not valid JSON (key must be a string): write it again, corrected");
+    assert_snapshot!(check("{\"name\": \"a\", \"arguments\": {\"x\": 1,}}"), @"line 1, column 36: tool call is not valid JSON (trailing comma): write it again, corrected");
     assert_snapshot!(check(&format!("{{\"tool_calls\": [{{\"name\": \"a\", \"arguments\": {{}}]}}\n{LIST}")), @r#"
     read {"path":"a.rs"}
     ls {}
-    line 1, column 46: tool call is not valid JSON: expected `,` or `}`
+    line 1, column 46: tool call is not valid JSON (expected `,` or `}`): write it again, corrected
     "#);
     assert_snapshot!(check(&format!("```\n{{\"tool_calls\": \n```\n```\n{READ}\n```")), @r#"
     read {"path":"a.rs"}
-    line 3, column 1: tool call is not valid JSON: it ends in the middle of a value
+    line 3, column 1: tool call is not valid JSON (it ends in the middle of a value): write it again, corrected
     "#);
 }
 
@@ -257,6 +257,6 @@ fn the_message_comes_from_the_json_if_it_has_one() {
 #[test]
 fn arguments_are_read_to_a_bounded_depth() {
     let deep = format!(r#"{{"name": "a", "arguments": {{"x": {}{}}}}}"#, "[".repeat(200), "]".repeat(200));
-    assert_snapshot!(check(&format!("```\n{deep}\n```")), @"line 2, column 1: arguments of tool call `a` are not valid JSON: recursion limit exceeded");
-    assert_snapshot!(check(r#"<tool_call>{"name": "a", "arguments": {"x": 1e999}}</tool_call>"#), @"line 1, column 12: arguments of tool call `a` are not valid JSON: number out of range");
+    assert_snapshot!(check(&format!("```\n{deep}\n```")), @"line 2, column 1: arguments of tool call `a` are not valid JSON (recursion limit exceeded): write an object");
+    assert_snapshot!(check(r#"<tool_call>{"name": "a", "arguments": {"x": 1e999}}</tool_call>"#), @"line 1, column 12: arguments of tool call `a` are not valid JSON (number out of range): write an object");
 }

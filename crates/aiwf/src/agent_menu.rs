@@ -8,12 +8,14 @@ use std::io::Read as _;
 
 use aiwf_engine::Engine;
 use aiwf_engine::package::{
-    AgentDefinition, Confidence, MAX_PREVIEW_BYTES, MenuCommand, MenuData, Package, route, visible_menu,
+    AgentDefinition, Confidence, MAX_PREVIEW_BYTES, MenuCommand, MenuData, MenuError, Package, route,
+    visible_menu,
 };
 use aiwf_engine::prompt::DataContext;
-use aiwf_engine::tool::sandbox::{AliasPath, Mount, Mounts};
+use aiwf_engine::tool::sandbox::{AliasPath, Mount, Mounts, ToolError};
 use serde_json::{Value, json};
 
+use crate::command_error::CommandError;
 use crate::failure::Failure;
 use crate::output::printable;
 
@@ -45,10 +47,7 @@ pub(crate) fn choose(
     line: &str,
     is_talking: bool,
 ) -> Result<Chosen, Failure> {
-    let routed = route(package, agent, line).map_err(|error| {
-        let failure = Failure::refused(error.to_string(), error.hint());
-        Failure { code: Some(error.code()), ..failure }
-    })?;
+    let routed = route(package, agent, line)?;
     // In the middle of a conversation a word of a description is just a word.
     if is_talking && routed.confidence < Confidence::Exact {
         return Ok(Chosen::Say { text: line.to_owned(), data: None });
@@ -107,13 +106,8 @@ impl ProjectFiles<'_> {
         let mounts = self.mounts();
         let is_there = |path: &str| AliasPath::parse(path).is_ok_and(|path| mounts.has_file(&path));
         let missing: Vec<String> =
-            paths.iter().filter(|path| !is_there(path)).map(|path| format!("`{path}`")).collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let message = format!("nothing was started: {} is missing", missing.join(", "));
-        let failure = Failure::refused(message, "put it in place, then choose the item again");
-        Err(Failure { code: Some("VALIDATION_FAILED"), ..failure })
+            paths.iter().filter(|path| !is_there(path)).map(|path| printable(path)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(CommandError::FilesMissing { missing }.into()) }
     }
 
     fn data(&self, data: Option<MenuData>) -> Result<Option<DataContext>, Failure> {
@@ -144,8 +138,8 @@ impl ProjectFiles<'_> {
     }
 
     fn bytes(&self, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {
-        let alias = AliasPath::parse(path).map_err(|error| not_loaded(path, &error.message))?;
-        let file = self.mounts().file(&alias).map_err(|error| not_loaded(path, &error.message))?;
+        let alias = AliasPath::parse(path).map_err(|error| not_loaded(path, &reason(path, &error)))?;
+        let file = self.mounts().file(&alias).map_err(|error| not_loaded(path, &reason(path, &error)))?;
         let mut bytes = Vec::new();
         let read = file.take(limit).read_to_end(&mut bytes);
         read.map_err(|error| not_loaded(path, &error.kind().to_string()))?;
@@ -153,10 +147,17 @@ impl ProjectFiles<'_> {
     }
 }
 
+/// Why a file cannot be opened, without what a model would be told to do about it.
+fn reason(path: &str, error: &ToolError) -> String {
+    let what = error.message.rsplit_once(": ").map_or(error.message.as_str(), |(what, _)| what);
+    match what.strip_prefix(&format!("`{path}` ")) {
+        Some(rest) => format!("it {rest}"),
+        None => what.to_owned(),
+    }
+}
+
 fn not_loaded(path: &str, reason: &str) -> Failure {
-    let message = format!("could not load `{}`: {reason}", printable(path));
-    let failure = Failure::refused(message, "the menu of the agent names this file: put it in place");
-    Failure { code: Some("DATA_LOAD_FAILED"), ..failure }
+    MenuError::NotLoaded { path: printable(path), reason: reason.to_owned() }.into()
 }
 
 /// Who an agent is, in one line.

@@ -3,13 +3,13 @@
 pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod chat;
-mod completions;
+pub(crate) mod completions;
 pub(crate) mod config;
 mod demo;
 mod man;
 pub(crate) mod mcp;
 pub(crate) mod package;
-mod profile;
+pub(crate) mod profile;
 mod profile_action;
 pub(crate) mod profile_tool;
 mod profiles;
@@ -26,13 +26,14 @@ use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
 
 use crate::cli::{Cli, Command};
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
 /// Runs the command and prints its result.
 pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
-    let environment = Environment::read().map_err(|error| Failure::no_current_dir(&error))?;
+    let environment = Environment::read().map_err(CommandError::NoCurrentDir)?;
     let of_profile =
         if let Command::Profile(words) = &cli.command { profile::project_dir(words) } else { None };
     let project_dir = of_profile.as_deref().or(cli.project_dir.as_deref());

@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 
-use aiwf_engine::config::ConfigError;
+use aiwf_engine::config::{ConfigError, GateFlagError};
+use aiwf_engine::package::MenuError;
+use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{EngineError, PackageToolError, RunError, SessionError};
+use aiwf_mcp::{AddressError, ServeError, TokenError};
 use serde_json::{Value, json};
 
+use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::usage_error::UsageError;
 
 /// An error with its causes, one thing to do, and the exit code.
 #[derive(Debug)]
@@ -38,11 +43,15 @@ pub(crate) enum About {
 }
 
 impl Failure {
-    pub(crate) fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
+    fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
-            causes.push(plain(cause));
+            let said = plain(cause);
+            // Some libraries hand the words of their cause on as their own.
+            if causes.last() != Some(&said) {
+                causes.push(said);
+            }
             source = cause.source();
         }
         Self {
@@ -56,52 +65,14 @@ impl Failure {
         }
     }
 
-    /// A command line that makes no sense, found after parsing.
-    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            causes: Vec::new(),
-            hint: Some(hint.into()),
-            exit: Exit::Usage,
-            is_about: About::Request,
-            code: None,
-            fields: BTreeMap::new(),
-        }
+    /// An error whose words and hint are all there is to it.
+    fn told(error: &dyn Error, hint: impl Into<String>, exit: Exit) -> Self {
+        Self::from_error(error, Some(hint.into()), exit)
     }
 
-    /// The answer is no.
-    pub(crate) fn refused(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit: Exit::Refused, ..Self::usage(message, hint) }
-    }
-
-    /// Printing the result did not work.
-    pub(crate) fn printing(error: &io::Error) -> Self {
-        Self {
-            message: "could not write to the standard output".to_owned(),
-            causes: vec![plain(error)],
-            hint: None,
-            exit: Exit::Refused,
-            is_about: if error.kind() == io::ErrorKind::BrokenPipe {
-                About::ReaderGone
-            } else {
-                About::Printing
-            },
-            code: None,
-            fields: BTreeMap::new(),
-        }
-    }
-
-    /// The current directory is gone or closed to us.
-    pub(crate) fn no_current_dir(error: &io::Error) -> Self {
-        Self {
-            message: "could not tell the current directory".to_owned(),
-            causes: vec![plain(error)],
-            hint: Some("change to a directory that exists".to_owned()),
-            exit: Exit::Refused,
-            is_about: About::Request,
-            code: None,
-            fields: BTreeMap::new(),
-        }
+    /// What is wrong with one server of several.
+    pub(crate) fn of_tools(error: &ToolsError) -> Self {
+        Self::told(error, error.hint(), Exit::Refused)
     }
 
     /// Something that cannot happen did.
@@ -109,7 +80,7 @@ impl Failure {
         Self {
             message: message.into(),
             causes: Vec::new(),
-            hint: Some("this is a bug in aiwf: please report it with the command you ran".to_owned()),
+            hint: Some("this is a bug in aiwf: report it with the command you ran".to_owned()),
             exit: Exit::Bug,
             is_about: About::Request,
             code: None,
@@ -142,6 +113,60 @@ fn plain(error: &(dyn Error + 'static)) -> String {
     match characters.next() {
         Some(first) => first.to_lowercase().chain(characters).collect(),
         None => text,
+    }
+}
+
+impl From<UsageError> for Failure {
+    fn from(error: UsageError) -> Self {
+        Self::told(&error, error.hint(), Exit::Usage)
+    }
+}
+
+impl From<GateFlagError> for Failure {
+    fn from(error: GateFlagError) -> Self {
+        Self::told(&error, error.hint(), Exit::Usage)
+    }
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        let is_about = if let CommandError::Unprintable(error) = &error {
+            let is_reader_gone = error.kind() == io::ErrorKind::BrokenPipe;
+            if is_reader_gone { About::ReaderGone } else { About::Printing }
+        } else {
+            About::Request
+        };
+        Self { is_about, code: error.code(), ..Self::told(&error, error.hint(), Exit::Refused) }
+    }
+}
+
+impl From<MenuError> for Failure {
+    fn from(error: MenuError) -> Self {
+        Self { code: Some(error.code()), ..Self::told(&error, error.hint(), Exit::Refused) }
+    }
+}
+
+impl From<NoComponent> for Failure {
+    fn from(error: NoComponent) -> Self {
+        Self::told(&error, error.hint(), Exit::Refused)
+    }
+}
+
+impl From<AddressError> for Failure {
+    fn from(error: AddressError) -> Self {
+        Self::told(&error, error.hint(), Exit::Refused)
+    }
+}
+
+impl From<ServeError> for Failure {
+    fn from(error: ServeError) -> Self {
+        Self::told(&error, error.hint(), Exit::Refused)
+    }
+}
+
+impl From<TokenError> for Failure {
+    fn from(error: TokenError) -> Self {
+        Self::told(&error, error.hint(), Exit::Refused)
     }
 }
 
@@ -231,4 +256,4 @@ fn of_call(error: &AskError) -> Exit {
 mod samples;
 #[cfg(test)]
 #[path = "failure_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -6,11 +6,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::Failure;
-use aiwf_engine::config::{ConfigError, ConfigFile, ConfigProblem, GateFlagError, GateName, Origin};
+use super::{Exit, Failure};
+use aiwf_engine::config::{
+    ConfigError, ConfigFault, ConfigFile, ConfigProblem, GateFlagError, GateName, Origin,
+};
 use aiwf_engine::machine::{Flow, Phase, Refusal};
 use aiwf_engine::package::{ExtractError, PackageError, RejectCode, Rejected, SelectError, SourceError};
-use aiwf_engine::profile::{NoComponent, ParamProblem, ProfileError, ProfileProblem, StandardsError};
+use aiwf_engine::profile::{
+    NoComponent, ParamProblem, ProfileError, ProfileProblem, ProfileProblemKind, StandardsError,
+};
 use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, TemplatePlace, Tokens};
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
@@ -41,6 +45,8 @@ macro_rules! every_variant {
 
 #[path = "failure_samples/calls.rs"]
 mod calls;
+#[path = "failure_samples/commands.rs"]
+mod commands;
 #[path = "failure_samples/packages.rs"]
 mod packages;
 
@@ -56,6 +62,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("TemplateError", template_errors()),
         ("TemplateNotFound", templates_not_found()),
         ("ConfigError", config_errors()),
+        ("ConfigFault", config_faults()),
         ("GateFlagError", gate_flag_errors()),
         ("ProfileError", profile_errors()),
         ("StandardsError", standards_errors()),
@@ -77,6 +84,9 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("AddressError", calls::address_errors()),
         ("ServeError", calls::serve_errors()),
         ("TokenError", calls::token_errors()),
+        ("UsageError", commands::usage_errors()),
+        ("CommandError", commands::command_errors()),
+        ("Bug", commands::bugs()),
     ]
 }
 
@@ -115,7 +125,8 @@ fn profile_problems() -> Vec<ProfileProblem> {
         file: text("profile.toml"),
         line: 3,
         message: text("unknown key `nmae`"),
-        hint: Some(text("did you mean `name`? known: `name`, `version`")),
+        kind: ProfileProblemKind::UnknownKey,
+        hint: text("did you mean `name`? known: `name`, `version`"),
     }]
 }
 
@@ -123,13 +134,17 @@ fn plan_problems() -> Vec<PlanProblem> {
     vec![PlanProblem { path: text("../x.md"), problem: text("leaves the directory") }]
 }
 
-fn config_problem(line: usize) -> ConfigProblem {
-    ConfigProblem {
-        origin: Origin::File { file: ConfigFile::Project, line },
-        column: Some(1),
-        message: text("unknown key `plannr` in `[roles]`"),
-        nearest: Some(text("planner")),
-        advice: None,
+fn config_problem(line: usize, fault: ConfigFault) -> ConfigProblem {
+    ConfigProblem { origin: Origin::File { file: ConfigFile::Project, line }, column: Some(1), fault }
+}
+
+fn unknown_key() -> ConfigFault {
+    ConfigFault::UnknownKey {
+        key: text("plannr"),
+        table: text("roles"),
+        near: Some(text("planner")),
+        home: None,
+        known: texts(["default", "planner"]),
     }
 }
 
@@ -396,7 +411,7 @@ fn run_errors() -> Vec<Sample> {
                 line: 7,
                 problem: text("its hash does not follow from line 6"),
             })),
-            RunError::Session(SessionError::Config(ConfigError::Invalid { problems: vec![config_problem(7)] })),
+            RunError::Session(SessionError::Config(ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] })),
             RunError::Session(SessionError::Tools(ToolsError::Untrusted {
                 name: text("files"),
                 shown_command: text("npx files"),
@@ -560,18 +575,79 @@ fn config_errors() -> Vec<Sample> {
         TooLarge => [ConfigError::TooLarge { file: ConfigFile::Project }],
         NotUtf8 => [ConfigError::NotUtf8 { file: ConfigFile::Project, line: 3 }],
         Invalid => [
-            ConfigError::Invalid { problems: vec![config_problem(7)] },
+            ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] },
             ConfigError::Invalid {
-                problems: vec![ConfigProblem { nearest: None, ..config_problem(7) }],
+                problems: vec![config_problem(7, unknown_key()), config_problem(9, unknown_key())],
             },
-            ConfigError::Invalid { problems: vec![config_problem(7), config_problem(9)] },
         ],
     })
 }
 
+fn config_faults() -> Vec<Sample> {
+    let shown = |fault| Failure::from(ConfigError::Invalid { problems: vec![config_problem(7, fault)] });
+    let path = || text("providers.mine.model");
+    let types = || texts(["command", "openai"]);
+    every_variant!(ConfigFault, shown, {
+        NotToml => [ConfigFault::NotToml { reason: text("expected `=`") }],
+        UnknownKey => [
+            unknown_key(),
+            ConfigFault::UnknownKey {
+                key: text("zzz"),
+                table: String::new(),
+                near: None,
+                home: None,
+                known: texts(["roles", "gates"]),
+            },
+            ConfigFault::UnknownKey {
+                key: text("max_iterations"),
+                table: text("roles"),
+                near: None,
+                home: Some("[session]"),
+                known: texts(["default", "planner"]),
+            },
+        ],
+        UnquotedGate => [ConfigFault::UnquotedGate { path: text("gates.planning"), phase: text("planning") }],
+        WrongValue => [
+            ConfigFault::WrongValue {
+                path: text("defaults.fs_ability"),
+                found: text("\"local-wirte\""),
+                expected: text("one of `local-write`, `none`"),
+                near: Some(text("local-write")),
+            },
+            ConfigFault::WrongValue {
+                path: path(),
+                found: text("7"),
+                expected: text("a text on one line"),
+                near: None,
+            },
+        ],
+        NotATable => [ConfigFault::NotATable { path: text("providers.mine"), found: text("7") }],
+        ProviderName => [ConfigFault::ProviderName { name: text("a b") }],
+        ServerName => [ConfigFault::ServerName { name: text("a__b") }],
+        VariableName => [ConfigFault::VariableName { path: text("providers.mine.env.\"1A\"") }],
+        HeaderName => [ConfigFault::HeaderName { path: text("mcp.servers.files.headers.\"a b\"") }],
+        ToolName => [ConfigFault::ToolName { path: text("tools.grant.plan"), name: text("files") }],
+        NoApprover => [ConfigFault::NoApprover { path: text("gates.default") }],
+        HalfPrice => [ConfigFault::HalfPrice { path: text("prices.llama-9") }],
+        CommandAndUrl => [ConfigFault::CommandAndUrl { path: text("mcp.servers.files") }],
+        UsersOnly => [ConfigFault::UsersOnly { path: text("mcp.allow_unknown") }],
+        KeyInFile => [ConfigFault::KeyInFile { path: text("providers.mine.api_key") }],
+        UnknownProvider => [
+            ConfigFault::UnknownProvider { name: text("opnai"), near: Some(text("openai")) },
+            ConfigFault::UnknownProvider { name: text("zzz"), near: None },
+        ],
+        UnknownType => [ConfigFault::UnknownType {
+            provider: text("mine"),
+            kind: text("opnai"),
+            near: Some(text("openai")),
+            known: types(),
+        }],
+        NoType => [ConfigFault::NoType { provider: text("mine"), near: None, known: types() }],
+    })
+}
+
 fn gate_flag_errors() -> Vec<Sample> {
-    let shown = |error: GateFlagError| Failure::usage(error.to_string(), error.hint());
-    every_variant!(GateFlagError, shown, {
+    every_variant!(GateFlagError, Failure::from, {
         NoKind => [GateFlagError::NoKind { text: text("planning.prompt") }],
         UnknownGate => [
             GateFlagError::UnknownGate { name: text("planing.prompt") },
@@ -589,14 +665,10 @@ fn profile_errors() -> Vec<Sample> {
         let name = name.map(text);
         Failure::from(SessionError::from(ProfileError { name, problems }))
     };
-    let without_hint = |mut problem: ProfileProblem| {
-        problem.hint = None;
-        problem
-    };
     vec![
         ("with a name", shown(Some("mine"), profile_problems())),
         ("without a name", shown(None, profile_problems())),
-        ("without a hint", shown(Some("mine"), profile_problems().into_iter().map(without_hint).collect())),
+        ("with several problems", shown(Some("mine"), [profile_problems(), profile_problems()].concat())),
     ]
 }
 
@@ -613,7 +685,7 @@ fn no_components() -> Vec<Sample> {
             component: component.map(text),
             files: files.iter().map(|file| text(file)).collect(),
         };
-        Failure::refused(error.to_string(), error.hint())
+        Failure::from(error)
     };
     vec![
         ("nothing generated", shown(None, &[])),

@@ -2,10 +2,15 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use aiwf_engine::config::setting_docs;
+use aiwf_engine::Engine;
+use aiwf_engine::config::{Environment, Settings, setting_docs};
+use aiwf_engine::package::FindingCode;
+use aiwf_engine::profile::{Check, ProfileProblemKind};
 
 use super::{Failure, samples};
+use crate::commands::completions;
 
 /// Errors that are no type of their own to a user, and where their words go.
 const INNER: [(&str, &str); 11] = [
@@ -69,8 +74,21 @@ fn every_error_says_what_is_wrong_and_one_thing_to_do() {
     assert!(faults.is_empty(), "{faults}");
 }
 
+#[test]
+fn what_is_advised_about_packages_and_profiles_can_be_done() {
+    let findings = FindingCode::ALL.iter().map(|code| code.advice());
+    let problems = ProfileProblemKind::ALL.iter().map(|kind| kind.advice());
+    let checks = Check::ALL.into_iter().map(Check::hint);
+    for advice in findings.chain(problems).chain(checks) {
+        let failure = Failure { hint: Some(advice.to_owned()), ..Failure::bug("something is wrong") };
+        // A manifest has tables of its own.
+        let faults = faults_of(&failure).into_iter().filter(|fault| !fault.starts_with("names a table"));
+        assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new(), "{advice}");
+    }
+}
+
 /// What is wrong with the words of a failure.
-fn faults_of(failure: &Failure) -> Vec<String> {
+pub(crate) fn faults_of(failure: &Failure) -> Vec<String> {
     let mut faults = Vec::new();
     let mut fault = |text: &str| faults.push(text.to_owned());
     let message = failure.message.as_str();
@@ -111,8 +129,7 @@ fn faults_of(failure: &Failure) -> Vec<String> {
         }
         // `next:` is a line of `aiwf status`, as that prints it.
         let mut commands = plain.split("aiwf ").skip(1).filter_map(|rest| rest.split_whitespace().next());
-        if !plain.starts_with("next: ")
-            && commands.any(|word| crate::cli::command().find_subcommand(word).is_some())
+        if !plain.starts_with("next: ") && commands.any(|word| command_line().find_subcommand(word).is_some())
         {
             fault("names a command without backticks");
         }
@@ -126,9 +143,11 @@ fn faults_of(failure: &Failure) -> Vec<String> {
                 fault(&format!("names a table `{table}` that no configuration has"));
             }
         }
-        for flag in ticked.iter().filter(|ticked| ticked.starts_with("--")) {
+        // What nobody has is what such a message is about.
+        let is_about_it = text.starts_with("unknown flag `");
+        for flag in ticked.iter().filter(|ticked| is_flag(ticked) && !is_about_it) {
             let name = flag.split([' ', '=']).next().unwrap_or_default();
-            if !PROFILE_FLAGS.contains(&name) && !has_flag_anywhere(&crate::cli::command(), name) {
+            if !PROFILE_FLAGS.contains(&name) && !has_flag_anywhere(command_line(), name) {
                 fault(&format!("names a flag `{flag}` that no command has"));
             }
         }
@@ -136,7 +155,20 @@ fn faults_of(failure: &Failure) -> Vec<String> {
     faults
 }
 
-/// Flags that a profile's manifest makes.
+/// An engine that knows nothing but what is built in.
+pub(crate) fn bare_engine() -> Engine {
+    let nowhere = Environment { current_dir: PathBuf::from("/nowhere"), ..Environment::default() };
+    Engine::new(Settings::resolve(None, nowhere).unwrap())
+}
+
+/// Every command there is, those of the built-in profiles included.
+fn command_line() -> &'static clap::Command {
+    static COMMAND_LINE: LazyLock<clap::Command> =
+        LazyLock::new(|| completions::with_profiles(crate::cli::command(), &bare_engine()));
+    &COMMAND_LINE
+}
+
+/// Flags that the manifest of a profile in a sample makes.
 const PROFILE_FLAGS: [&str; 1] = ["--name"];
 
 /// A line of a template with its number.
@@ -157,6 +189,10 @@ fn split_ticks(text: &str) -> (String, Vec<&str>) {
     (plain, ticked)
 }
 
+fn is_flag(ticked: &str) -> bool {
+    ticked.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
 fn has_flag(command: &clap::Command, flag: &str) -> bool {
     let name = flag.trim_start_matches("--");
     name == "help" || command.get_arguments().any(|arg| arg.get_long() == Some(name))
@@ -166,53 +202,55 @@ fn has_flag_anywhere(command: &clap::Command, flag: &str) -> bool {
     has_flag(command, flag) || command.get_subcommands().any(|below| has_flag_anywhere(below, flag))
 }
 
+/// The words of a command line; what stands in quotes is one.
+fn words_of(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 0 {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        } else {
+            words.push(part.to_owned());
+        }
+    }
+    words
+}
+
 /// Whether a command line could be typed: the command exists, and has these flags and so many arguments.
 fn check_command(line: &str) -> Result<(), String> {
-    let root = crate::cli::command();
-    let mut command = &root;
-    let mut words = line.split(' ').skip(1).peekable();
+    let root = command_line();
+    let mut command = root;
+    let words = words_of(line);
+    let mut words = words.iter().map(String::as_str).skip(1).peekable();
     if words.next_if(|word| ["PROFILE", "react"].contains(word)).is_some() {
         return match words.next() {
             Some("init") => Ok(()),
             word => Err(format!("a profile has no command {word:?}")),
         };
     }
-    while let Some(below) = words.peek().and_then(|word| command.find_subcommand(word)) {
-        command = below;
-        words.next();
-    }
-    let mut n_arguments = command.get_positionals().count();
-    if command.has_subcommands() && n_arguments == 0 && words.peek().is_some() {
-        return Err(format!("there is no command {:?}", words.peek()));
-    }
-    let is_open =
-        command.get_positionals().any(|arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1));
-    let mut is_quoted = false;
+    let mut n_arguments = 0;
+    let mut globals: Vec<&clap::Arg> = root.get_arguments().collect();
     while let Some(word) = words.next() {
-        if is_quoted || word.starts_with('\'') {
-            is_quoted = !word.ends_with('\'');
-            if is_quoted {
-                continue;
-            }
-        }
-        if word.starts_with("--") {
-            let Some(arg) = command
-                .get_arguments()
-                .chain(root.get_arguments())
-                .find(|arg| arg.get_long() == Some(word.trim_start_matches("--")))
-            else {
-                if word == "--help" {
-                    continue;
-                }
+        if let Some(below) = command.find_subcommand(word) {
+            command = below;
+            globals.extend(command.get_arguments().filter(|arg| arg.is_global_set()));
+            n_arguments = 0;
+        } else if word.starts_with('-') && word.len() > 1 && word != "--help" {
+            let is_it = |arg: &&clap::Arg| {
+                arg.get_long().is_some_and(|long| word == format!("--{long}"))
+                    || arg.get_short().is_some_and(|short| word == format!("-{short}"))
+            };
+            let Some(arg) = command.get_arguments().chain(globals.iter().copied()).find(is_it) else {
                 return Err(format!("there is no flag {word:?}"));
             };
             if arg.get_action().takes_values() {
                 words.next();
             }
-        } else if n_arguments > 0 || is_open {
-            n_arguments = n_arguments.saturating_sub(1);
-        } else {
-            return Err(format!("it does not take {word:?}"));
+        } else if word != "--help" {
+            let is_open = |arg: &clap::Arg| arg.get_num_args().is_some_and(|range| range.max_values() > 1);
+            if n_arguments >= command.get_positionals().count() && !command.get_positionals().any(is_open) {
+                return Err(format!("it does not take {word:?}"));
+            }
+            n_arguments += 1;
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Config, Editor, Helper};
 
+use crate::command_error::CommandError;
 use crate::failure::Failure;
 
 /// How many lines the history keeps.
@@ -40,10 +41,10 @@ impl LineEditor {
     pub(crate) fn new(cache_dir: Option<&Path>) -> Result<Self, Failure> {
         let config = Config::builder()
             .max_history_size(MAX_HISTORY)
-            .map_err(|error| unreadable(&error))?
+            .map_err(CommandError::NoTerminal)?
             .history_ignore_space(true)
             .build();
-        let mut editor = Editor::with_config(config).map_err(|error| unreadable(&error))?;
+        let mut editor = Editor::with_config(config).map_err(CommandError::NoTerminal)?;
         editor.set_helper(Some(ContinuedLines));
         let history = cache_dir.and_then(|cache| {
             aiwf_engine::create_dir(cache).ok()?;
@@ -70,16 +71,9 @@ impl LineEditor {
             }
             Err(ReadlineError::Interrupted) => Ok(Typed::Interrupt),
             Err(ReadlineError::Eof) => Ok(Typed::End),
-            Err(error) => Err(unreadable(&error)),
+            Err(error) => Err(CommandError::NoTerminal(error).into()),
         }
     }
-}
-
-fn unreadable(error: &ReadlineError) -> Failure {
-    let hint = "give the text with `--input`, or through a pipe";
-    let mut failure = Failure::refused("could not read from the terminal", hint);
-    failure.causes.push(error.to_string());
-    failure
 }
 
 /// The lines of a text whose lines were continued.

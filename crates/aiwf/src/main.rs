@@ -5,6 +5,7 @@ mod anatomy;
 mod call_args;
 mod call_progress;
 mod cli;
+mod command_error;
 mod commands;
 mod exit;
 mod failure;
@@ -18,6 +19,7 @@ mod run_output;
 mod session_output;
 mod talk;
 mod usage;
+mod usage_error;
 
 use std::process::ExitCode;
 

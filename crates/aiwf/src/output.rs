@@ -11,6 +11,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::{About, Failure};
 use crate::usage::{self, KnownCommand};
@@ -102,7 +103,7 @@ pub(crate) fn print(
     write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::printing(&error))
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| CommandError::Unprintable(error).into())
 }
 
 fn print_failure_json(command: &str, failure: &Failure) {
@@ -232,7 +233,7 @@ pub(crate) fn is_json_asked_for() -> bool {
 pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
     use clap::error::ErrorKind;
     if !error.use_stderr() {
-        return match error.print().map_err(|error| Failure::printing(&error)) {
+        return match error.print().map_err(|error| Failure::from(CommandError::Unprintable(error))) {
             Ok(()) => Exit::Done,
             Err(failure) => Output::new(false, "").failure(&failure),
         };
@@ -244,5 +245,5 @@ pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
         return Exit::Usage;
     }
     let command = KnownCommand::of(root, std::env::args_os());
-    Output::new(is_json, &command.name).failure(&usage::failure(error, &command))
+    Output::new(is_json, &command.name).failure(&usage::error_of(error, &command).into())
 }

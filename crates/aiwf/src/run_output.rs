@@ -9,6 +9,7 @@ use aiwf_engine::{
 };
 use serde_json::{Value, json};
 
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output, harmless, printable};
@@ -84,7 +85,8 @@ pub(crate) fn outcome(report: &RunReport) {
     let node = report.node.as_deref().map(|node| format!(" at `{}`", printable(node))).unwrap_or_default();
     let id = &report.run_id;
     if let Some(fault) = &report.error {
-        output::note_failure(&failed(fault, id));
+        let go_on = format!("`aiwf workflow resume {id}` goes on from there");
+        output::note_failure(&failed(Some(fault), &go_on).into());
     }
     match (report.kind, report.phase) {
         (RunKind::Run, RunPhase::WaitingUser) => output::note(&format!("run {id} waits for you{node}\n")),
@@ -101,10 +103,13 @@ pub(crate) fn outcome(report: &RunReport) {
     }
 }
 
-fn failed(fault: &Fault, run_id: &str) -> Failure {
-    let message = format!("{} ({})", harmless(&fault.message), printable(&fault.code));
-    let go_on = || format!("`aiwf workflow resume {run_id}` goes on from there");
-    Failure::refused(message, fault.hint.as_deref().map_or_else(go_on, harmless))
+/// What a turn came to that did not work; `go_on` is what to do when its fault does not say.
+pub(crate) fn failed(fault: Option<&Fault>, go_on: &str) -> CommandError {
+    CommandError::TurnFailed {
+        message: fault.map_or("the run has failed".to_owned(), |fault| harmless(&fault.message)),
+        code: fault.map_or("UNKNOWN".to_owned(), |fault| printable(&fault.code)),
+        hint: fault.and_then(|fault| fault.hint.as_deref()).map_or_else(|| go_on.to_owned(), harmless),
+    }
 }
 
 /// A text as one word of a shell.

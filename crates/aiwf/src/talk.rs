@@ -12,6 +12,7 @@ use aiwf_engine::{Engine, NewRun, Run, RunError, RunKind, RunPhase, RunReport};
 
 use crate::agent_menu::{self, Chosen};
 use crate::call_args::{CallArgs, ServerArgs, TalkSignals};
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::line_editor::{LineEditor, Typed};
@@ -347,18 +348,12 @@ impl Talk<'_> {
         run_output::warnings(&report.warnings);
         match report.phase {
             RunPhase::Failed => {
-                let (code, message) = report
-                    .error
-                    .as_ref()
-                    .map_or(("UNKNOWN", "the run has failed"), |fault| (&fault.code, &fault.message));
-                if code == "ENGINE_ABORTED" {
+                let fault = report.error.as_ref();
+                if fault.is_some_and(|fault| fault.code == "ENGINE_ABORTED") {
                     output::note("stopped; say something, or /resume\n");
                 } else {
-                    let message = format!("{} ({})", harmless(message), printable(code));
-                    output::note_failure(&Failure::refused(
-                        message,
-                        "say something, or /resume, to try again",
-                    ));
+                    let go_on = "say something, or `/resume`, to try again";
+                    output::note_failure(&run_output::failed(fault, go_on).into());
                 }
             }
             RunPhase::Completed if report.kind == RunKind::Run => {
@@ -482,10 +477,7 @@ pub(crate) fn newest_run(engine: &Engine, package: Option<&str>) -> Result<Strin
             && run.package.as_deref() == package
     };
     let newest = engine.runs()?.into_iter().filter(is_open).max_by(|a, b| a.updated_at.cmp(&b.updated_at));
-    newest.map(|run| run.run_id).ok_or_else(|| {
-        let failure = Failure::refused("there is no run of this package", "choose a workflow from the menu");
-        Failure { code: Some("RUN_ID_INVALID"), ..failure }
-    })
+    newest.map(|run| run.run_id).ok_or_else(|| CommandError::NoRunOfPackage.into())
 }
 
 /// What a line asks for.

@@ -1,16 +1,16 @@
 //! A command line that makes no sense, said like every other error.
 //!
-//! In: what clap found. Out: a failure with the names in backticks, what is allowed, and one thing to do.
+//! In: what clap found. Out: an error of ours, with the words that name the command.
 
 use std::ffi::OsString;
+use std::num::{IntErrorKind, ParseIntError};
 
-use aiwf_engine::prompt::nearest;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::failure::Failure;
+use crate::usage_error::UsageError;
 
 /// What is wrong with the command line.
-pub(crate) fn failure(error: &clap::Error, command: &KnownCommand) -> Failure {
+pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageError {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -19,66 +19,53 @@ pub(crate) fn failure(error: &clap::Error, command: &KnownCommand) -> Failure {
         Some(ContextValue::Strings(texts)) => texts.as_slice(),
         _ => &[],
     };
-    let invalid_arg = text(ContextKind::InvalidArg).map(flag_of).unwrap_or_default();
-    let value = text(ContextKind::InvalidValue).unwrap_or_default();
-    let see_help = || format!("`{} --help` shows how it is used", command.words);
+    let flag = text(ContextKind::InvalidArg).map(flag_of).unwrap_or_default().to_owned();
+    let value = text(ContextKind::InvalidValue).unwrap_or_default().to_owned();
+    let (takes, known) = (command.takes(), command.sub_commands.clone());
+    let command_words = command.words.clone();
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let unknown = text(ContextKind::InvalidSubcommand).unwrap_or_default();
-            let known = command.sub_commands.iter().map(String::as_str);
-            Failure::usage(format!("unknown {} `{unknown}`", command.takes()), choice(unknown, known))
+            let word = text(ContextKind::InvalidSubcommand).unwrap_or_default().to_owned();
+            UsageError::UnknownSubCommand { takes, word, known }
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let known = list(command.sub_commands.iter().map(String::as_str));
-            Failure::usage(
-                format!("`{}` needs a {}", command.words, command.takes()),
-                format!("add one of {known}"),
-            )
+            UsageError::NoSubCommand { command: command_words, takes, known }
         }
-        ErrorKind::InvalidValue if value.is_empty() => {
-            Failure::usage(format!("`{invalid_arg}` needs a value"), see_help())
-        }
+        ErrorKind::InvalidValue if value.is_empty() => UsageError::NoValue {
+            flag,
+            command: command_words,
+            known: texts(ContextKind::ValidValue).to_vec(),
+        },
         ErrorKind::InvalidValue => {
-            let known = texts(ContextKind::ValidValue).iter().map(String::as_str);
-            Failure::usage(format!("unknown value `{value}` for `{invalid_arg}`"), choice(value, known))
+            UsageError::UnknownValue { flag, value, known: texts(ContextKind::ValidValue).to_vec() }
         }
         ErrorKind::ValueValidation => {
-            let reason = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
-            Failure::usage(format!("`{value}` does not fit `{invalid_arg}`: {reason}"), see_help())
+            let reason = std::error::Error::source(error).map(reason_of).unwrap_or_default();
+            UsageError::UnfitValue { flag, value, reason, command: command_words }
         }
         ErrorKind::UnknownArgument => {
-            let what = if invalid_arg.starts_with('-') { "flag" } else { "argument" };
-            let hint = match text(ContextKind::SuggestedArg) {
-                Some(close) => format!("did you mean `{close}`? `{} --help` lists all", command.words),
-                None => format!("`{} --help` lists what it takes", command.words),
-            };
-            Failure::usage(format!("unknown {what} `{invalid_arg}`"), hint)
+            let near = text(ContextKind::SuggestedArg).map(str::to_owned);
+            UsageError::UnknownArgument { given: flag, near, command: command_words }
         }
         ErrorKind::MissingRequiredArgument => {
-            let missing = texts(ContextKind::InvalidArg).iter().map(String::as_str);
-            let hint = if command.takes_input && missing.clone().all(|flag| flag_of(flag) != "--input") {
-                format!("give what is missing, or a document with `--input`; {}", see_help())
-            } else {
-                see_help()
-            };
-            Failure::usage(format!("missing {}", list(missing)), hint)
+            let missing = texts(ContextKind::InvalidArg).to_vec();
+            let takes_input = command.takes_input && missing.iter().all(|flag| flag_of(flag) != "--input");
+            UsageError::Missing {
+                missing,
+                command: command_words,
+                takes_input,
+                example: command.example.clone(),
+            }
         }
         ErrorKind::ArgumentConflict => {
             let prior = text(ContextKind::PriorArg).into_iter();
             let mut prior = prior.chain(texts(ContextKind::PriorArg).iter().map(String::as_str)).map(flag_of);
-            if let Some(other) = prior.find(|prior| *prior != invalid_arg) {
-                return Failure::usage(
-                    format!("`{invalid_arg}` and `{other}` cannot be given together"),
-                    format!("give one of them; {}", see_help()),
-                );
+            match prior.find(|prior| *prior != flag).map(str::to_owned) {
+                Some(other) => UsageError::Together { one: flag, other, command: command_words },
+                None => UsageError::Twice { flag },
             }
-            Failure::usage(format!("`{invalid_arg}` is given twice"), format!("give `{invalid_arg}` once"))
         }
-        ErrorKind::InvalidUtf8 => Failure::usage(
-            "an argument is not UTF-8 text",
-            "put such text into a file, or rename the file that it names",
-        ),
-        // What our flags cannot bring about, in clap's words.
+        ErrorKind::InvalidUtf8 => UsageError::NotUtf8,
         ErrorKind::NoEquals
         | ErrorKind::TooManyValues
         | ErrorKind::TooFewValues
@@ -87,36 +74,35 @@ pub(crate) fn failure(error: &clap::Error, command: &KnownCommand) -> Failure {
         | ErrorKind::DisplayVersion
         | ErrorKind::Io
         | ErrorKind::Format
-        | _ => Failure::usage(plain(&error.render().to_string()), see_help()),
+        | _ => UsageError::Other { message: plain(&error.render().to_string()), command: command_words },
     }
 }
 
+/// Why a value does not fit, with what would.
+fn reason_of(error: &(dyn std::error::Error + 'static)) -> String {
+    let Some(number) = error.downcast_ref::<ParseIntError>() else { return error.to_string() };
+    match number.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "expected a smaller number",
+        IntErrorKind::Zero => "expected a whole number from 1",
+        IntErrorKind::Empty | IntErrorKind::InvalidDigit | _ => "expected a whole number",
+    }
+    .to_owned()
+}
+
 /// A first word that is neither a command nor a profile.
-pub(crate) fn unknown_command(word: &str, profiles: &[String]) -> Failure {
+pub(crate) fn unknown_command(word: &str, profiles: &[String]) -> UsageError {
     let root = crate::cli::command();
-    let commands: Vec<&str> = root.get_subcommands().map(clap::Command::get_name).collect();
-    let hint = match nearest(word, commands.into_iter().chain(profiles.iter().map(String::as_str))) {
-        Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
-        None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
-    };
-    Failure::usage(format!("unknown command `{word}`"), hint)
+    let commands = root.get_subcommands().map(|command| command.get_name().to_owned());
+    UsageError::UnknownCommand {
+        word: word.to_owned(),
+        known: commands.chain(profiles.iter().cloned()).collect(),
+    }
 }
 
 /// A flag without the name of its value.
 fn flag_of(shown: &str) -> &str {
     let is_flag = shown.starts_with('-');
     shown.split(' ').next().filter(|_| is_flag).unwrap_or(shown)
-}
-
-fn choice<'a>(given: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    match nearest(given, known.clone()) {
-        Some(close) => format!("did you mean `{close}`? known: {}", list(known)),
-        None => format!("known: {}", list(known)),
-    }
-}
-
-fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The first paragraph of what clap says.
@@ -135,6 +121,8 @@ pub(crate) struct KnownCommand {
     pub(crate) name: String,
     sub_commands: Vec<String>,
     takes_input: bool,
+    /// The first example of its help, when it is short enough to stand in a hint.
+    example: Option<String>,
 }
 
 impl KnownCommand {
@@ -173,30 +161,32 @@ impl KnownCommand {
         };
         let takes_input =
             command.get_arguments().any(|argument| argument.get_id() == "input" && is_file(argument));
-        Self { words: words.join(" "), name, sub_commands, takes_input }
+        Self { words: words.join(" "), name, sub_commands, takes_input, example: example(command) }
     }
 
     /// What comes next: a recipe for those that build one, else a command.
     fn takes(&self) -> &'static str {
-        if matches!(self.name.as_str(), "prompt build" | "prompt preview") { "recipe" } else { "command" }
+        if matches!(self.name.as_str(), "prompt build" | "prompt preview" | "prompt send") {
+            "recipe"
+        } else {
+            "command"
+        }
     }
+}
+
+fn example(command: &clap::Command) -> Option<String> {
+    const LENGTH: usize = 80;
+    let help = command.get_after_help()?.to_string();
+    let line = help.lines().find_map(|line| {
+        let line = line.trim_start_matches("Example:").trim();
+        // Where the output goes is no part of the command.
+        let line = line.split(" > ").next().unwrap_or(line);
+        line.starts_with("aiwf ").then_some(line)
+    });
+    let is_whole = |line: &&str| !line.ends_with('\\') && !line.contains(['|', '<', '>', '`', '…']);
+    line.filter(is_whole).filter(|line| line.chars().count() <= LENGTH).map(str::to_owned)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn known(line: &str) -> KnownCommand {
-        let root = crate::cli::command();
-        KnownCommand::of(&root, line.split(' ').map(OsString::from))
-    }
-
-    #[test]
-    fn the_words_before_a_mistake_name_the_command() {
-        assert_eq!(known("aiwf --json prompt build chnge").name, "prompt build");
-        assert_eq!(known("aiwf --project-dir prompt template shw").name, "template");
-        assert_eq!(known("aiwf prompt build session --phase x").name, "prompt build");
-        assert_eq!(known("aiwf prompt build session --phase x").words, "aiwf prompt build session");
-        assert_eq!(known("aiwf promt").name, "");
-    }
-}
+#[path = "usage_tests.rs"]
+mod tests;

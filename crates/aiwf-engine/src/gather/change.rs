@@ -40,7 +40,8 @@ pub(super) fn gather(
     if document.agent.is_some() && document.phase.is_none() && document.system_prompt.is_none() {
         problems.push(Problem {
             source: Source::Input("agent".to_owned()),
-            message: "no template is used, since there is no phase".to_owned(),
+            message: "no template is used, since there is no phase: name one with `--phase`, or as `phase`"
+                .to_owned(),
         });
     }
     let system_prompt = match (&document.system_prompt, &document.phase) {

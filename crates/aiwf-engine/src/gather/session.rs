@@ -36,8 +36,9 @@ pub(super) fn gather(
                 problems.push(Problem {
                     source: Source::Input("fs_ability".to_owned()),
                     message: format!(
-                        "unknown ability `{}`, so nothing is said about saving the reply",
-                        shortened(name)
+                        "unknown ability `{}`, so nothing is said about saving the reply: known are {}",
+                        shortened(name),
+                        FsAbility::ALL.map(|ability| format!("`{}`", ability.as_str())).join(", ")
                     ),
                 });
                 DocumentFsAbility::Unknown

@@ -291,7 +291,10 @@ impl StateDesk for Desk {
     fn intend(&mut self, by: StateWriter, before: &str, after: &str) -> Result<(), ToolError> {
         // What the disk says may name a real path, and the model can do nothing about it.
         self.announce(by, before, after).map_err(|_not_recorded| {
-            ToolError::new(ErrorCode::Internal, "the change could not be put on record, so it was not done")
+            ToolError::new(
+                ErrorCode::Internal,
+                "the change could not be put on record, so it was not done: tell the user",
+            )
         })
     }
 

@@ -332,8 +332,11 @@ impl RunTools {
 
     fn call_mcp(&self, call: &ToolCall, stop: &Stop) -> Result<Done, ToolError> {
         let Some(mcp) = &self.mcp else {
-            let reason =
-                if call.name.contains("__") { "is not available: MCP is disabled" } else { "does not exist" };
+            let reason = if call.name.contains("__") {
+                "is not available, since MCP is disabled: go on without it"
+            } else {
+                "does not exist: call one that you were given"
+            };
             return Err(not_available(&call.name, reason));
         };
         let tool = mcp.allowed(&call.name).map_err(|refusal| {

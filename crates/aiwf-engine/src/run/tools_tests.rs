@@ -373,7 +373,10 @@ fn what_is_wrong_has_its_code() {
         json!({ "path": "@project/a", "startLine": format!("{real} \"x\"") }),
         "E_INVALID_ARGS",
     );
-    assert_eq!(error["message"], "invalid arguments: invalid type: string, expected u64");
+    assert_eq!(
+        error["message"],
+        "invalid arguments (invalid type: string, expected u64): correct them, then call again"
+    );
     for broken in [json!("{\"path\": "), json!([1]), json!(7), json!(true)] {
         place.fails("fs.read", broken, "TOOL_ARGS_INVALID_JSON");
     }
@@ -400,7 +403,7 @@ fn what_is_not_listed_cannot_be_called() {
         }
     }
     let error = place.fails("mcp__web__say", json!({}), "TOOL_NOT_AVAILABLE");
-    assert!(error["message"].as_str().unwrap().ends_with("MCP is disabled"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("MCP is disabled"), "{error}");
 }
 
 #[test]

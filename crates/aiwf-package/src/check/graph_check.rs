@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Check;
 use crate::condition;
 use crate::finding::Finding;
+use crate::finding_code::FindingCode;
 use crate::graph::{Edge, Graph, NodeType};
 use crate::schema::short;
 
@@ -14,7 +15,7 @@ impl Check<'_> {
         for (idx, node) in graph.nodes().iter().enumerate() {
             if let Some(first) = seen.get(node.id.as_str()) {
                 let message = format!("node id `{}` is given twice: first at /nodes/{first}", node.id);
-                self.add(Finding::error("duplicate-node", path, format!("/nodes/{idx}/id"), message));
+                self.add(Finding::new(FindingCode::DuplicateNode, path, format!("/nodes/{idx}/id"), message));
             } else {
                 seen.insert(&node.id, idx);
             }
@@ -26,30 +27,36 @@ impl Check<'_> {
             self.exists(&node.file, path, &format!("/nodes/{idx}/file"));
             if node.node_type == NodeType::Subworkflow {
                 let message = format!("node `{}` is a subworkflow, which runs as an ordinary step", node.id);
-                self.add(Finding::warning("subworkflow", path, format!("/nodes/{idx}/type"), message));
+                self.add(Finding::new(FindingCode::Subworkflow, path, format!("/nodes/{idx}/type"), message));
             }
         }
         if graph.node(graph.entry_node_id()).is_none() {
             let message = format!("entry node `{}` is not a node of the graph", graph.entry_node_id());
-            self.add(Finding::error("unknown-entry", path, "/entryNodeId", message));
+            self.add(Finding::new(FindingCode::UnknownEntry, path, "/entryNodeId", message));
         }
         let mut ways: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
         for (idx, edge) in graph.edges().iter().enumerate() {
             for (key, id) in [("from", &edge.from), ("to", &edge.to)] {
                 if graph.node(id).is_none() {
                     let message = format!("node `{id}` is not in the graph");
-                    self.add(Finding::error("dangling-edge", path, format!("/edges/{idx}/{key}"), message));
+                    self.add(Finding::new(
+                        FindingCode::DanglingEdge,
+                        path,
+                        format!("/edges/{idx}/{key}"),
+                        message,
+                    ));
                 }
             }
             if let Some(first) = ways.insert((&edge.from, &edge.to, &edge.label), idx) {
                 let message = format!("edge is the same as /edges/{first}");
-                self.add(Finding::warning("duplicate-edge", path, format!("/edges/{idx}"), message));
+                self.add(Finding::new(FindingCode::DuplicateEdge, path, format!("/edges/{idx}"), message));
             }
             if let Some(expression) = &edge.condition_expr
                 && let Err(error) = condition::check(expression)
             {
                 let pointer = format!("/edges/{idx}/conditionExpr");
-                self.add(Finding::warning("unusable-condition", path, pointer, error.to_string()));
+                let finding = Finding::new(FindingCode::UnusableCondition, path, pointer, error.to_string());
+                self.add(finding.with_hint(error.hint()));
             }
         }
         self.ways(path, graph);
@@ -63,25 +70,27 @@ impl Check<'_> {
         if !has_end {
             let message =
                 "has no end node: a run is complete only when `variables.workflowStatus` is `complete`";
-            self.add(Finding::warning("no-end", path, "/nodes", message));
+            self.add(Finding::new(FindingCode::NoEnd, path, "/nodes", message));
         }
         for (idx, node) in graph.nodes().iter().enumerate() {
             let pointer = format!("/nodes/{idx}");
             if has_entry && !reached.contains(node.id.as_str()) {
                 let message =
                     format!("node `{}` cannot be reached from `{}`", node.id, graph.entry_node_id());
-                self.add(Finding::warning("unreachable", path, pointer.clone(), message).with_key("id"));
+                self.add(
+                    Finding::new(FindingCode::Unreachable, path, pointer.clone(), message).with_key("id"),
+                );
             }
             let edges: Vec<&Edge> = graph.edges_from(&node.id).collect();
             let defaults = edges.iter().filter(|edge| edge.is_default).count();
             if defaults > 1 {
                 let message = format!("node `{}` has {defaults} default edges: one is enough", node.id);
-                self.add(Finding::warning("several-defaults", path, pointer.clone(), message));
+                self.add(Finding::new(FindingCode::SeveralDefaults, path, pointer.clone(), message));
             }
             match node.node_type {
                 NodeType::End if !edges.is_empty() => {
                     let message = format!("end node `{}` has an edge out of it", node.id);
-                    self.add(Finding::warning("end-goes-on", path, pointer, message));
+                    self.add(Finding::new(FindingCode::EndGoesOn, path, pointer, message));
                 }
                 NodeType::Decision => {
                     if edges.len() < 2 {
@@ -90,14 +99,14 @@ impl Check<'_> {
                             node.id,
                             if edges.is_empty() { "nothing" } else { "one edge" }
                         );
-                        self.add(Finding::warning("no-choice", path, pointer.clone(), message));
+                        self.add(Finding::new(FindingCode::NoChoice, path, pointer.clone(), message));
                     }
                     if defaults == 0 {
                         let labels: Vec<String> =
                             edges.iter().map(|edge| format!("`{}`", short(&edge.label))).collect();
                         let message = format!("decision `{}` has no default edge", node.id);
-                        let finding =
-                            Finding::warning("no-default", path, pointer, message).with_key("isDefault");
+                        let finding = Finding::new(FindingCode::NoDefault, path, pointer, message)
+                            .with_key("isDefault");
                         self.add(if labels.is_empty() {
                             finding
                         } else {
@@ -107,7 +116,7 @@ impl Check<'_> {
                 }
                 NodeType::Step | NodeType::Merge | NodeType::Subworkflow if edges.is_empty() && has_end => {
                     let message = format!("node `{}` has no edge out of it and is no end", node.id);
-                    self.add(Finding::warning("dead-end", path, pointer, message));
+                    self.add(Finding::new(FindingCode::DeadEnd, path, pointer, message));
                 }
                 NodeType::Step | NodeType::Merge | NodeType::Subworkflow | NodeType::End => {}
             }
@@ -118,6 +127,6 @@ impl Check<'_> {
 pub(super) fn unknown_agent(path: &str, pointer: &str, agent: &str, known: &BTreeSet<String>) -> Finding {
     let known: Vec<String> = known.iter().map(|id| format!("`{id}`")).collect();
     let message = format!("agent `{}` is not one of the package's", short(agent));
-    Finding::error("unknown-agent", path, pointer, message)
-        .with_hint(format!("its agents are {}", known.join(", ")))
+    let finding = Finding::new(FindingCode::UnknownAgent, path, pointer, message);
+    if known.is_empty() { finding } else { finding.with_hint(format!("name one of {}", known.join(", "))) }
 }

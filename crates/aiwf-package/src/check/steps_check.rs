@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::Check;
 use super::graph_check::unknown_agent;
 use crate::finding::Finding;
+use crate::finding_code::FindingCode;
 use crate::graph::{Graph, Node};
 use crate::schema::{Schema, short};
 
@@ -25,7 +26,7 @@ impl Check<'_> {
                     "says node `{id}`, and `{graph_path}` has it as node `{}` at /nodes/{idx}",
                     node.id
                 );
-                self.add(Finding::error("node-mismatch", &node.file, "/nodeId", message));
+                self.add(Finding::new(FindingCode::NodeMismatch, &node.file, "/nodeId", message));
                 continue;
             }
             if let (Some(agent), Some(known)) = (text("agentId"), agent_ids)
@@ -36,7 +37,8 @@ impl Check<'_> {
             let mut differ = |key: &str, here: &str, there: &str| {
                 let message = format!("`{key}` is {here} here and {there} in the graph, which decides");
                 self.add(
-                    Finding::warning("step-disagrees", &node.file, format!("/{key}"), message).with_key(key),
+                    Finding::new(FindingCode::StepDisagrees, &node.file, format!("/{key}"), message)
+                        .with_key(key),
                 );
             };
             let quoted = |value: Option<&str>| {
@@ -92,7 +94,8 @@ impl Check<'_> {
                     short(text("label"))
                 );
                 self.add(
-                    Finding::warning("step-disagrees", &node.file, pointer, message).with_key("transitions"),
+                    Finding::new(FindingCode::StepDisagrees, &node.file, pointer, message)
+                        .with_key("transitions"),
                 );
                 continue;
             };
@@ -103,8 +106,8 @@ impl Check<'_> {
                     "`isDefault` is {is_default} here and {} in the graph, which decides",
                     edge.is_default
                 );
-                self.add(Finding::warning(
-                    "step-disagrees",
+                self.add(Finding::new(
+                    FindingCode::StepDisagrees,
                     &node.file,
                     format!("{pointer}/isDefault"),
                     message,
@@ -122,7 +125,7 @@ impl Check<'_> {
                     edge.to,
                     short(&edge.label)
                 );
-                self.add(Finding::warning("step-disagrees", &node.file, "/transitions", message));
+                self.add(Finding::new(FindingCode::StepDisagrees, &node.file, "/transitions", message));
             }
         }
     }
@@ -132,7 +135,7 @@ impl Check<'_> {
         let current = data.get("currentNodeId").and_then(Value::as_str).unwrap_or_default().trim();
         if !current.is_empty() && graph.node(current).is_none() {
             let message = format!("node `{}` is not in the graph; a run begins at its entry", short(current));
-            self.add(Finding::warning("unknown-current-node", path, "/currentNodeId", message));
+            self.add(Finding::new(FindingCode::UnknownCurrentNode, path, "/currentNodeId", message));
         }
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         for link in links(text) {
@@ -144,7 +147,7 @@ impl Check<'_> {
                 if directory.is_empty() { target.to_owned() } else { format!("{directory}/{target}") };
             if is_package_file && !self.files.contains_key(target) && !self.files.contains_key(&beside) {
                 let message = format!("links to `{}`, which is not in the package", short(target));
-                self.add(Finding::warning("broken-link", path, "", message));
+                self.add(Finding::new(FindingCode::BrokenLink, path, "", message));
             }
         }
     }

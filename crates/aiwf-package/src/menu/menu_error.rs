@@ -79,7 +79,7 @@ impl MenuError {
                 format!("name one of {} in the menu", listed(known))
             }
             Self::NotLoaded { .. } => {
-                "correct the file or the menu: paths are relative to the package".to_owned()
+                "put the file in place, or correct the menu: a path without a mount is relative to the package".to_owned()
             }
             Self::Denied { .. } => {
                 "begin the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package"

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::{RuleFiles, UNIVERSAL};
 use crate::manifest::MANIFEST;
 use crate::problem::{ProfileProblem, known_hint};
+use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::scope::Scope;
 
 /// Reports named files that do not exist or are not text.
@@ -56,10 +57,10 @@ fn text_of<'a>(
     let Some(bytes) = files.get(path) else {
         let message = format!("standards file `{root}/{path}` does not exist");
         let hint = known_hint(path, files.keys().copied());
-        return Err(ProfileProblem::new(MANIFEST, line, message).with_hint(hint));
+        return Err(ProfileProblem::new(Kind::NoStandardsFile, MANIFEST, line, message).with_hint(hint));
     };
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes.iter().take(error.valid_up_to()).filter(|byte| **byte == b'\n').count() + 1;
-        ProfileProblem::new(&format!("{root}/{path}"), line, "not UTF-8")
+        ProfileProblem::new(Kind::NotUtf8, &format!("{root}/{path}"), line, "not UTF-8 text")
     })
 }

@@ -12,6 +12,7 @@ use serde_saphyr::{alias_limits, budget, options};
 
 use super::RuleFiles;
 use crate::problem::{ProfileProblem, excerpt};
+use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::scope::Scope;
 
 const SUFFIXES: [&str; 2] = [".rules.yml", ".rules.yaml"];
@@ -66,7 +67,7 @@ pub(super) fn read_rules(files: &RuleFiles<'_>, root: &str) -> Result<Vec<Catego
     for (path, bytes) in rule_files {
         let path = format!("{root}/{path}");
         let Ok(text) = std::str::from_utf8(bytes) else {
-            problems.push(ProfileProblem::new(&path, 0, "not UTF-8"));
+            problems.push(ProfileProblem::new(Kind::NotUtf8, &path, 0, "not UTF-8 text"));
             continue;
         };
         let mut reader = RuleReader { path: &path, text, rules: Vec::new(), problems: Vec::new() };
@@ -77,13 +78,11 @@ pub(super) fn read_rules(files: &RuleFiles<'_>, root: &str) -> Result<Vec<Catego
                 Some((other, _)) if *other == path => {
                     let line = line_of(text, &rule.id, 1);
                     let message = format!("rule `{}` is given twice in this file", rule.id);
-                    problems.push(ProfileProblem::new(&path, line, message));
+                    problems.push(ProfileProblem::new(Kind::RepeatedRule, &path, line, message));
                 }
                 Some((other, other_line)) => {
                     let message = format!("rule `{}` is also in `{other}` line {other_line}", rule.id);
-                    problems.push(
-                        ProfileProblem::new(&path, line, message).with_hint("give each rule its own id"),
-                    );
+                    problems.push(ProfileProblem::new(Kind::RepeatedRule, &path, line, message));
                 }
                 None => {
                     seen.insert(rule.id.clone(), (path.clone(), line));
@@ -92,15 +91,14 @@ pub(super) fn read_rules(files: &RuleFiles<'_>, root: &str) -> Result<Vec<Catego
         }
         if reader.rules.is_empty() && reader.problems.is_empty() {
             let message = "no rule in this file";
-            let hint = "write rules as `JPA-001: \"C: text\"`";
-            reader.problems.push(ProfileProblem::new(&path, 1, message).with_hint(hint));
+            reader.problems.push(ProfileProblem::new(Kind::NoRules, &path, 1, message));
         }
         problems.append(&mut reader.problems);
         categories.push(Category { title, rules: reader.rules });
     }
     if categories.is_empty() && problems.is_empty() {
         let message = "no `*.rules.yml` file in the directory of the standards";
-        problems.push(ProfileProblem::new(root, 0, message));
+        problems.push(ProfileProblem::new(Kind::NoRules, root, 0, message));
     }
     if problems.is_empty() { Ok(categories) } else { Err(problems) }
 }
@@ -133,8 +131,7 @@ pub(super) fn bundle(
     if n_rules == 0 {
         let name = scope.map_or("", |scope| scope.name.as_str());
         let message = format!("no rule is for scope `{name}`");
-        let hint = "look at `rules` of the scope in `profile.toml`";
-        return Err(vec![ProfileProblem::new(root, 0, message).with_hint(hint)]);
+        return Err(vec![ProfileProblem::new(Kind::NoRulesForScope, root, 0, message)]);
     }
     Ok(bundle)
 }
@@ -166,13 +163,13 @@ impl RuleReader<'_> {
             }
             Ok(Value::Array(items)) => self.list(&items),
             Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
-                self.add(1, "not a mapping of rules".to_owned());
+                self.add(Kind::NotARule, 1, "not a mapping of rules".to_owned());
             }
             Err(error) => {
                 let line =
                     error.location().map_or(1, |location| usize::try_from(location.line()).unwrap_or(1));
                 let reason = error.to_string();
-                self.add(line, format!("not valid YAML: {}", excerpt(&reason)));
+                self.add(Kind::NotYaml, line, format!("not valid YAML: {}", excerpt(&reason)));
             }
         }
         title
@@ -189,7 +186,7 @@ impl RuleReader<'_> {
                 Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                     let message =
                         format!("`{}` is neither a rule with an id like `JPA-001` nor a group", excerpt(key));
-                    self.add(line_of(self.text, key, 0), message);
+                    self.add(Kind::NotARule, line_of(self.text, key, 0), message);
                 }
             }
         }
@@ -198,16 +195,20 @@ impl RuleReader<'_> {
     fn list(&mut self, items: &[Value]) {
         for item in items {
             let Value::Object(fields) = item else {
-                self.add(0, "an item of a list is not a rule with `id`, `severity` and `text`".to_owned());
+                self.add(
+                    Kind::NotARule,
+                    0,
+                    "an item of a list is not a rule with `id`, `severity` and `text`".to_owned(),
+                );
                 continue;
             };
             match fields.get("id") {
                 Some(Value::String(id)) if is_rule_id(id) => self.object_rule(id, fields),
                 Some(Value::String(id)) => {
                     let message = format!("`{}` is not a rule id like `JPA-001`", excerpt(id));
-                    self.add(line_of(self.text, id, 0), message);
+                    self.add(Kind::NotARule, line_of(self.text, id, 0), message);
                 }
-                _ => self.add(0, "a rule in a list has no `id`".to_owned()),
+                _ => self.add(Kind::NotARule, 0, "a rule in a list has no `id`".to_owned()),
             }
         }
     }
@@ -215,10 +216,10 @@ impl RuleReader<'_> {
     fn object_rule(&mut self, id: &str, fields: &serde_json::Map<String, Value>) {
         let line = line_of(self.text, id, 0);
         for key in fields.keys().filter(|key| !matches!(key.as_str(), "id" | "severity" | "text")) {
-            self.add(line, format!("rule `{id}` has unknown key `{}`", excerpt(key)));
+            self.add(Kind::UnknownKey, line, format!("rule `{id}` has unknown key `{}`", excerpt(key)));
         }
         let Some(Value::String(text)) = fields.get("text") else {
-            self.add(line, format!("rule `{id}` has no `text`"));
+            self.add(Kind::EmptyRule, line, format!("rule `{id}` has no `text`"));
             return;
         };
         match fields.get("severity") {
@@ -230,7 +231,7 @@ impl RuleReader<'_> {
                 let shown = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
                 let message =
                     format!("severity of rule `{id}` is `{}`, not `C`, `M` or `m`", excerpt(&shown));
-                self.add(line, message);
+                self.add(Kind::BadSeverity, line, message);
             }
         }
     }
@@ -245,14 +246,14 @@ impl RuleReader<'_> {
         };
         let text = one_line(text);
         if text.is_empty() {
-            self.add(line_of(self.text, id, 0), format!("rule `{id}` is empty"));
+            self.add(Kind::EmptyRule, line_of(self.text, id, 0), format!("rule `{id}` is empty"));
             return;
         }
         self.rules.push(Rule { id: id.to_owned(), severity, text });
     }
 
-    fn add(&mut self, line: usize, message: String) {
-        self.problems.push(ProfileProblem::new(self.path, line, message));
+    fn add(&mut self, kind: Kind, line: usize, message: String) {
+        self.problems.push(ProfileProblem::new(kind, self.path, line, message));
     }
 }
 

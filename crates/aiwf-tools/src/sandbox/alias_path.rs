@@ -51,10 +51,10 @@ impl AliasPath {
         let refuse =
             |reason: &str| Err(violation(None, text, reason, format!("path `{}` {reason}", shown(text))));
         if text.len() > MAX_PATH_BYTES {
-            return refuse("is longer than a path can be");
+            return refuse("is longer than a path can be: shorten it");
         }
         if text.contains('\0') {
-            return refuse("holds a NUL");
+            return refuse("holds a NUL: leave it out");
         }
         let normal = text.replace('\\', "/");
         let (head, rest) = normal.split_once('/').unwrap_or((&normal, ""));
@@ -76,13 +76,14 @@ impl AliasPath {
         let mut parts: Vec<String> = Vec::new();
         for part in normal.split('/').filter(|part| !matches!(*part, "" | ".")) {
             let fault = if part == "~" && parts.is_empty() {
-                Some("names a home directory")
+                Some("names a home directory: name a file of the mount")
             } else {
                 name_fault(part)
             };
             if let Some(reason) = fault {
                 let text = format!("{}/{normal}", mount.as_str());
-                let message = format!("path `{}` {reason}", shown(&text));
+                let advice = if reason.contains(": ") { "" } else { ": use another name" };
+                let message = format!("path `{}` {reason}{advice}", shown(&text));
                 return Err(violation(Some(mount), &text, reason, message));
             }
             parts.push(part.to_owned());
@@ -133,7 +134,10 @@ impl AliasPath {
 
     /// There is nothing at this path.
     pub(super) fn missing(&self) -> ToolError {
-        ToolError::new(ErrorCode::NotFound, format!("`{self}` does not exist"))
+        ToolError::new(
+            ErrorCode::NotFound,
+            format!("`{self}` does not exist: list the directory above it, or search"),
+        )
     }
 }
 

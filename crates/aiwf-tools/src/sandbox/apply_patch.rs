@@ -138,7 +138,9 @@ pub fn apply_patch(
 ) -> Result<Written, ToolError> {
     let path = AliasPath::parse(&args.path)?;
     if path.mount() != Mount::State {
-        return Err(path.violation("is not under `@state`: only front matter there can be patched"));
+        return Err(path.violation(
+            "is not under `@state`, where alone front matter can be patched: write the whole file",
+        ));
     }
     let before = before(mounts, &path, args.patch.if_match_sha256.as_deref())?;
     let Some(bytes) = before.as_ref().and_then(|before| before.bytes.as_deref()) else {
@@ -146,7 +148,7 @@ pub fn apply_patch(
     };
     let invalid = |message: String| ToolError::new(ErrorCode::InvalidFrontMatter, message);
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| invalid(format!("`{path}` is not UTF-8 text: {error}")))?;
+        .map_err(|error| invalid(format!("`{path}` is not UTF-8 text ({error}): write the whole file")))?;
     let after = args.patch.update.apply(text).map_err(|error| invalid(format!("`{path}`: {error}")))?;
     replace(mounts, limits, &path, before.as_ref(), after.as_bytes(), gate)?;
     let sha256 = aiwf_store::sha256_hex(after.as_bytes());

@@ -23,7 +23,8 @@ pub struct ListArgs {
 pub fn list(mounts: &Mounts, args: &ListArgs) -> Result<Value, ToolError> {
     let path = AliasPath::parse(&args.path)?;
     let directory = mounts.directory(&path)?;
-    let entries = directory.entries().or(Err(path.violation("could not be listed")))?;
+    let entries =
+        directory.entries().or(Err(path.violation("could not be listed: list another directory")))?;
     let mut names: Vec<String> = entries
         .into_iter()
         .filter(|entry| !entry.name.starts_with('.'))

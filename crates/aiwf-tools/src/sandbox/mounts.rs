@@ -54,7 +54,9 @@ impl Mounts {
             Mount::Package => &self.package,
             Mount::State => &self.state,
         };
-        root.as_ref().ok_or_else(|| path.violation("is not there: this conversation has no such mount"))
+        root.as_ref().ok_or_else(|| {
+            path.violation("is not there, since this conversation has no such mount: use another one")
+        })
     }
 
     /// Opens a directory.
@@ -83,7 +85,7 @@ impl Mounts {
                 match n_read {
                     Ok(n) if n as u64 > limit => Err(ToolError::new(
                         ErrorCode::ReadLimit,
-                        format!("`{path}` has more than {limit} bytes"),
+                        format!("`{path}` has more than {limit} bytes: use a smaller file"),
                     )),
                     Ok(_) => Ok(Some(bytes)),
                     Err(error) => Err(error_of(path, error.into())),
@@ -153,7 +155,7 @@ pub(super) fn is_protected(mount: Mount, name: &str) -> bool {
 
 fn allowed(path: &AliasPath, access: Access) -> Result<(), ToolError> {
     if path.parts().iter().any(|part| is_protected(path.mount(), part)) {
-        return Err(path.violation("is protected: `.aiwf` and `.git` cannot be read or written"));
+        return Err(path.violation("is protected, as `.aiwf` and `.git` always are: use another path"));
     }
     match (access, path.mount()) {
         (Access::Write, Mount::Package) => {
@@ -162,7 +164,7 @@ fn allowed(path: &AliasPath, access: Access) -> Result<(), ToolError> {
         (Access::Write, Mount::State)
             if path.parts().first().is_some_and(|first| folded(first) == ENGINES_OWN) =>
         {
-            Err(path.violation("is read only: logs are written by the engine"))
+            Err(path.violation("is read only, since the engine writes its logs there: use another path"))
         }
         _ => Ok(()),
     }
@@ -171,18 +173,24 @@ fn allowed(path: &AliasPath, access: Access) -> Result<(), ToolError> {
 fn error_of(path: &AliasPath, error: ConfinedError) -> ToolError {
     match error {
         ConfinedError::Missing => path.missing(),
-        ConfinedError::Link => path.violation("is a link, or lies behind one"),
-        ConfinedError::Special => path.violation("is a pipe, a socket or a device"),
-        ConfinedError::NotAName => path.violation("is not a path of a file"),
-        ConfinedError::NotADirectory => {
-            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` needs a directory where a file is"))
+        ConfinedError::Link => {
+            path.violation("is a link, or lies behind one: use the path of the file itself")
         }
+        ConfinedError::Special => path.violation("is a pipe, a socket or a device: use a regular file"),
+        ConfinedError::NotAName => path.violation("is not a path of a file: use another name"),
+        ConfinedError::NotADirectory => ToolError::new(
+            ErrorCode::InvalidArgs,
+            format!("`{path}` needs a directory where a file is: use another path"),
+        ),
         ConfinedError::IsADirectory => {
-            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` is a directory"))
+            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` is a directory: name a file in it"))
         }
         ConfinedError::System(error) => {
             // The kind alone: the system's own words may name a real path.
-            ToolError::new(ErrorCode::Internal, format!("`{path}` could not be used: {}", error.kind()))
+            ToolError::new(
+                ErrorCode::Internal,
+                format!("`{path}` could not be used ({}): tell the user", error.kind()),
+            )
         }
     }
 }

@@ -123,7 +123,7 @@ fn missing_directories_are_made_for_a_write_and_a_file_in_the_way_is_said() {
     let error = world.mounts.file(&alias("@project/none/x")).unwrap_err();
     assert_eq!(
         (error.code, error.message.as_str()),
-        (ErrorCode::NotFound, "`@project/none/x` does not exist")
+        (ErrorCode::NotFound, "`@project/none/x` does not exist: list the directory above it, or search")
     );
 }
 

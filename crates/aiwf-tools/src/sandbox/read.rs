@@ -40,9 +40,13 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
     let mut line: u64 = 1;
     let mut kept: Vec<u8> = Vec::new();
     let mut n_wanted: u64 = 0;
+    let mut is_line_ended = false;
     loop {
         let piece = reader.fill_buf().map_err(|error| {
-            ToolError::new(ErrorCode::Internal, format!("`{path}` could not be read: {}", error.kind()))
+            ToolError::new(
+                ErrorCode::Internal,
+                format!("`{path}` could not be read ({}): tell the user", error.kind()),
+            )
         })?;
         if piece.is_empty() {
             break;
@@ -50,6 +54,7 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
         hasher.update(piece);
         n_bytes += piece.len() as u64;
         let n_piece = piece.len();
+        is_line_ended = piece.ends_with(b"\n");
         if window.is_whole() {
             keep(&mut kept, &mut n_wanted, piece, limits.max_read_bytes);
         } else {
@@ -66,18 +71,23 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
     if !window.is_whole() {
         if is_cut {
             let message = format!(
-                "the lines asked for have {n_wanted} bytes, and one read may return {}",
+                "the lines asked for have {n_wanted} bytes, and one read may return {}: ask for fewer lines",
                 limits.max_read_bytes
             );
             let details = json!({ "bytes": n_wanted, "maxReadBytes": limits.max_read_bytes });
             return Err(ToolError::new(ErrorCode::ReadLimit, message).with_details(details));
         }
         if window.first > line {
-            return Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` has only {line} lines")));
+            let n_lines = line - u64::from(is_line_ended);
+            let message = format!("`{path}` has only {n_lines} lines: ask for lines up to there");
+            return Err(ToolError::new(ErrorCode::InvalidArgs, message));
         }
     }
     let text = text_of(kept, is_cut).ok_or_else(|| {
-        ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` is not UTF-8 text ({n_bytes} bytes)"))
+        ToolError::new(
+            ErrorCode::InvalidArgs,
+            format!("`{path}` is not UTF-8 text ({n_bytes} bytes): read another file"),
+        )
     })?;
     let sha256 = hex(&hasher.finalize());
     let path = path.to_string();
@@ -101,10 +111,13 @@ impl Window {
     fn of(args: &ReadArgs) -> Result<Self, ToolError> {
         let window = Self { first: args.start_line.unwrap_or(1), last: args.end_line.unwrap_or(u64::MAX) };
         if window.first == 0 || window.last == 0 {
-            return Err(ToolError::new(ErrorCode::InvalidArgs, "lines are counted from 1"));
+            return Err(ToolError::new(
+                ErrorCode::InvalidArgs,
+                "lines are counted from 1: ask for startLine and endLine from 1",
+            ));
         }
         if window.last < window.first {
-            let message = format!("endLine {} is before startLine {}", window.last, window.first);
+            let message = format!("endLine {} is before startLine {}: swap them", window.last, window.first);
             return Err(ToolError::new(ErrorCode::InvalidArgs, message));
         }
         Ok(window)

@@ -98,7 +98,7 @@ pub fn search(mounts: &Mounts, limits: FsLimits, args: &SearchArgs) -> Result<Va
 fn matcher(pattern: &str) -> Result<RegexMatcher, ToolError> {
     let invalid = |message: String| ToolError::new(ErrorCode::InvalidArgs, message);
     if pattern.is_empty() {
-        return Err(invalid("pattern is empty".to_owned()));
+        return Err(invalid("pattern is empty: give a text, or an expression like `/^use /`".to_owned()));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.line_terminator(Some(b'\n')).size_limit(4 * 1024 * 1024).dfa_size_limit(8 * 1024 * 1024);
@@ -110,7 +110,19 @@ fn matcher(pattern: &str) -> Result<RegexMatcher, ToolError> {
         Some((expression, flags)) => builder.case_insensitive(!flags.is_empty()).build(expression),
         None => builder.fixed_strings(true).build(pattern),
     };
-    built.map_err(|error| invalid(format!("pattern cannot be searched for: {error}")))
+    built.map_err(|error| {
+        invalid(format!(
+            "pattern cannot be searched for ({}): correct it, or give a plain text",
+            one_line(&error)
+        ))
+    })
+}
+
+/// What a library says about an expression, without the picture it draws.
+fn one_line(error: &impl std::fmt::Display) -> String {
+    let text = error.to_string();
+    let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    line.trim().trim_start_matches("error: ").to_owned()
 }
 
 struct Walk {

@@ -79,8 +79,11 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// An error without details.
+    /// An error without details; the message says what is wrong and, after a colon, what to do about it.
+    #[cfg_attr(test, track_caller)]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        #[cfg(test)]
+        tests::note_place(std::panic::Location::caller());
         Self { code, message: message.into(), details: None }
     }
 
@@ -104,8 +107,16 @@ impl ToolError {
 /// The arguments of a call; unknown, missing and mistyped ones are named.
 pub fn parse_args<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
     if !args.is_object() {
-        return Err(ToolError::new(ErrorCode::InvalidArgs, "arguments are not a JSON object"));
+        return Err(ToolError::new(ErrorCode::InvalidArgs, "arguments are not a JSON object: send one"));
     }
-    serde_json::from_value(args)
-        .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, format!("invalid arguments: {error}")))
+    serde_json::from_value(args).map_err(|error| {
+        ToolError::new(
+            ErrorCode::InvalidArgs,
+            format!("invalid arguments ({error}): correct them, then call again"),
+        )
+    })
 }
+
+#[cfg(test)]
+#[path = "tool_error_tests.rs"]
+mod tests;

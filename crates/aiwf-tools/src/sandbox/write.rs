@@ -110,7 +110,7 @@ pub(super) fn before(
     {
         let message = match &sha256 {
             Some(_) => format!("`{path}` has changed since it was read: read it again"),
-            None => format!("`{path}` does not exist, so it cannot have that hash"),
+            None => format!("`{path}` does not exist, so it cannot have that hash: leave ifMatchSha256 out"),
         };
         let details = json!({ "expected": expected, "actual": sha256 });
         return Err(ToolError::new(ErrorCode::PreconditionFailed, message).with_details(details));
@@ -129,7 +129,7 @@ pub(super) fn replace(
 ) -> Result<(), ToolError> {
     if content.len() as u64 > limits.max_write_bytes {
         let message = format!(
-            "the content has {} bytes, and one write may take {}",
+            "the content has {} bytes, and one write may take {}: write less, or several files",
             content.len(),
             limits.max_write_bytes
         );
@@ -149,7 +149,10 @@ fn hash_of(file: std::fs::File, path: &AliasPath) -> Result<String, ToolError> {
     let mut hasher = Sha256::new();
     loop {
         let bytes = reader.fill_buf().map_err(|error| {
-            ToolError::new(ErrorCode::Internal, format!("`{path}` could not be read: {}", error.kind()))
+            ToolError::new(
+                ErrorCode::Internal,
+                format!("`{path}` could not be read ({}): tell the user", error.kind()),
+            )
         })?;
         if bytes.is_empty() {
             return Ok(hex(&hasher.finalize()));

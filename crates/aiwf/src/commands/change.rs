@@ -529,11 +529,9 @@ mod tests {
 
     #[test]
     fn hints_name_the_commands_of_changes() {
-        let failure = Failure::refused(
-            "another aiwf is working on this session",
-            "`aiwf restore ID plan.md` brings it back; `aiwf approve ID --rebind` accepts it; `aiwf change list`",
-        );
-        let failure = in_words_of_changes(failure, Some("login"));
+        let hint = "`aiwf restore ID plan.md` brings it back; `aiwf approve ID --rebind` accepts it; `aiwf change list`";
+        let taken = Failure::from(aiwf_engine::SessionError::Lock(aiwf_engine::LockError::Taken));
+        let failure = in_words_of_changes(Failure { hint: Some(hint.to_owned()), ..taken }, Some("login"));
         assert_eq!(failure.message, "another aiwf is working on this change");
         assert_eq!(
             failure.hint.as_deref(),

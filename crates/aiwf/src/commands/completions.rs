@@ -19,7 +19,7 @@ pub(crate) fn run(shell: Shell, engine: &Engine) -> Result<Exit, Failure> {
 }
 
 /// The command line with the commands of every profile that can be read.
-pub(super) fn with_profiles(command: Command, engine: &Engine) -> Command {
+pub(crate) fn with_profiles(command: Command, engine: &Engine) -> Command {
     engine.profiles().iter().filter_map(|found| found.profile.as_ref().ok()).fold(
         command,
         |command, profile| {

@@ -12,6 +12,7 @@ use aiwf_engine::{
 use serde_json::{Map, Value, json};
 
 use crate::anatomy::anatomy;
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -55,16 +56,11 @@ const MAX_DECISIONS: usize = 40;
 pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let root = engine.settings().current_dir.join(directory);
     if root.exists() {
-        return Err(Failure::refused(
-            format!("`{}` exists", directory.display()),
-            "remove it, or name another directory with `--dir DIR`",
-        ));
+        return Err(CommandError::DemoExists { directory: directory.to_owned() }.into());
     }
     write_project(&root)?;
-    let environment = Environment {
-        current_dir: root.clone(),
-        ..Environment::read().map_err(|e| Failure::no_current_dir(&e))?
-    };
+    let environment =
+        Environment { current_dir: root.clone(), ..Environment::read().map_err(CommandError::NoCurrentDir)? };
     let engine = Engine::new(Settings::resolve(Some(&root), environment)?);
     let mut story = Story { out: Vec::new(), is_quiet: output.is_json() };
 

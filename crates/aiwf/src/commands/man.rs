@@ -7,6 +7,7 @@ use aiwf_engine::{Durability, Engine, EngineError, create_dir, write_atomic};
 use clap::Command;
 use serde_json::json;
 
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -15,7 +16,7 @@ pub(crate) fn run(dir: &Path, engine: &Engine, output: &Output<'_>) -> Result<Ex
     let mut command = super::completions::with_profiles(crate::cli::command(), engine);
     command.build();
     let mut pages = Vec::new();
-    add_pages(&command, &mut pages).map_err(|error| Failure::printing(&error))?;
+    add_pages(&command, &mut pages).map_err(CommandError::Unprintable)?;
     let dir = engine.settings().current_dir.join(dir);
     create_dir(&dir).map_err(EngineError::from)?;
     for (name, page) in &pages {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use aiwf_engine::config::{self, Settings};
 use aiwf_engine::{Engine, read_text};
-use aiwf_mcp::{Approvals, Ended, LoopbackAddress, Options, ServeError, Token, TokenError};
+use aiwf_mcp::{Approvals, Ended, LoopbackAddress, Options, Token};
 use clap::Args;
 
 use crate::exit::Exit;
@@ -42,8 +42,7 @@ pub(crate) fn run(args: &McpArgs, engine: &Engine) -> Result<Exit, Failure> {
             aiwf_mcp::serve_stdio(engine.clone(), options)?
         }
         Some(address) => {
-            let address = LoopbackAddress::parse(address)
-                .map_err(|error| Failure::refused(error.to_string(), error.hint()))?;
+            let address = LoopbackAddress::parse(address)?;
             let (token, is_made) = token(args, engine)?;
             let shown = is_made.then(|| token.reveal().to_owned());
             let on_listening = |bound| {
@@ -78,18 +77,5 @@ fn token(args: &McpArgs, engine: &Engine) -> Result<(Token, bool), Failure> {
     match config::variable(TOKEN_VARIABLE) {
         Some(text) => Ok((Token::given(&text)?, false)),
         None => Ok((Token::random()?, true)),
-    }
-}
-
-impl From<ServeError> for Failure {
-    fn from(error: ServeError) -> Self {
-        let hint = error.hint().to_owned();
-        Self::from_error(&error, Some(hint), Exit::Refused)
-    }
-}
-
-impl From<TokenError> for Failure {
-    fn from(error: TokenError) -> Self {
-        Self::refused(error.to_string(), error.hint())
     }
 }

@@ -3,7 +3,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use aiwf_engine::package::{DiagramFormat, Finding, Package, Severity, SourceError, Workflow, diagram};
+use aiwf_engine::package::{
+    DiagramFormat, Finding, Package, PackageError, Severity, SourceError, Workflow, diagram,
+};
 use aiwf_engine::{Durability, Engine, PackageToolError, write_atomic};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -90,15 +92,14 @@ pub(crate) fn run(command: &PackageCommand, engine: &Engine, output: &Output<'_>
 fn finding_json(finding: &Finding) -> Value {
     let mut json = json!({
         "severity": finding.severity.as_str(),
-        "code": finding.code,
+        "code": finding.code.as_str(),
         "file": finding.file,
         "pointer": finding.pointer,
         "message": finding.message,
+        "hint": finding.hint,
     });
-    for (name, value) in [("key", &finding.key), ("hint", &finding.hint)] {
-        if let (Some(value), Some(json)) = (value, json.as_object_mut()) {
-            json.insert(name.to_owned(), value.clone().into());
-        }
+    if let (Some(key), Some(json)) = (&finding.key, json.as_object_mut()) {
+        json.insert("key".to_owned(), key.clone().into());
     }
     json
 }
@@ -107,9 +108,7 @@ fn check(path: &Path, engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
     let checked = match engine.check_package(path) {
         Ok(checked) => checked,
         Err(error) if !error.reasons().is_empty() => return refused(path, &error, output),
-        Err(error) => {
-            return Err(PackageToolError::from(aiwf_engine::package::PackageError::from(error)).into());
-        }
+        Err(error) => return Err(PackageToolError::from(PackageError::from(error)).into()),
     };
     let (n_errors, n_warnings) = checked.counts();
     let exit = if n_errors == 0 { Exit::Done } else { Exit::Refused };
@@ -130,9 +129,7 @@ fn check(path: &Path, engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
     output::print(|out| {
         for finding in &checked.findings {
             writeln!(out, "{}: {}", finding.severity.as_str(), printable(&finding.to_string()))?;
-            if let Some(hint) = &finding.hint {
-                writeln!(out, "  hint: {}", printable(hint))?;
-            }
+            writeln!(out, "  hint: {}", printable(&finding.hint))?;
         }
         writeln!(out, "{}", verdict(n_errors, n_warnings))
     })?;
@@ -151,17 +148,18 @@ fn verdict(n_errors: usize, n_warnings: usize) -> String {
 
 /// A package that is not even opened: every reason is an error.
 fn refused(path: &Path, error: &SourceError, output: &Output<'_>) -> Result<Exit, Failure> {
-    let reasons = error.reasons();
+    let (reasons, hint) = (error.reasons(), error.hint());
     if output.is_json() {
-        let finding = |reason: &String| json!({ "severity": "error", "code": "refused", "file": "", "pointer": "", "message": reason });
+        let finding = |reason: &String| json!({ "severity": "error", "code": "refused", "file": "", "pointer": "", "message": reason, "hint": hint });
         let findings: Vec<Value> = reasons.iter().map(finding).collect();
         let json = json!({ "path": path, "errors": reasons.len(), "warnings": 0, "findings": findings });
         return output.json(json, Exit::Refused);
     }
     output::print(|out| {
         for reason in reasons {
-            writeln!(out, "error: {}", printable(reason))?;
+            writeln!(out, "error: {}: {}", path.display(), printable(reason))?;
         }
+        writeln!(out, "  hint: {hint}")?;
         writeln!(out, "{}", verdict(reasons.len(), 0))
     })?;
     Ok(Exit::Refused)

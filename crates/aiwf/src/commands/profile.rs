@@ -26,7 +26,7 @@ const ROLE_FLAGS: [(Role, &str); 4] = [
 ];
 
 /// The command line of a profile.
-pub(super) fn command(profile: &Profile) -> Command {
+pub(crate) fn command(profile: &Profile) -> Command {
     let mut init = Command::new("init")
         .about("Begin a session and write its first prompt")
         .after_help(example_of_init(profile));
@@ -191,7 +191,7 @@ pub(crate) fn run(words: &[OsString], engine: &Engine, output: &Output<'_>) -> R
         // The first word is what decides between a command of ours and a profile.
         Err(SessionError::UnknownProfile { known, .. }) => {
             let output = Output::new(output::is_json_asked_for(), "");
-            return Ok(output.failure(&usage::unknown_command(&name, &known)));
+            return Ok(output.failure(&usage::unknown_command(&name, &known).into()));
         }
         Err(error) => return Err(error.into()),
     };
@@ -238,8 +238,7 @@ fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {
         }
     }
     for gate in matches.get_many::<String>("gate").into_iter().flatten() {
-        let (name, gate) =
-            parse_gate_flag(gate).map_err(|error| Failure::usage(error.to_string(), error.hint()))?;
+        let (name, gate) = parse_gate_flag(gate)?;
         flags.gates.insert(name, gate);
     }
     Ok(flags)

@@ -41,8 +41,7 @@ pub(crate) fn run(
                 component.as_ref().and_then(|name| session.context.get(&name.replace('-', "_"))?.as_str());
             let files: Vec<(&str, &str)> =
                 session.code.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-            let preview = component_preview(&files, component)
-                .map_err(|error| Failure::refused(error.to_string(), error.hint()))?;
+            let preview = component_preview(&files, component)?;
             if let Some(path) = matches.get_one::<String>("html") {
                 let path = engine.settings().current_dir.join(path);
                 write_atomic(&path, Durability::Process, |out| out.write_all(preview.html().as_bytes()))

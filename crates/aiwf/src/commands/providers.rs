@@ -2,10 +2,10 @@
 
 use std::io::Write as _;
 
-use aiwf_engine::prompt::nearest;
 use aiwf_engine::{Engine, ProviderReport};
 use serde_json::json;
 
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -16,11 +16,7 @@ pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> R
         let known: Vec<String> = providers.iter().map(|provider| provider.name.clone()).collect();
         providers.retain(|provider| provider.name == name);
         if providers.is_empty() {
-            let hint = match nearest(name, known.iter().map(String::as_str)) {
-                Some(close) => format!("did you mean `{close}`? `aiwf providers` lists all"),
-                None => "`aiwf providers` lists all".to_owned(),
-            };
-            return Err(Failure::refused(format!("unknown provider `{name}`"), hint));
+            return Err(CommandError::UnknownProvider { name: name.to_owned(), known }.into());
         }
     }
     if output.is_json() {

@@ -9,9 +9,11 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use crate::call_args::CallArgs;
+use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::usage_error::UsageError;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
@@ -88,8 +90,7 @@ pub(crate) fn run(command: &ToolsCommand, engine: &Engine, output: &Output<'_>) 
     match command {
         ToolsCommand::List { server, consent } => {
             if let Some(server) = server.as_deref().filter(|server| server.contains("__")) {
-                let hint = "a server's name has no `__`; `aiwf tools status SERVER__TOOL` shows one tool";
-                return Err(Failure::usage(format!("`{server}` is no name of a server"), hint));
+                return Err(UsageError::ServerName { given: server.to_owned() }.into());
             }
             let toolbox = open(engine, consent)?;
             print_tools(&toolbox.list(server.as_deref())?, &toolbox, output, Detail::Descriptions)
@@ -123,29 +124,33 @@ fn open(engine: &Engine, consent: &ConsentArgs) -> Result<Toolbox, Failure> {
         output::warn(&output::printable(problem));
     }
     if toolbox.is_empty() {
-        let hint = "name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`";
-        return Err(Failure::refused("there is no server", hint));
+        return Err(CommandError::NoServer.into());
     }
     Ok(toolbox)
 }
 
 /// The object that `--args` means.
 fn arguments(words: &str, engine: &Engine) -> Result<Map<String, Value>, Failure> {
-    let text = if words == "-" {
-        read_stdin()?
+    let (place, text) = if words == "-" {
+        ("the standard input".to_owned(), read_stdin()?)
     } else if let Some(path) = words.strip_prefix('@') {
         let shown = Path::new(path);
-        read_text(&engine.settings().current_dir.join(shown))
-            .map_err(|error: EngineError| error.about(shown))?
+        let text = read_text(&engine.settings().current_dir.join(shown))
+            .map_err(|error: EngineError| error.about(shown))?;
+        (format!("`{path}`"), text)
     } else {
-        words.to_owned()
+        ("`--args`".to_owned(), words.to_owned())
     };
-    let hint = "an example: `--args '{\"path\": \"README.md\"}'`";
-    match serde_json::from_str(&text) {
-        Ok(Value::Object(arguments)) => Ok(arguments),
-        Ok(_) => Err(Failure::usage("`--args` is not a JSON object", hint)),
-        Err(error) => Err(Failure::usage(format!("`--args` is not JSON: {error}"), hint)),
-    }
+    let found = match serde_json::from_str(&text) {
+        Ok(Value::Object(arguments)) => return Ok(arguments),
+        Ok(Value::Array(_)) => "a list",
+        Ok(Value::String(_)) => "a text",
+        Ok(Value::Number(_)) => "a number",
+        Ok(Value::Bool(_)) => "a truth value",
+        Ok(Value::Null) => "`null`",
+        Err(error) => return Err(UsageError::ArgsNotJson { place, reason: error.to_string() }.into()),
+    };
+    Err(UsageError::ArgsNotAnObject { place, found }.into())
 }
 
 fn note_progress(progress: &Progress) {
@@ -209,7 +214,7 @@ fn print_tools(
             output::warn(&output::printable(problem));
         }
         if let Some(error) = &server.error {
-            output::note_failure(&Failure::refused(error.to_string(), error.hint()));
+            output::note_failure(&Failure::of_tools(error));
         }
     }
     Ok(exit)
@@ -247,8 +252,7 @@ fn print_result(name: &str, result: &ToolResult, output: &Output<'_>) -> Result<
         output::note(&format!("the whole result is in `{}`\n", path.display()));
     }
     if result.is_error {
-        let hint = format!("`aiwf tools list --json` has the schema of `{name}`");
-        output::note_failure(&Failure::refused(format!("`{name}` says that it failed"), hint));
+        output::note_failure(&CommandError::ToolFailed { tool: name.to_owned() }.into());
     }
     Ok(exit)
 }

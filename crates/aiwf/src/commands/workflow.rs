@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::run_output;
 use crate::talk::{self, Desk, Opening};
+use crate::usage_error::UsageError;
 
 /// Names a run.
 #[derive(Debug, Args)]
@@ -291,11 +292,11 @@ fn say(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Fai
 }
 
 /// What is to be said once: the text, or the standard input where nobody types.
-pub(crate) fn text_or_stdin(text: Option<&str>, usage: &str) -> Result<String, Failure> {
+pub(crate) fn text_or_stdin(text: Option<&str>, usage: &'static str) -> Result<String, Failure> {
     use std::io::IsTerminal as _;
     let text = match text {
         None if std::io::stdin().is_terminal() => {
-            return Err(Failure::usage("there is nothing to say", format!("give a text: `{usage}`")));
+            return Err(UsageError::NothingToSay { usage }.into());
         }
         None => read_stdin()?,
         text => given(text)?.unwrap_or_default(),

@@ -9,7 +9,7 @@ use aiwf_engine::tool::{Refusal as ToolRefusal, ToolsError};
 use aiwf_engine::{LockError, SessionError};
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 
-use super::{Failure, Sample, denied, no_key, store_error, text, texts};
+use super::{Exit, Failure, Sample, denied, no_key, store_error, text, texts};
 
 pub(super) fn ask_errors() -> Vec<Sample> {
     let shown = |error| Failure::from(SessionError::Ask(error));
@@ -124,7 +124,7 @@ pub(super) fn tools_errors() -> Vec<Sample> {
 }
 
 pub(super) fn tool_refusals() -> Vec<Sample> {
-    let shown = |error: ToolRefusal| Failure::refused(error.to_string(), error.hint());
+    let shown = |error: ToolRefusal| Failure::told(&error, error.hint(), Exit::Refused);
     let name = || text("files__write");
     every_variant!(ToolRefusal, shown, {
         Disabled => [ToolRefusal::Disabled],
@@ -137,8 +137,7 @@ pub(super) fn tool_refusals() -> Vec<Sample> {
 }
 
 pub(super) fn address_errors() -> Vec<Sample> {
-    let shown = |error: AddressError| Failure::refused(error.to_string(), error.hint());
-    every_variant!(AddressError, shown, {
+    every_variant!(AddressError, Failure::from, {
         NoAddress => [AddressError::NoAddress { given: text("here") }],
         NotLoopback => [AddressError::NotLoopback { given: text("0.0.0.0:8765") }],
     })

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use aiwf_engine::package::{
-    ArchiveError, ExtractError, Finding, MenuError, PackError, PackageError, SelectError, Severity,
-    SourceError,
+    ArchiveError, ExtractError, Finding, FindingCode, MenuError, PackError, PackageError, SelectError,
+    Severity, SourceError,
 };
 use aiwf_engine::{LockError, PackageToolError, RunError};
 
@@ -28,12 +28,12 @@ pub(super) fn package_tool_errors() -> Vec<Sample> {
 fn finding() -> Finding {
     Finding {
         severity: Severity::Error,
-        code: "NODE_UNKNOWN",
+        code: FindingCode::DanglingEdge,
         file: text("workflow.graph.json"),
         pointer: text("/edges/0/to"),
         key: Some(text("to")),
         message: text("there is no node `done`"),
-        hint: None,
+        hint: text("correct the id, or add the node"),
     }
 }
 
@@ -112,11 +112,7 @@ pub(super) fn select_errors() -> Vec<Sample> {
 }
 
 pub(super) fn menu_errors() -> Vec<Sample> {
-    let shown = |error: MenuError| Failure {
-        code: Some(error.code()),
-        ..Failure::refused(error.to_string(), error.hint())
-    };
-    every_variant!(MenuError, shown, {
+    every_variant!(MenuError, Failure::from, {
         UnknownWorkflow => [MenuError::UnknownWorkflow { name: text("gone"), known: texts(["a", "b"]) }],
         ClassicWorkflow => [MenuError::ClassicWorkflow { path: text("workflow.yaml") }],
         UnknownPrompt => [

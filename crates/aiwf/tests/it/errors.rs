@@ -144,17 +144,17 @@ fn a_missing_flag_is_named() {
     assert_snapshot!(usage("prompt build workflow"), @"
     error: missing `--input <FILE|->`
 
-    hint: `aiwf prompt build workflow --help` shows how it is used
+    hint: write it like `aiwf prompt build workflow --input turn.json`; `aiwf prompt build workflow --help` shows more
     ");
     assert_snapshot!(usage("reply parse"), @"
     error: missing `--as <PARSER>`
 
-    hint: `aiwf reply parse --help` shows how it is used
+    hint: write it like `aiwf reply parse --as file-markers reply.md`; `aiwf reply parse --help` shows more
     ");
     assert_snapshot!(usage("template show claude"), @"
     error: missing `<PHASE>`
 
-    hint: `aiwf template show --help` shows how it is used
+    hint: write it like `aiwf template show claude plan`; `aiwf template show --help` shows more
     ");
 }
 

@@ -433,7 +433,7 @@ fn a_token_is_for_http() {
     --- stderr
     error: missing `--http <ADDR>`
 
-    hint: `aiwf mcp --help` shows how it is used
+    hint: write it like `aiwf mcp --http 8765 --token-file token`; `aiwf mcp --help` shows more
     --- exit code 2
     ");
 }

@@ -65,14 +65,15 @@ fn findings_have_a_place_and_decide_the_exit_code() {
     assert_snapshot!(project.run("package check flow"), @"
     --- stdout
     error: workflow.graph.json#/nodes/0/agentId: agent `ghost` is not one of the package's
-      hint: its agents are `writer`
+      hint: name one of `writer`
     error: workflow.graph.json#/nodes/2/file: file `steps/wrote.md` is not in the package
+      hint: add the file, or correct the path: paths are relative to the package
     2 errors
     --- exit code 1
     ");
     let checked = json(&project.run("package check flow --json"));
     assert_eq!(checked["exit_code"], 1);
-    assert_snapshot!(checked["findings"][0].to_string(), @r#"{"severity":"error","code":"unknown-agent","file":"workflow.graph.json","pointer":"/nodes/0/agentId","message":"agent `ghost` is not one of the package's","key":"agentId","hint":"its agents are `writer`"}"#);
+    assert_snapshot!(checked["findings"][0].to_string(), @r#"{"severity":"error","code":"unknown-agent","file":"workflow.graph.json","pointer":"/nodes/0/agentId","message":"agent `ghost` is not one of the package's","hint":"name one of `writer`","key":"agentId"}"#);
     for command in ["package pack flow", "package show flow", "package graph flow"] {
         let outcome = project.run(command);
         assert_eq!(outcome.exit_code(), 1, "{command}");
@@ -85,7 +86,8 @@ fn what_is_no_package_is_said() {
     let project = project().file("x.bmad", "not an archive");
     assert_snapshot!(project.run("package check x.bmad"), @"
     --- stdout
-    error: it is not a zip archive
+    error: x.bmad: it is not a zip archive
+      hint: nothing was unpacked; pack the package again with `aiwf package pack DIR`
     1 error
     --- exit code 1
     ");

@@ -31,7 +31,12 @@ fn a_full_device_is_an_error_said_on_the_standard_error() {
         let outcome = project.command(line).stdout_to("/dev/full").run();
         assert_eq!(
             outcome.stderr_text().lines().filter(|line| !line.contains("tokens")).collect::<Vec<_>>(),
-            ["error: could not write to the standard output", "  caused by: no space left on device"],
+            [
+                "error: could not write to the standard output",
+                "  caused by: no space left on device",
+                "",
+                "hint: send the output to a place with room that you may write to",
+            ],
             "{line}"
         );
         assert_eq!(outcome.exit_code(), 1, "{line}");

@@ -200,7 +200,7 @@ fn an_agent_without_a_phase_is_said_to_have_no_template() {
     <instructions>x</instructions>
     </prompt>⏎
     --- stderr
-    warning: input:agent: no template is used, since there is no phase
+    warning: input:agent: no template is used, since there is no phase: name one with `--phase`, or as `phase`
     --- exit code 0
     ");
 }

@@ -234,7 +234,7 @@ fn an_unknown_ability_in_a_document_is_a_warning_and_no_output_section() {
 
     Do it⏎
     --- stderr
-    warning: input:fs_ability: unknown ability `telepathy`, so nothing is said about saving the reply
+    warning: input:fs_ability: unknown ability `telepathy`, so nothing is said about saving the reply: known are `local-write`, `local-read`, `write-only`, `none`
     --- exit code 0
     ");
     let by_flag =

@@ -98,7 +98,7 @@ fn who_is_asked_must_be_said_and_known_and_able() {
     let change = "prompt send change --phase plan --instructions x";
     insta::assert_snapshot!(scene.exits(change, 2).to_string(), @"
     --- stderr
-    error: nobody is named to send the prompt to
+    error: no provider is named to send the prompt to
 
     hint: name one with `--provider NAME`; `aiwf providers` lists all
     --- exit code 2
@@ -131,7 +131,7 @@ fn who_is_asked_must_be_said_and_known_and_able() {
     hint: set `argv`, the program and its arguments, in `[providers.command]`
     --- exit code 1
     ");
-    insta::assert_snapshot!(scene.exits("prompt send --provider openai", 2).first_error_line(), @"error: `aiwf prompt send` needs a command");
+    insta::assert_snapshot!(scene.exits("prompt send --provider openai", 2).first_error_line(), @"error: `aiwf prompt send` needs a recipe");
 }
 
 #[test]

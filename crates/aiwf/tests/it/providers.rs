@@ -114,7 +114,7 @@ fn one_provider_is_shown_with_all_it_can() {
     --- stderr
     error: unknown provider `codx`
 
-    hint: did you mean `codex`? `aiwf providers` lists all
+    hint: did you mean `codex`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
     --- exit code 1
     ");
 }

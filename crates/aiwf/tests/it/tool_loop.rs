@@ -274,7 +274,7 @@ fn nothing_is_sent_before_servers_are_agreed_to_and_tools_are_granted() {
     --- stderr
     error: `--max-rounds` needs `--tools`
 
-    hint: add `--tools`, or leave it out
+    hint: add `--tools`, or leave `--max-rounds` out
     --- exit code 2
     ");
     assert!(server.asks().is_empty());

@@ -158,7 +158,7 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: `fake__write` says that it failed
 
-    hint: `aiwf tools list --json` has the schema of `fake__write`
+    hint: its result says why; `aiwf tools list --json` has the schema of `fake__write`
     --- exit code 1
 
     $ aiwf tools call fake__echo
@@ -177,16 +177,16 @@ fn what_cannot_be_called_is_a_clear_error() {
 
     $ aiwf tools call fake__echo --args []
     --- stderr
-    error: `--args` is not a JSON object
+    error: `--args` is a list, not a JSON object
 
-    hint: an example: `--args '{"path": "README.md"}'`
+    hint: write it like `--args '{"path": "README.md"}'`
     --- exit code 2
 
     $ aiwf tools call fake__echo --args {
     --- stderr
     error: `--args` is not JSON: EOF while parsing an object at line 1 column 1
 
-    hint: an example: `--args '{"path": "README.md"}'`
+    hint: write it like `--args '{"path": "README.md"}'`
     --- exit code 2
 
     $ aiwf tools call fake__ech
@@ -214,14 +214,14 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: missing `<SERVER__TOOL>`
 
-    hint: `aiwf tools call --help` shows how it is used
+    hint: write it like `aiwf tools call files__read_text_file --args '{"path": "README.md"}'`; `aiwf tools call --help` shows more
     --- exit code 2
 
     $ aiwf tools list --server fake__echo
     --- stderr
-    error: `fake__echo` is no name of a server
+    error: `fake__echo` is no name of a server: it has `__` in it
 
-    hint: a server's name has no `__`; `aiwf tools status SERVER__TOOL` shows one tool
+    hint: give the part before `__`; `aiwf tools status SERVER__TOOL` shows one tool
     --- exit code 2
     "#);
 }
@@ -274,7 +274,7 @@ fn a_tool_that_changed_is_refused_until_it_is_pinned_again() {
 fn without_servers_there_is_nothing_to_list() {
     assert_snapshot!(project().run("tools list"), @"
     --- stderr
-    error: there is no server
+    error: no tool server is set up
 
     hint: name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`
     --- exit code 1
@@ -311,7 +311,7 @@ fn a_server_that_was_left_out_is_named() {
     --- stderr
     warning: `.mcp.json` is wrong: `mcpServers.a b`: its name is not 1 to 32 letters, digits, `-` or single `_` inside
     warning: `.mcp.json` is wrong: `mcpServers.c` has neither `command` nor `url`
-    error: there is no server
+    error: no tool server is set up
 
     hint: name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`
     --- exit code 1

@@ -201,7 +201,7 @@ fn an_error_has_a_code_and_words_in_json() {
         "code": "USAGE",
         "message": "missing `<PATH>`"
       },
-      "hint": "`aiwf workflow run --help` shows how it is used"
+      "hint": "write it like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
     }
     "#);
 }

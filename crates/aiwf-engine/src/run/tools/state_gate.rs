@@ -203,7 +203,7 @@ fn within(limits: FsLimits, n_bytes: usize) -> Result<(), ToolError> {
         return Ok(());
     }
     let message = format!(
-        "the state file would have {n_bytes} bytes, and one write may take {}",
+        "the state file would have {n_bytes} bytes, and one write may take {}: add less to it",
         limits.max_write_bytes
     );
     let details = json!({ "bytes": n_bytes, "maxWriteBytes": limits.max_write_bytes });
@@ -226,7 +226,7 @@ fn checked_artifacts(mounts: &Mounts, artifacts: &[String]) -> Result<Vec<String
         return Ok(checked);
     }
     let names: Vec<String> = missing.iter().map(|path| format!("`{path}`")).collect();
-    let message = format!("artifacts that do not exist: {}", names.join(", "));
+    let message = format!("{} not there: write the artifacts first, or leave them out", names.join(", "));
     Err(ToolError::new(ErrorCode::NotFound, message).with_details(json!({ "missingArtifacts": missing })))
 }
 
@@ -243,7 +243,7 @@ fn project_path(text: &str) -> Result<AliasPath, ToolError> {
     if path.mount() == Mount::Project {
         return Ok(path);
     }
-    let message = format!("`{path}` is not under `@project`");
+    let message = format!("`{path}` is not under `@project`: name a file of the project");
     Err(ToolError::new(ErrorCode::InvalidArgs, message))
 }
 

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::progress::FileBar;
+use crate::usage_error::UsageError;
 
 /// Whether the anatomy is printed although nobody asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,8 +91,7 @@ pub(super) fn check_stdin_is_asked_for_once(args: &RecipeArgs) -> Result<(), Fai
         RecipeArgs::Workflow(_) | RecipeArgs::Reply(_) => false,
     };
     if is_asked_for_twice {
-        let hint = "give one of the inputs as a file";
-        return Err(Failure::usage("the standard input is asked for twice", hint));
+        return Err(UsageError::StdinTwice.into());
     }
     Ok(())
 }

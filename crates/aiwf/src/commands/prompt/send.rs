@@ -16,6 +16,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::progress::FileBar;
+use crate::usage_error::UsageError;
 
 /// The heading of these flags in the help.
 const SENDING: &str = "Sending";
@@ -47,8 +48,7 @@ pub(crate) struct SendArgs {
 
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let Some(provider) = &args.provider else {
-        let hint = "name one with `--provider NAME`; `aiwf providers` lists all";
-        return Err(Failure::usage("nobody is named to send the prompt to", hint));
+        return Err(UsageError::NoProvider.into());
     };
     let tools = tools(args)?;
     build::check_stdin_is_asked_for_once(&args.recipe)?;
@@ -90,13 +90,11 @@ fn without_a_session(error: SessionError) -> Failure {
 fn tools(args: &SendArgs) -> Result<Option<ToolOptions>, Failure> {
     let recipe = args.recipe.recipe();
     if args.tools && recipe != Recipe::Reply {
-        let message = format!("`--tools` cannot be used with `{}`", recipe.as_str());
-        let hint = "only `aiwf prompt send reply` runs tools; sessions and changes have `[tools.grant]`";
-        return Err(Failure::usage(message, hint));
+        return Err(UsageError::ToolsElsewhere { recipe: recipe.as_str() }.into());
     }
     if !args.tools && (args.max_rounds.is_some() || args.yes) {
         let flag = if args.yes { "--yes" } else { "--max-rounds" };
-        return Err(Failure::usage(format!("`{flag}` needs `--tools`"), "add `--tools`, or leave it out"));
+        return Err(UsageError::WithoutTools { flag }.into());
     }
     Ok(args.tools.then_some(ToolOptions { max_rounds: args.max_rounds }))
 }

@@ -1,0 +1,111 @@
+//! What can be wrong with a command line, and what commands of this program say themselves.
+
+use std::io;
+use std::path::PathBuf;
+
+use rustyline::error::ReadlineError;
+
+use super::{Failure, Sample, missing, text, texts};
+use crate::command_error::CommandError;
+use crate::usage_error::UsageError;
+
+pub(super) fn usage_errors() -> Vec<Sample> {
+    let command = || text("aiwf prompt build session");
+    every_variant!(UsageError, Failure::from, {
+        UnknownCommand => [
+            UsageError::UnknownCommand { word: text("promt"), known: texts(["prompt", "tools"]) },
+            UsageError::UnknownCommand { word: text("zzz"), known: texts(["prompt", "tools"]) },
+        ],
+        UnknownSubCommand => [
+            UsageError::UnknownSubCommand { takes: "recipe", word: text("sesion"), known: texts(["session", "change"]) },
+            UsageError::UnknownSubCommand { takes: "command", word: text("zzz"), known: texts(["list", "show"]) },
+        ],
+        NoSubCommand => [UsageError::NoSubCommand {
+            command: text("aiwf template"),
+            takes: "command",
+            known: texts(["list", "show"]),
+        }],
+        NoValue => [
+            UsageError::NoValue { flag: text("--phase"), command: command(), known: texts(["planning", "reviewing"]) },
+            UsageError::NoValue { flag: text("--out"), command: command(), known: Vec::new() },
+        ],
+        UnknownValue => [
+            UsageError::UnknownValue { flag: text("--phase"), value: text("planing"), known: texts(["planning"]) },
+            UsageError::UnknownValue { flag: text("--phase"), value: text("zzz"), known: texts(["planning"]) },
+        ],
+        UnfitValue => [UsageError::UnfitValue {
+            flag: text("--iteration"),
+            value: text("one"),
+            reason: text("expected a whole number from 1"),
+            command: command(),
+        }],
+        UnknownArgument => [
+            UsageError::UnknownArgument { given: text("--phse"), near: Some(text("--phase")), command: command() },
+            UsageError::UnknownArgument { given: text("--zzz"), near: None, command: command() },
+            UsageError::UnknownArgument { given: text("more"), near: None, command: command() },
+        ],
+        Missing => [
+            UsageError::Missing { missing: texts(["<ID>", "<FILE>"]), command: text("aiwf restore"), takes_input: false, example: Some(text("aiwf restore latest plan.md")) },
+            UsageError::Missing { missing: texts(["<PATH>"]), command: text("aiwf chat"), takes_input: false, example: None },
+            UsageError::Missing { missing: texts(["--phase <PHASE>"]), command: command(), takes_input: true, example: None },
+        ],
+        Together => [UsageError::Together {
+            one: text("--rebind"),
+            other: text("--accept"),
+            command: text("aiwf approve"),
+        }],
+        Twice => [UsageError::Twice { flag: text("--phase") }],
+        NotUtf8 => [UsageError::NotUtf8],
+        Other => [UsageError::Other { message: text("equal sign is needed"), command: command() }],
+        StdinTwice => [UsageError::StdinTwice],
+        NoProvider => [UsageError::NoProvider],
+        ToolsElsewhere => [UsageError::ToolsElsewhere { recipe: "session" }],
+        WithoutTools => [UsageError::WithoutTools { flag: "--max-rounds" }],
+        ServerName => [UsageError::ServerName { given: text("files__read") }],
+        ArgsNotJson => [UsageError::ArgsNotJson {
+            place: text("`--args`"),
+            reason: text("expected value at line 1 column 1"),
+        }],
+        ArgsNotAnObject => [UsageError::ArgsNotAnObject { place: text("`query.json`"), found: "a list" }],
+        NothingToSay => [UsageError::NothingToSay { usage: "aiwf chat --input TEXT" }],
+    })
+}
+
+pub(super) fn command_errors() -> Vec<Sample> {
+    let failed = |hint: &str| CommandError::TurnFailed {
+        message: text("provider `openai` answered with status 429"),
+        code: text("LLM_RATE_LIMITED"),
+        hint: text(hint),
+    };
+    every_variant!(CommandError, Failure::from, {
+        NoCurrentDir => [CommandError::NoCurrentDir(missing())],
+        Unprintable => [CommandError::Unprintable(io::Error::from_raw_os_error(28))],
+        NoTerminal => [CommandError::NoTerminal(ReadlineError::Io(io::Error::from_raw_os_error(5)))],
+        DemoExists => [CommandError::DemoExists { directory: PathBuf::from("aiwf-demo") }],
+        NoServer => [CommandError::NoServer],
+        ToolFailed => [CommandError::ToolFailed { tool: text("files__read") }],
+        UnknownProvider => [
+            CommandError::UnknownProvider { name: text("opnai"), known: texts(["openai"]) },
+            CommandError::UnknownProvider { name: text("zzz"), known: texts(["openai"]) },
+        ],
+        NoRunOfPackage => [CommandError::NoRunOfPackage],
+        FilesMissing => [
+            CommandError::FilesMissing { missing: texts(["@project/a.md"]) },
+            CommandError::FilesMissing { missing: texts(["@project/a.md", "@project/b.md"]) },
+        ],
+        TurnFailed => [
+            failed("wait a minute, then `aiwf workflow resume latest`"),
+            failed("say something, or `/resume`, to try again"),
+        ],
+    })
+}
+
+pub(super) fn bugs() -> Vec<Sample> {
+    vec![
+        ("said by a command", Failure::bug("the demo did not end as it should")),
+        (
+            "a panic",
+            Failure::bug("aiwf met a fault of its own at crates/aiwf/src/main.rs:10:5: index out of bounds"),
+        ),
+    ]
+}

@@ -1,0 +1,167 @@
+//! What can be wrong with a command line, in the words a person reads.
+
+use aiwf_engine::prompt::nearest;
+
+/// Why a command line makes no sense.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum UsageError {
+    /// The first word is neither a command nor a profile.
+    #[error("unknown command `{word}`")]
+    UnknownCommand {
+        word: String,
+        /// All commands and profiles.
+        known: Vec<String>,
+    },
+    /// A word after the first one is no command there.
+    #[error("unknown {takes} `{word}`")]
+    UnknownSubCommand {
+        /// `command` or `recipe`.
+        takes: &'static str,
+        word: String,
+        known: Vec<String>,
+    },
+    /// A command that only groups others stands alone.
+    #[error("`{command}` needs a {takes}")]
+    NoSubCommand { command: String, takes: &'static str, known: Vec<String> },
+    /// A flag that wants a value has none.
+    #[error("`{flag}` needs a value")]
+    NoValue {
+        flag: String,
+        command: String,
+        /// The values there are; empty when any will do.
+        known: Vec<String>,
+    },
+    /// A value is none of those there are.
+    #[error("unknown value `{value}` for `{flag}`")]
+    UnknownValue { flag: String, value: String, known: Vec<String> },
+    /// A value is not of the kind that the flag wants.
+    #[error("`{value}` does not fit `{flag}`: {reason}")]
+    UnfitValue { flag: String, value: String, reason: String, command: String },
+    /// A flag or an argument that the command does not have.
+    #[error("unknown {} `{given}`", kind_of(given))]
+    UnknownArgument { given: String, near: Option<String>, command: String },
+    /// What the command cannot do without is not given.
+    #[error("missing {}", list(missing))]
+    Missing {
+        missing: Vec<String>,
+        command: String,
+        /// Whether a document could give all of it.
+        takes_input: bool,
+        /// A command line with all of it.
+        example: Option<String>,
+    },
+    /// Two flags exclude each other.
+    #[error("`{one}` and `{other}` cannot be given together")]
+    Together { one: String, other: String, command: String },
+    /// A flag that can be given once is given again.
+    #[error("`{flag}` is given twice")]
+    Twice { flag: String },
+    /// Bytes that are no text stand on the command line.
+    #[error("an argument is not UTF-8 text")]
+    NotUtf8,
+    /// What our flags cannot bring about, in the words of the library that reads them.
+    #[error("{message}")]
+    Other { message: String, command: String },
+    /// Two flags want the standard input.
+    #[error("the standard input is asked for twice")]
+    StdinTwice,
+    /// A prompt is to be sent to nobody.
+    #[error("no provider is named to send the prompt to")]
+    NoProvider,
+    /// A recipe whose prompts are sent without tools.
+    #[error("`--tools` cannot be used with `{recipe}`")]
+    ToolsElsewhere { recipe: &'static str },
+    /// A flag about tools without the flag that turns them on.
+    #[error("`{flag}` needs `--tools`")]
+    WithoutTools { flag: &'static str },
+    /// A full name of a tool stands where a server is meant.
+    #[error("`{given}` is no name of a server: it has `__` in it")]
+    ServerName { given: String },
+    /// The arguments of a tool are not JSON.
+    #[error("{place} is not JSON: {reason}")]
+    ArgsNotJson { place: String, reason: String },
+    /// The arguments of a tool are JSON of another kind.
+    #[error("{place} is {found}, not a JSON object")]
+    ArgsNotAnObject { place: String, found: &'static str },
+    /// There is no text, and nobody to type one.
+    #[error("there is nothing to say")]
+    NothingToSay {
+        /// The command with a place for the text.
+        usage: &'static str,
+    },
+}
+
+/// More commands than this are looked up in the help.
+const MAX_LISTED: usize = 12;
+
+impl UsageError {
+    /// One thing to do about it.
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::UnknownCommand { word, known } => match nearest(word, known.iter().map(String::as_str)) {
+                Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
+                None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
+            },
+            Self::UnknownSubCommand { word, known, .. } => choice(word, known),
+            Self::UnknownValue { value, known, .. } => choice(value, known),
+            Self::NoSubCommand { known, command, .. } => match known.as_slice() {
+                [only] => format!("add `{only}`"),
+                known if known.len() > MAX_LISTED => format!("`{command} --help` lists them"),
+                known => format!("add one of {}", list(known)),
+            },
+            Self::UnknownArgument { near: Some(close), command, .. } => {
+                format!("did you mean `{close}`? `{command} --help` lists all")
+            }
+            Self::UnknownArgument { near: None, command, .. } => {
+                format!("`{command} --help` lists what it takes")
+            }
+            Self::Missing { command, takes_input: true, .. } => {
+                format!("give what is missing, or a document with `--input`; {}", see_help(command))
+            }
+            Self::Missing { command, example: Some(example), .. } => {
+                format!("write it like `{example}`; `{command} --help` shows more")
+            }
+            Self::NoValue { known, .. } if !known.is_empty() => format!("add one of {}", list(known)),
+            Self::Missing { command, example: None, .. }
+            | Self::NoValue { command, .. }
+            | Self::UnfitValue { command, .. }
+            | Self::Other { command, .. } => see_help(command),
+            Self::Together { command, .. } => format!("give one of them; {}", see_help(command)),
+            Self::Twice { flag } => format!("give `{flag}` once"),
+            Self::NotUtf8 => "put such text into a file, or rename the file that it names".to_owned(),
+            Self::StdinTwice => "give one of the inputs as a file".to_owned(),
+            Self::NoProvider => "name one with `--provider NAME`; `aiwf providers` lists all".to_owned(),
+            Self::ToolsElsewhere { .. } => {
+                "only `aiwf prompt send reply` runs tools; sessions and changes have `[tools.grant]`"
+                    .to_owned()
+            }
+            Self::WithoutTools { flag } => format!("add `--tools`, or leave `{flag}` out"),
+            Self::ServerName { .. } => {
+                "give the part before `__`; `aiwf tools status SERVER__TOOL` shows one tool".to_owned()
+            }
+            Self::ArgsNotJson { .. } | Self::ArgsNotAnObject { .. } => {
+                "write it like `--args '{\"path\": \"README.md\"}'`".to_owned()
+            }
+            Self::NothingToSay { usage } => format!("give a text: `{usage}`"),
+        }
+    }
+}
+
+fn kind_of(argument: &str) -> &'static str {
+    if argument.starts_with('-') { "flag" } else { "argument" }
+}
+
+fn see_help(command: &str) -> String {
+    format!("`{command} --help` shows how it is used")
+}
+
+fn choice(given: &str, known: &[String]) -> String {
+    match nearest(given, known.iter().map(String::as_str)) {
+        Some(close) => format!("did you mean `{close}`? known: {}", list(known)),
+        None => format!("known: {}", list(known)),
+    }
+}
+
+fn list(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
