@@ -10,10 +10,8 @@ fn what_settings_may_say_is_what_the_pipeline_knows() {
         &aiwf_config::FsAbility::ALL.map(aiwf_config::FsAbility::as_str),
         &aiwf_prompt::FsAbility::ALL.map(aiwf_prompt::FsAbility::as_str),
     );
-    same(
-        &aiwf_config::Role::ALL.map(aiwf_config::Role::as_str),
-        &aiwf_session::Role::ALL.map(aiwf_session::Role::as_str),
-    );
+    let roles = aiwf_session::Role::ALL.map(|role| aiwf_config::Role::from_name(role.as_str()).unwrap());
+    assert_eq!(roles, aiwf_config::Role::ALL);
 }
 
 #[test]
