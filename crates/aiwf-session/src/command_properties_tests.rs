@@ -23,6 +23,10 @@ fn next_command(pick: u8, state: &State) -> Command {
             Command::ApproveResponse { by, response, outcome: fitting_outcome(pick, state) }
         }
         Step::Paused(Pause::Budget) => Command::RaiseBudget,
+        // Whoever decides may also take what did not pass; for a plan that is refused.
+        Step::Paused(Pause::IterationCap | Pause::Verdict) if pick.is_multiple_of(2) => {
+            Command::Accept { by }
+        }
         Step::Paused(Pause::IterationCap) => Command::RaiseCap { max_iterations: state.round + 1 },
         Step::Paused(Pause::Verdict) => {
             Command::BeginPhase { by, phase: Phase::Plan, choice: Box::default() }
@@ -36,9 +40,9 @@ fn next_command(pick: u8, state: &State) -> Command {
     }
 }
 
-/// What the phase can give; one verdict in eight is not a pass.
+/// What the phase can give; one verdict in four is not a pass.
 fn fitting_outcome(pick: u8, state: &State) -> Outcome {
-    let verdict = match pick % 16 {
+    let verdict = match pick % 8 {
         0 => Verdict::NeedsRevision,
         1 => Verdict::MajorIssues,
         _ => Verdict::Pass,
