@@ -138,12 +138,7 @@ impl Config {
     /// Flags over `layers`, of which the last is the strongest, over the defaults.
     pub(crate) fn resolve(layers: impl IntoIterator<Item = ConfigLayer>, flags: &Flags) -> Self {
         let files = layers.into_iter().fold(ConfigLayer::default(), |weaker, stronger| stronger.over(weaker));
-        let mut merged = flags.layer().over(files);
-        if let (Some(_), Some(flag)) = (flags.fs_ability, &merged.fs_ability) {
-            for provider in merged.providers.values_mut() {
-                provider.fs_ability = provider.fs_ability.as_ref().and(Some(flag.clone()));
-            }
-        }
+        let merged = flags.layer().over(files);
         let (mcp, tools) = tools_config::resolve(merged.tools);
         Self {
             roles: Roles {

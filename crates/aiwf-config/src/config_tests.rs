@@ -73,23 +73,13 @@ fn without_files_everything_is_a_default() {
 }
 
 #[test]
-fn the_project_wins_over_the_user_and_flags_over_both() {
+fn the_project_wins_over_the_user() {
     let user = "[session]\nmax_iterations = 3\nhash_prompts = false\nbudget_tokens = 7";
     let project = "[session]\nmax_iterations = 4\n";
     check(user, "", "session.max_iterations", "3 (~/.aiwf/config.toml:2)");
     check(user, project, "session.max_iterations", "4 (.aiwf/config.toml:2)");
     check(user, project, "session.hash_prompts", "false (~/.aiwf/config.toml:3)");
     check(user, project, "session.budget_tokens", "7 (~/.aiwf/config.toml:4)");
-    let flags = Flags {
-        hash_prompts: Some(true),
-        max_iterations: NonZeroU32::new(9),
-        budget_tokens: NonZeroU32::new(8),
-        ..Flags::default()
-    };
-    let config = resolve(user, project, &flags);
-    assert_eq!(shown(&config, "session.max_iterations"), "9 (--max-iterations)");
-    assert_eq!(shown(&config, "session.hash_prompts"), "true (--hash-prompts)");
-    assert_eq!(shown(&config, "session.budget_tokens"), "8 (--budget)");
 }
 
 #[test]
@@ -152,9 +142,5 @@ fn a_providers_own_ability_wins_over_the_one_for_all_and_the_flag_over_both() {
     let none = Flags::default();
     assert_eq!(ability(&none, "x"), expect(FsAbility::None, "~/.aiwf/config.toml:2"));
     assert_eq!(ability(&none, "y"), expect(FsAbility::LocalRead, ".aiwf/config.toml:2"));
-    let flag = Flags { fs_ability: Some(FsAbility::WriteOnly), ..Flags::default() };
-    for provider in ["x", "y", "z"] {
-        assert_eq!(ability(&flag, provider), expect(FsAbility::WriteOnly, "--fs-ability"));
-    }
     assert_eq!(resolve("", "", &none).default_fs_ability, None);
 }

@@ -1,13 +1,12 @@
 //! What the command line says about settings.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 use crate::config_layer::ConfigLayer;
 use crate::gate::{Approver, Gate, GateName};
 use crate::name::{excerpt, nearest, ticked};
 use crate::origin::{Origin, Sourced};
-use crate::vocabulary::{FsAbility, Role};
+use crate::vocabulary::Role;
 
 /// Flags that win over every file; what was not given is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,14 +17,6 @@ pub struct Flags {
     pub gates: BTreeMap<GateName, Gate>,
     /// `--yes`: every gate that has no `--gate` of its own is skipped, whatever files say.
     pub is_yes: bool,
-    /// `--fs-ability`: wins over the settings of single providers too.
-    pub fs_ability: Option<FsAbility>,
-    /// `--hash-prompts` or `--no-hash-prompts`.
-    pub hash_prompts: Option<bool>,
-    /// `--max-iterations`.
-    pub max_iterations: Option<NonZeroU32>,
-    /// `--budget`.
-    pub budget_tokens: Option<NonZeroU32>,
 }
 
 impl Flags {
@@ -38,7 +29,6 @@ impl Flags {
         }
         let gate_flag = |gate: &Gate| Sourced::new(gate.clone(), Origin::Flag("--gate"));
         gates.extend(self.gates.iter().map(|(name, gate)| (*name, gate_flag(gate))));
-        let hash_flag = |is_hashed| if is_hashed { "--hash-prompts" } else { "--no-hash-prompts" };
         ConfigLayer {
             roles: self
                 .roles
@@ -46,12 +36,6 @@ impl Flags {
                 .map(|(role, provider)| (*role, Sourced::new(provider.clone(), Origin::Flag(role.flag()))))
                 .collect(),
             gates,
-            fs_ability: self.fs_ability.map(|value| Sourced::new(value, Origin::Flag("--fs-ability"))),
-            hash_prompts: self.hash_prompts.map(|value| Sourced::new(value, Origin::Flag(hash_flag(value)))),
-            max_iterations: self
-                .max_iterations
-                .map(|value| Sourced::new(value, Origin::Flag("--max-iterations"))),
-            budget_tokens: self.budget_tokens.map(|value| Sourced::new(value, Origin::Flag("--budget"))),
             ..ConfigLayer::default()
         }
     }

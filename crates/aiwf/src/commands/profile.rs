@@ -287,6 +287,7 @@ fn info(profile: &Profile, output: &Output<'_>) -> Result<Exit, Failure> {
         return output.json(
             json!({
                 "name": profile.name(),
+                "version": profile.version(),
                 "description": profile.description(),
                 "params": params,
                 "scopes": scopes,
@@ -297,7 +298,8 @@ fn info(profile: &Profile, output: &Output<'_>) -> Result<Exit, Failure> {
         );
     }
     output::print(|out| {
-        writeln!(out, "{} — {}", profile.name(), profile.description())?;
+        let version = profile.version().map(|version| format!(" {version}")).unwrap_or_default();
+        writeln!(out, "{}{version} — {}", profile.name(), profile.description())?;
         for param in profile.params() {
             writeln!(out, "  --{:18} {}", param.name, help(param))?;
         }

@@ -46,6 +46,7 @@ fn as_json(found: &FoundProfile) -> Value {
         Ok(profile) => json!({
             "name": found.name,
             "origin": found.origin.as_str(),
+            "version": profile.version(),
             "description": profile.description(),
             "scopes": profile.scopes().iter().map(|scope| scope.name.clone()).collect::<Vec<_>>(),
             "sha256": profile.hash().to_string(),
