@@ -73,8 +73,9 @@ impl ConfigError {
                 format!("`{file}` must be a TOML file; move it away to use the defaults")
             }
             Self::Invalid { problems } => match problems.as_slice() {
+                [] => "correct the settings, then run the command again".to_owned(),
                 [problem] => problem.fault.hint(),
-                _ => "correct these, then run the command again".to_owned(),
+                [first, ..] => format!("begin with the first: {}", first.fault.hint()),
             },
         }
     }

@@ -76,6 +76,6 @@ fn all_of_them_come_at_once() {
     error: configuration has 2 problems
       .aiwf/config.toml:2: unknown provider `a`
       .aiwf/config.toml:4: provider `b` has the unknown type `c`
-    hint: correct these, then run the command again
+    hint: begin with the first: `aiwf providers` lists all; a table `[providers.NAME]` adds one
     ");
 }

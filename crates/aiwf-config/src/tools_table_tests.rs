@@ -137,7 +137,7 @@ fn what_is_wrong_is_named_with_its_place() {
       .aiwf/config.toml:2:8: `mcp.servers.a.args` is `"x"`, not a list of texts, such as `["a", "b"]`
       .aiwf/config.toml:3:13: `mcp.servers.a.headers."a b"` is no name for a header
       .aiwf/config.toml:4:13: `mcp.servers.a.env.A` is `1`, not a text on one line
-    hint: correct these, then run the command again
+    hint: begin with the first: correct the value, or remove the line
     "#);
     assert_snapshot!(shown("", "[tools.grant]\nplaning = []"), @"
     error: unknown key `planing` in `[tools.grant]`

@@ -103,7 +103,7 @@ turns = 5
       .aiwf/config.toml:9:19: `workflow.max_write_bytes` is `"2 MB"`, not a whole number from 1
       .aiwf/config.toml:10:9: `workflow.files` is `"yes"`, not `true` or `false`
       .aiwf/config.toml:11:1: unknown key `turns` in `[workflow]`
-    hint: correct these, then run the command again
+    hint: begin with the first: correct the value, or remove the line
     "#);
     assert_snapshot!(shown("", "[workflow]\nmax_turn = 5"), @"
     error: unknown key `max_turn` in `[workflow]`

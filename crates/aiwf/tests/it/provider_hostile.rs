@@ -95,7 +95,7 @@ fn a_checkout_puts_no_program_in_a_vendors_place() {
         .aiwf/config.toml:4:1: `providers.claude-code.program` counts only in your own configuration
         .aiwf/config.toml:5:9: `providers.claude-code.env.NODE_OPTIONS` counts only in your own configuration
         .aiwf/config.toml:5:47: `providers.claude-code.env.PATH` counts only in your own configuration
-      hint: correct these, then run the command again
+      hint: begin with the first: move the line to `~/.aiwf/config.toml`
     0 of 1 ok
     --- exit code 1
     ");
