@@ -222,7 +222,6 @@ pub(crate) struct PhaseArgs {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     change: ChangeName,
@@ -235,12 +234,8 @@ pub(crate) struct ApproveArgs {
     /// Allow more rounds.
     #[arg(long, value_name = "N")]
     max_rounds: Option<u32>,
-    /// Later changes of this prompt count.
-    #[arg(long, conflicts_with = "no_hash_prompts")]
-    hash_prompts: bool,
-    /// Later changes of this prompt do not count.
-    #[arg(long)]
-    no_hash_prompts: bool,
+    #[command(flatten)]
+    hash_prompts: session::HashPromptsArgs,
     #[command(flatten)]
     call: CallArgs,
     #[command(flatten)]
@@ -401,7 +396,7 @@ fn approve(args: &ApproveArgs, engine: &Engine, output: &Output<'_>) -> Result<E
         (_, true, _) => engine.accept(which)?,
         (.., Some(max_rounds)) => engine.raise_cap(which, max_rounds)?,
         (false, false, None) => {
-            let hash_prompts = session::chosen(args.hash_prompts, args.no_hash_prompts);
+            let hash_prompts = args.hash_prompts.chosen();
             engine.approve(which, &ApproveOptions { fs_ability: None, hash_prompts })?
         }
     };

@@ -158,7 +158,6 @@ pub(crate) struct AskingArgs {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     session: SessionId,
@@ -174,16 +173,33 @@ pub(crate) struct ApproveArgs {
     /// Build the waiting prompt for a receiver that can do this with files.
     #[arg(long, value_name = "ABILITY", value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
     fs_ability: Option<FsAbility>,
+    #[command(flatten)]
+    hash_prompts: HashPromptsArgs,
+    #[command(flatten)]
+    call: CallArgs,
+    #[command(flatten)]
+    servers: ServerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HashPromptsArgs {
     /// Later changes of this prompt count.
     #[arg(long, conflicts_with = "no_hash_prompts")]
     hash_prompts: bool,
     /// Later changes of this prompt do not count.
     #[arg(long)]
     no_hash_prompts: bool,
-    #[command(flatten)]
-    call: CallArgs,
-    #[command(flatten)]
-    servers: ServerArgs,
+}
+
+impl HashPromptsArgs {
+    /// What was said, if anything.
+    pub(crate) fn chosen(&self) -> Option<bool> {
+        match (self.hash_prompts, self.no_hash_prompts) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            (false, false) => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -262,7 +278,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
                 (_, true, _) => engine.accept(given)?,
                 (.., Some(max_iterations)) => engine.raise_cap(given, max_iterations)?,
                 (false, false, None) => {
-                    let hash_prompts = chosen(args.hash_prompts, args.no_hash_prompts);
+                    let hash_prompts = args.hash_prompts.chosen();
                     engine.approve(given, &ApproveOptions { fs_ability: args.fs_ability, hash_prompts })?
                 }
             };
@@ -321,15 +337,6 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             Ok(Exit::Done)
         }
         SessionCommand::Verify(session) => verify(session.given().into(), engine, output),
-    }
-}
-
-/// What a flag and its opposite say; nothing when neither is given.
-pub(super) fn chosen(yes: bool, no: bool) -> Option<bool> {
-    match (yes, no) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        (false, false) => None,
     }
 }
 
