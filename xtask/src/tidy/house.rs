@@ -4,7 +4,7 @@ use crate::tidy::Finding;
 use crate::tidy::tree::Tree;
 
 /// Commands that the README must show: how to test, and how to run what was built.
-const COMMANDS: &[&str] = &["cargo xtask test", "cargo run --release"];
+const COMMANDS: &[&str] = &["cargo xtask test", "cargo run -- demo"];
 
 /// Finds what is missing at the root.
 pub(super) fn house_files(tree: &Tree) -> Vec<Finding> {

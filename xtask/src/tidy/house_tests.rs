@@ -4,7 +4,7 @@ use crate::tidy::tree::Tree;
 
 #[test]
 fn a_complete_house_passes() {
-    let readme = "    cargo xtask test\n    cargo run --release -- --help\n";
+    let readme = "    cargo xtask test\n    cargo run -- demo\n";
     check(house_files, &Tree::of(&[("Cargo.lock", ""), ("README.md", readme)]), &[]);
 }
 
@@ -17,7 +17,7 @@ fn what_is_missing_is_named() {
         &tree,
         &[
             "Cargo.lock: is not tracked; commit it, so that every build is the same",
-            "README.md: does not show `cargo run --release`; add it",
+            "README.md: does not show `cargo run -- demo`; add it",
         ],
     );
 }
