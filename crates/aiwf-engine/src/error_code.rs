@@ -62,7 +62,7 @@ impl SessionError {
             Self::Lock(LockError::Unusable { .. }) | Self::Journal(JournalError::Store(_)) => {
                 "FILE_UNWRITABLE"
             }
-            Self::Journal(JournalError::Changed { .. }) => "JOURNAL_CHANGED",
+            Self::Journal(JournalError::Changed { .. } | JournalError::Short { .. }) => "JOURNAL_CHANGED",
             Self::Journal(JournalError::TooNew { .. }) => "JOURNAL_TOO_NEW",
             Self::Journal(JournalError::Unreadable { .. }) | Self::LinkInSession { .. } => "FILE_UNREADABLE",
             Self::Tools(ToolsError::Untrusted { .. }) => "SERVER_UNTRUSTED",

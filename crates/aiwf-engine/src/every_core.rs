@@ -24,7 +24,10 @@ pub(crate) fn on_every_core<T: Send>(
     };
     let mut made = std::thread::scope(|scope| {
         // This thread takes a share: one less to start, and its memory grows in larger steps than that of others.
-        let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(|| work(&take))).collect();
+        // Where the system gives no other thread, this one does everything.
+        let others: Vec<_> = (1..n_threads)
+            .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, || work(&take)).ok())
+            .collect();
         let mut made = work(&|| take().inspect(|number| on_taken(*number)));
         for other in others {
             made.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

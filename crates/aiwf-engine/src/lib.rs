@@ -57,7 +57,7 @@ pub use document::{
 pub use error::EngineError;
 pub use gather::{ChangeFlags, Progress};
 pub use packages::{PackageToolError, Packed};
-pub use profiles::{FoundProfile, ProfileOrigin};
+pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
 pub use providers::ProviderReport;
 pub use read::{read_stdin, read_text};
 pub use run::{

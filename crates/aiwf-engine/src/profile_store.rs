@@ -6,7 +6,7 @@ use aiwf_profile::{Files, Profile, scaffold};
 use aiwf_store::{Durability, Lock, WritePlan, create_dir, write_atomic};
 
 use crate::Engine;
-use crate::profiles::{ProfileOrigin, installed_root, pin_path, pinned, read_files};
+use crate::profiles::{ProfileFault, ProfileOrigin, installed_root, pin_path, pinned, read_files};
 use crate::session::remove_temporary;
 use crate::session_error::SessionError;
 
@@ -14,8 +14,10 @@ impl Engine {
     /// Copies a profile to the installed ones and pins its hash; says where it is now.
     pub fn add_profile(&self, directory: &Path) -> Result<(String, PathBuf), SessionError> {
         let path = self.settings().current_dir.join(directory);
-        let broken =
-            |message: String| SessionError::BrokenProfile { name: directory.display().to_string(), message };
+        let broken = |fault: ProfileFault| SessionError::BrokenProfile {
+            name: directory.display().to_string(),
+            fault,
+        };
         let files = read_files(&path).map_err(broken)?;
         let profile = Profile::load(files.clone())?;
         let name = profile.name().to_owned();
@@ -63,7 +65,10 @@ fn write_profile(files: &Files, root: &Path, target: &Path) -> Result<(), Sessio
     let plan = WritePlan::check(files.iter().map(|(path, bytes)| (path.clone(), bytes.clone()))).map_err(
         |problems| SessionError::BrokenProfile {
             name: target.display().to_string(),
-            message: problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+            fault: ProfileFault::new(
+                problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "),
+                "rename these files in the profile",
+            ),
         },
     )?;
     create_dir(root)?;

@@ -47,9 +47,24 @@ pub struct FoundProfile {
     /// Where it comes from.
     pub origin: ProfileOrigin,
     /// The profile, or what is wrong with it.
-    pub profile: Result<Profile, String>,
+    pub profile: Result<Profile, ProfileFault>,
     /// Other profiles of the same name, which this one wins over.
     pub hides: Vec<ProfileOrigin>,
+}
+
+/// Why a profile cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileFault {
+    /// What is wrong.
+    pub message: String,
+    /// One thing to do about it.
+    pub hint: String,
+}
+
+impl ProfileFault {
+    pub(crate) fn new(message: impl Into<String>, hint: &str) -> Self {
+        Self { message: message.into(), hint: hint.to_owned() }
+    }
 }
 
 /// The profile with that name.
@@ -68,7 +83,7 @@ fn find_with(settings: &Settings, name: &str, load: Load<'_>) -> Result<Profile,
     if let Some(place) = places.iter().find(|place| place.name == name) {
         return place
             .load(load)
-            .map_err(|message| SessionError::BrokenProfile { name: name.to_owned(), message });
+            .map_err(|fault| SessionError::BrokenProfile { name: name.to_owned(), fault });
     }
     let known: BTreeSet<String> = places.into_iter().map(|place| place.name).collect();
     Err(SessionError::UnknownProfile { name: name.to_owned(), known: known.into_iter().collect() })
@@ -103,18 +118,22 @@ struct Place {
 }
 
 impl Place {
-    fn load(&self, load: Load<'_>) -> Result<Profile, String> {
+    fn load(&self, load: Load<'_>) -> Result<Profile, ProfileFault> {
         let files = match &self.directory {
             Some(directory) => read_files(directory)?,
             None => built_in_profile(&self.name).unwrap_or_default(),
         };
-        let profile = load(files).map_err(|error| error.to_string())?;
+        let profile = load(files).map_err(|error| ProfileFault::new(error.to_string(), &error.hint()))?;
         let profile = match &self.pin {
             Some(pin) => check_pin(pin, profile)?,
             None => profile,
         };
         let found = profile.name();
-        if found == self.name { Ok(profile) } else { Err(format!("its manifest calls it `{found}`")) }
+        if found == self.name {
+            return Ok(profile);
+        }
+        let hint = format!("set `name = \"{}\"` in its `profile.toml`, or rename its directory", self.name);
+        Err(ProfileFault::new(format!("its manifest calls it `{found}`"), &hint))
     }
 }
 
@@ -162,11 +181,14 @@ pub(crate) fn pinned(pin: &Path) -> Vec<String> {
 }
 
 /// An installed profile that is no longer what was added is not used.
-fn check_pin(pin: &Path, profile: Profile) -> Result<Profile, String> {
+fn check_pin(pin: &Path, profile: Profile) -> Result<Profile, ProfileFault> {
     if pinned(pin).contains(&profile.hash().to_string()) {
         Ok(profile)
     } else {
-        Err("it changed since it was added; look at it, then `aiwf profile add` it again".to_owned())
+        Err(ProfileFault::new(
+            "it changed since it was added",
+            "look at what changed, then `aiwf profile add DIR` it again",
+        ))
     }
 }
 
@@ -182,21 +204,24 @@ fn directories(root: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// The files of a profile; links are not followed, sizes are bounded.
-pub(crate) fn read_files(root: &Path) -> Result<Files, String> {
+pub(crate) fn read_files(root: &Path) -> Result<Files, ProfileFault> {
+    let too_much = |message: String| ProfileFault::new(message, "remove what does not belong to the profile");
+    let unreadable =
+        |message: String| ProfileFault::new(message, "check that every file of the profile can be read");
     let mut files = Files::new();
     for entry in ignore::WalkBuilder::new(root).standard_filters(false).build() {
-        let entry = entry.map_err(|error| error.to_string())?;
+        let entry = entry.map_err(|error| unreadable(error.to_string()))?;
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
         let name =
             entry.path().strip_prefix(root).unwrap_or(entry.path()).to_string_lossy().replace('\\', "/");
         if files.len() >= MAX_FILES {
-            return Err(format!("it has more than {MAX_FILES} files"));
+            return Err(too_much(format!("it has more than {MAX_FILES} files")));
         }
-        let bytes = crate::read::read_bytes(entry.path()).map_err(|error| error.to_string())?;
+        let bytes = crate::read::read_bytes(entry.path()).map_err(|error| unreadable(error.to_string()))?;
         if bytes.len() > MAX_FILE_BYTES {
-            return Err(format!("`{name}` is larger than {MAX_FILE_BYTES} bytes"));
+            return Err(too_much(format!("`{name}` is larger than {MAX_FILE_BYTES} bytes")));
         }
         files.insert(name, bytes);
     }

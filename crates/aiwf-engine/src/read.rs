@@ -1,7 +1,7 @@
 //! Reads bounded text; no input can fill the memory.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::EngineError;
@@ -13,8 +13,18 @@ pub(crate) const MAX_BYTES: u64 = 64 * 1024 * 1024;
 pub(crate) struct BoundedFile {
     /// How much it held when it was opened; nothing is known of a file that is made while it is read.
     pub(crate) n_expected: usize,
-    /// No more than that.
+    /// What it held then; up to the limit where that is not known.
     pub(crate) content: io::Take<File>,
+}
+
+impl BoundedFile {
+    /// The bytes of the same file from its beginning, whatever its path leads to by now.
+    pub(crate) fn read_again(self, path: &Path) -> Result<Vec<u8>, EngineError> {
+        let mut file = self.content.into_inner();
+        file.rewind().map_err(|source| EngineError::Unreadable { path: path.to_owned(), source })?;
+        let limit = if self.n_expected == 0 { MAX_BYTES + 1 } else { self.n_expected as u64 };
+        read_limited(file.take(limit), self.n_expected, path)
+    }
 }
 
 /// Opens a file to read it up to the limit.
@@ -28,7 +38,7 @@ pub(crate) fn open_bounded(path: &Path) -> Result<BoundedFile, EngineError> {
     if metadata.len() > MAX_BYTES {
         return Err(EngineError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
     }
-    // What is appended meanwhile is not read, which also saves asking whether there is more.
+    // A file that grows meanwhile is read as far as it went, which also saves asking whether there is more.
     let limit = if metadata.len() == 0 { MAX_BYTES + 1 } else { metadata.len() };
     Ok(BoundedFile {
         n_expected: usize::try_from(metadata.len()).unwrap_or_default(),

@@ -14,7 +14,7 @@ use aiwf_prompt::Text;
 use crate::error::EngineError;
 use crate::every_core::on_every_core;
 use crate::gather::Progress;
-use crate::read::{MAX_BYTES, open_bounded, read_bytes};
+use crate::read::{MAX_BYTES, open_bounded};
 
 /// How much all files may have together.
 const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
@@ -59,11 +59,14 @@ pub(crate) fn read_many<P: AsRef<Path> + Sync>(
 struct Reader {
     full: Vec<String>,
     current: String,
+    /// Texts that have a buffer of their own.
+    large: Vec<String>,
 }
 
 /// Where a text lies until its buffer is full.
 enum Found {
     Text { buffer: usize, range: Range<usize> },
+    Large(usize),
     LeftOut(String),
 }
 
@@ -73,18 +76,21 @@ impl Reader {
             return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
         }
         let mut file = open_bounded(path)?;
-        self.make_room(file.n_expected);
-        let start = self.current.len();
-        match file.content.read_to_string(&mut self.current) {
+        // What one file alone would fill is not shared: left out, it would stay for the sake of its neighbours.
+        let mut own = (file.n_expected >= BUFFER_BYTES).then(|| String::with_capacity(file.n_expected + 1));
+        let start = if own.is_some() { 0 } else { self.make_room(file.n_expected) };
+        let text = own.as_mut().unwrap_or(&mut self.current);
+        match file.content.read_to_string(text) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                let bytes = read_bytes(path)?;
+                drop(own);
+                let bytes = file.read_again(path)?;
                 let why = judge(Err(&bytes)).unwrap_or_else(|| "not UTF-8 text".to_owned());
                 return Ok(Found::LeftOut(why));
             }
             Err(source) => return Err(EngineError::Unreadable { path: path.to_owned(), source }),
         }
-        let text = self.current.get(start..).unwrap_or_default();
+        let text = text.get(start..).unwrap_or_default();
         let n_text = text.len() as u64;
         if n_text > MAX_BYTES {
             self.current.truncate(start);
@@ -97,10 +103,16 @@ impl Reader {
         if n_bytes.fetch_add(n_text, Ordering::Relaxed) + n_text > MAX_TOTAL_BYTES {
             return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
         }
-        Ok(Found::Text { buffer: self.full.len(), range: start..self.current.len() })
+        let range = start..start + text.len();
+        if let Some(own) = own {
+            self.large.push(own);
+            return Ok(Found::Large(self.large.len() - 1));
+        }
+        Ok(Found::Text { buffer: self.full.len(), range })
     }
 
-    fn make_room(&mut self, n_bytes: usize) {
+    /// Where the next text begins; there is room for it.
+    fn make_room(&mut self, n_bytes: usize) -> usize {
         // One byte more, so that the end of the file is seen without growing.
         let needed = n_bytes + 1;
         if self.current.capacity() - self.current.len() < needed {
@@ -108,6 +120,7 @@ impl Reader {
             let full = std::mem::replace(&mut self.current, empty);
             self.full.push(full);
         }
+        self.current.len()
     }
 
     fn finish(
@@ -116,13 +129,17 @@ impl Reader {
     ) -> Vec<(usize, Result<Content, EngineError>)> {
         let buffers: Vec<Arc<String>> =
             self.full.into_iter().chain(std::iter::once(self.current)).map(Arc::new).collect();
-        let content = |found| match found {
+        let mut large: Vec<Text> = self.large.into_iter().map(Text::from).collect();
+        let mut content = |found| match found {
+            Found::Large(number) => {
+                Content::Text(large.get_mut(number).map(std::mem::take).unwrap_or_default())
+            }
             Found::Text { buffer, range } => {
                 Content::Text(buffers.get(buffer).map(|buffer| Text::part(buffer, range)).unwrap_or_default())
             }
             Found::LeftOut(why) => Content::LeftOut(why),
         };
-        found.into_iter().map(|(index, outcome)| (index, outcome.map(content))).collect()
+        found.into_iter().map(|(index, outcome)| (index, outcome.map(&mut content))).collect()
     }
 }
 

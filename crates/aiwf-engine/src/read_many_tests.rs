@@ -96,3 +96,23 @@ fn progress_ends_with_all_of_them() {
     assert_eq!(last.get(), Progress { n_done: paths.len(), n_total: paths.len() });
     assert!(n_calls.get() > 1);
 }
+
+#[test]
+fn a_large_file_that_is_left_out_leaves_no_memory_behind() {
+    let mut contents = Vec::new();
+    for size in 1..6 {
+        contents.push(vec![0xff; size * BUFFER_BYTES]);
+        contents.push(b"small".to_vec());
+        contents.push(vec![b'n'; size * BUFFER_BYTES]);
+    }
+    let (_directory, paths) = written(&contents);
+    let small_ones = |content: Result<&str, &[u8]>| (content != Ok("small")).then(|| "unwanted".to_owned());
+    let mut reader = Reader::default();
+    let n_bytes = AtomicU64::new(0);
+    let found: Vec<_> = paths.iter().map(|path| (0, reader.read(path, &small_ones, &n_bytes))).collect();
+    let held: usize = reader.full.iter().chain([&reader.current]).map(String::capacity).sum();
+    assert!(held <= 2 * BUFFER_BYTES && reader.large.is_empty(), "{held}");
+    let kept =
+        reader.finish(found).into_iter().filter(|(_, outcome)| matches!(outcome, Ok(Content::Text(_))));
+    assert_eq!(kept.count(), 5);
+}

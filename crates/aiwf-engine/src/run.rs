@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use aiwf_config::{Config, Flags};
-use aiwf_package::{AgentDefinition, Conditions, Package, extract};
+use aiwf_package::{AgentDefinition, Conditions, Package};
 use aiwf_prompt::Roots;
 use aiwf_tools::sandbox::{Mount, Mounts};
 
@@ -123,10 +123,10 @@ impl<'e> Run<'e> {
             let cache = package_cache(settings);
             let unpacked = cache.join(&package.hash);
             // Who only looks calls no tool, so what the tools would read need not be whole.
-            let directory = if !desk.is_locked() && unpacked.is_dir() {
+            let directory = if !desk.is_locked() && unpacked.read_dir().is_ok() {
                 unpacked
             } else {
-                extract(&package.files, &package.hash, &cache)?
+                package.extract(&cache)?
             };
             mounts.mount(Mount::Package, &directory).map_err(unusable(&directory))?;
             package_dir = Some(directory);

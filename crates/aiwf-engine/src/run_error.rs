@@ -189,7 +189,7 @@ impl RunError {
                  `aiwf workflow rewind {run_id} --to NODE`"
             ),
             Self::StateLost { .. } => "start a new run; what was said is in the journal of this one".to_owned(),
-            Self::Empty { .. } => "remove its directory below `.aiwf/runs`: nothing was ever done in it".to_owned(),
+            Self::Empty { .. } => "bring its `journal.jsonl` back from a copy; without one, `aiwf workflow run` begins anew".to_owned(),
             Self::NeverThere { .. } => "name one of those nodes".to_owned(),
             Self::Unsendable { fault } => return fault.hint.clone(),
             Self::NoProvider => {

@@ -9,6 +9,7 @@ use aiwf_store::{JournalError, LockError, StoreError};
 use aiwf_tools::ToolsError;
 
 use crate::error::EngineError;
+use crate::profiles::ProfileFault;
 use crate::session::{ApplyReport, Difference};
 
 /// Why something could not be done with a session.
@@ -211,12 +212,12 @@ pub enum SessionError {
         problems: Vec<ParamProblem>,
     },
     /// A profile that cannot be used.
-    #[error("profile `{name}` cannot be used: {message}")]
+    #[error("profile `{name}` cannot be used: {}", fault.message)]
     BrokenProfile {
         /// The profile.
         name: String,
         /// What is wrong with it.
-        message: String,
+        fault: ProfileFault,
     },
     /// A profile of that name is there.
     #[error("a profile `{name}` exists already ({origin})")]
@@ -406,9 +407,7 @@ impl SessionError {
                 Some("`aiwf verify` lists the approved files that differ".to_owned())
             }
             Self::Params { profile, .. } => Some(format!("`aiwf {profile} init --help` shows every flag")),
-            Self::BrokenProfile { name, .. } => {
-                Some(format!("mend it, then `aiwf profiles {name}` checks it again"))
-            }
+            Self::BrokenProfile { fault, .. } => Some(fault.hint.clone()),
             Self::ProfileExists { .. } => Some("choose another name".to_owned()),
             Self::NoHome => Some("set `HOME`, or use `--project`".to_owned()),
             Self::UnknownProfile { name, known } => {

@@ -50,7 +50,7 @@ impl Engine {
                 Ok(profile) => {
                     profile.lint().iter().map(|one| format!("{one}\nhint: {}", one.check.hint())).collect()
                 }
-                Err(message) => vec![message.clone()],
+                Err(fault) => vec![format!("{}\nhint: {}", fault.message, fault.hint)],
             };
             Validation::new("profile", found.name, findings)
         };

@@ -46,15 +46,23 @@ impl Checked {
 /// Checks the files of a package.
 pub fn check(files: Files) -> Checked {
     let hash = hash_of(&files);
-    read(files, hash, false)
+    read(files, hash, Trust::Unknown)
 }
 
 /// A package whose files passed a check before: only what is used of it is read.
 pub(crate) fn read_known(files: Files, hash: String) -> Checked {
-    read(files, hash, true)
+    read(files, hash, Trust::Known)
 }
 
-fn read(files: Files, hash: String, is_known: bool) -> Checked {
+/// Whether files passed a check before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    Known,
+    Unknown,
+}
+
+fn read(files: Files, hash: String, trust: Trust) -> Checked {
+    let is_known = trust == Trust::Known;
     let mut check = Check { files: &files, is_known, findings: Vec::new() };
     let parts = check.parts();
     let mut findings = check.findings;
@@ -74,7 +82,8 @@ fn read(files: Files, hash: String, is_known: bool) -> Checked {
 
 struct Check<'a> {
     files: &'a Files,
-    /// Whether they passed before, so that nothing is to be found.
+    /// Whether they passed before, so that what takes long is not looked for again; what is found all the same was told
+    /// then.
     is_known: bool,
     findings: Vec<Finding>,
 }

@@ -255,7 +255,7 @@ impl ExtractError {
 /// Puts the files into a directory of the cache that is named by their hash: all of them, or none.
 ///
 /// One that is there and whole is used as it is; one that was changed is replaced.
-pub fn extract(files: &Files, hash: &str, cache: &Path) -> Result<PathBuf, ExtractError> {
+pub(crate) fn extract(files: &Files, hash: &str, cache: &Path) -> Result<PathBuf, ExtractError> {
     let target = cache.join(hash);
     aiwf_store::create_dir(cache)?;
     let _lock = Lock::wait(&cache.join("lock"))?;

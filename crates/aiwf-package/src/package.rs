@@ -1,12 +1,12 @@
 //! A package that passed its checks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
 use crate::agent::AgentDefinition;
 use crate::check::{check, read_known};
-use crate::files::{Files, SourceError, hash_of, read_files};
+use crate::files::{ExtractError, Files, SourceError, extract, hash_of, read_files};
 use crate::finding::{Finding, Severity};
 use crate::graph::{Graph, Node};
 use crate::manifest::Manifest;
@@ -177,6 +177,13 @@ impl Package {
         }
         let read = read_known(files, hash);
         read.package.map(Ok).ok_or(PackageError::Faulty { findings: read.findings })
+    }
+
+    /// Puts its files into a directory of the cache that is named by their hash: all of them, or none.
+    ///
+    /// One that is there and whole is used as it is; one that was changed is replaced.
+    pub fn extract(&self, cache: &Path) -> Result<PathBuf, ExtractError> {
+        extract(&self.files, &self.hash, cache)
     }
 
     /// Checks the files of a package.

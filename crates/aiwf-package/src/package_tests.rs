@@ -29,9 +29,8 @@ fn one_workflow_needs_no_name_and_several_do() {
 #[test]
 fn a_known_package_is_what_a_check_gave_and_another_one_says_its_hash() {
     let directory = tempfile::tempdir().unwrap();
-    let files = Fixture::new().files;
-    let checked = Package::from_files(files.clone()).unwrap();
-    let path = crate::extract(&files, &checked.hash, directory.path()).unwrap();
+    let checked = package();
+    let path = checked.extract(directory.path()).unwrap();
     let known = Package::load_known(&path, &checked.hash).unwrap().unwrap();
     assert_eq!(Package { warnings: Vec::new(), ..checked.clone() }, known);
     assert_eq!(Package::load_known(&path, "other").unwrap().unwrap_err(), checked.hash);

@@ -55,8 +55,6 @@ pub enum Check {
     EngineVariable,
     /// References to files.
     AttachmentReference,
-    /// Whether the profile can be loaded.
-    Profile,
     /// Prompts without a word.
     EmptyPrompt,
     /// Whether templates can be rendered.
@@ -69,13 +67,12 @@ pub enum Check {
 
 impl Check {
     /// Everything that is looked for.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 9] = [
         Self::SessionPath,
         Self::ResponseFile,
         Self::SaveInstruction,
         Self::EngineVariable,
         Self::AttachmentReference,
-        Self::Profile,
         Self::EmptyPrompt,
         Self::Template,
         Self::UnusedParameter,
@@ -90,7 +87,6 @@ impl Check {
             Self::SaveInstruction => "save-instruction",
             Self::EngineVariable => "engine-variable",
             Self::AttachmentReference => "attachment-reference",
-            Self::Profile => "profile",
             Self::EmptyPrompt => "empty-prompt",
             Self::Template => "template",
             Self::UnusedParameter => "unused-parameter",
@@ -106,7 +102,6 @@ impl Check {
             | Self::SaveInstruction
             | Self::EngineVariable
             | Self::AttachmentReference => "remove it from the template",
-            Self::Profile => "correct it: the profile cannot be used before",
             Self::EmptyPrompt => "write what the phase asks for there",
             Self::Template => "correct the template",
             Self::UnusedParameter => "use its variable in a template, or remove the parameter",

@@ -68,6 +68,16 @@ pub enum JournalError {
         /// What is wrong with it.
         problem: String,
     },
+    /// It is shorter than it was.
+    #[error("the journal has lost its end: {found} bytes of it are there, and there were {expected}\n  file: `{}`", path.display())]
+    Short {
+        /// The journal.
+        path: PathBuf,
+        /// How many bytes its whole lines have.
+        found: u64,
+        /// How many they had.
+        expected: u64,
+    },
     /// A newer program wrote it.
     #[error("line {line} of the journal has format {found}, this program reads up to {VERSION}\n  file: `{}`", path.display())]
     TooNew {
@@ -97,7 +107,7 @@ impl JournalError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { path, .. } => format!("check that `{}` can be read", path.display()),
-            Self::Changed { .. } => {
+            Self::Changed { .. } | Self::Short { .. } => {
                 "bring the journal back from a copy; everything else is untouched".to_owned()
             }
             Self::TooNew { .. } => "use the version of aiwf that wrote it, or a newer one".to_owned(),
@@ -214,6 +224,15 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     /// How many bytes the whole lines take.
     pub fn n_bytes(&self) -> u64 {
         self.n_whole_bytes
+    }
+
+    /// Refuses a journal that has lost its end, which no chain of hashes can tell; an empty one has lost everything.
+    pub fn refuse_shorter(&self, n_bytes: Option<u64>) -> Result<(), JournalError> {
+        let expected = n_bytes.unwrap_or_default().max(1);
+        if self.n_whole_bytes >= expected {
+            return Ok(());
+        }
+        Err(JournalError::Short { path: self.path.clone(), found: self.n_whole_bytes, expected })
     }
 
     /// A last line that was never finished.

@@ -20,7 +20,7 @@ use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
     ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LockError,
-    PackageToolError, PlanProblem, RunError, SessionError, StoreError,
+    PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError,
 };
 
 /// A variant by name, and what a user sees of it.
@@ -250,7 +250,10 @@ fn session_errors() -> Vec<Sample> {
         }],
         BrokenProfile => [SessionError::BrokenProfile {
             name: text("mine"),
-            message: text("`profile.toml` is missing"),
+            fault: ProfileFault {
+                message: text("`profile.toml` is missing"),
+                hint: text("write a `profile.toml`; `aiwf profile new NAME` makes one"),
+            },
         }],
         ProfileExists => [SessionError::ProfileExists { name: text("react"), origin: "built-in" }],
         NoHome => [SessionError::NoHome],
@@ -718,6 +721,7 @@ fn journal_errors() -> Vec<Sample> {
             JournalError::Changed { path: path(), line: 2, problem: text("it is not JSON") },
             JournalError::Changed { path: path(), line: 1, problem: text("it is not JSON") },
         ],
+        Short => [JournalError::Short { path: path(), found: 812, expected: 14_723 }],
         TooNew => [JournalError::TooNew { path: path(), line: 7, found: 9 }],
         Store => [JournalError::Store(store_error())],
     })

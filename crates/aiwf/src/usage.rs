@@ -82,9 +82,10 @@ pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageErro
 fn reason_of(error: &(dyn std::error::Error + 'static)) -> String {
     let Some(number) = error.downcast_ref::<ParseIntError>() else { return error.to_string() };
     match number.kind() {
-        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "expected a smaller number",
+        IntErrorKind::PosOverflow => "expected a smaller number",
+        IntErrorKind::NegOverflow => "expected a larger number",
         IntErrorKind::Zero => "expected a whole number from 1",
-        IntErrorKind::Empty | IntErrorKind::InvalidDigit | _ => "expected a whole number",
+        IntErrorKind::Empty | IntErrorKind::InvalidDigit | _ => "expected a whole number without a sign",
     }
     .to_owned()
 }

@@ -28,9 +28,7 @@ pub(super) fn pure_crates_stay_pure(tree: &Tree) -> Vec<Finding> {
             if !file.path.starts_with(&sources) || file.path.ends_with("_tests.rs") {
                 continue;
             }
-            // What a file holds for its own tests stands at its end.
-            let code = rust.code.split("#[cfg(test)]").next().unwrap_or_default();
-            for (line, used) in uses(code) {
+            for (line, used) in uses(without_tests(&rust.code)) {
                 let message = format!("`{}` is pure but uses `{used}`; take it as an argument", member.name);
                 findings.push(Finding::new(&file.path, line, message));
             }
@@ -39,23 +37,37 @@ pub(super) fn pure_crates_stay_pure(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// The code before the module of its tests, which stands at the end of a file.
+fn without_tests(code: &str) -> &str {
+    const FOR_TESTS: &str = "#[cfg(test)]";
+    let is_module = |start: usize| {
+        let mut rest = code.get(start + FOR_TESTS.len()..).unwrap_or_default().trim_start();
+        // Where it stands in a file of its own, the path comes between.
+        while let Some((_, after)) = rest.strip_prefix("#[").and_then(|attribute| attribute.split_once(']')) {
+            rest = after.trim_start();
+        }
+        rest.starts_with("mod ") || rest.starts_with("pub(crate) mod ")
+    };
+    let end = code.match_indices(FOR_TESTS).map(|(start, _)| start).find(|start| is_module(*start));
+    end.and_then(|end| code.get(..end)).unwrap_or(code)
+}
+
 /// The lines of code that name something impure, and what they name.
 fn uses(code: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for (line, text) in numbered(code) {
-        for (start, _) in text.match_indices("std::") {
-            let rest = text.get(start + "std::".len()..).unwrap_or_default();
-            let names: Vec<&str> = match rest.strip_prefix('{') {
-                Some(list) => list.split(',').map(|name| first_word(name.trim())).collect(),
-                None => vec![first_word(rest)],
-            };
-            let impure = names.into_iter().filter(|name| MODULES.contains(name));
-            found.extend(impure.map(|module| (line, format!("std::{module}"))));
-        }
-        if text.contains(RANDOM) {
-            found.push((line, RANDOM.to_owned()));
-        }
+    for (start, root) in code.match_indices("std::") {
+        let line = code.get(..start).unwrap_or_default().lines().count().max(1);
+        let rest = code.get(start + root.len()..).unwrap_or_default();
+        // A list may go over several lines and hold further ones.
+        let names: Vec<&str> = match rest.strip_prefix('{').and_then(|list| list.split(';').next()) {
+            Some(list) => list.split([',', '{', '}']).map(|name| first_word(name.trim())).collect(),
+            None => vec![first_word(rest)],
+        };
+        let impure = names.into_iter().filter(|name| MODULES.contains(name));
+        found.extend(impure.map(|module| (line, format!("std::{module}"))));
     }
+    let random = numbered(code).filter(|(_, text)| text.contains(RANDOM));
+    found.extend(random.map(|(line, _)| (line, RANDOM.to_owned())));
     found
 }
 

@@ -27,6 +27,16 @@ fn the_world_is_not_used_by_a_pure_crate() {
 }
 
 #[test]
+fn neither_a_test_hook_nor_a_long_list_hides_it() {
+    let hooked = "#[cfg(test)]\nuse std::fmt;\n\nuse std::{\n    fmt::Write,\n    env,\n};\n";
+    check(
+        pure_crates_stay_pure,
+        &tree("crates/p/src/a.rs", hooked),
+        &["crates/p/src/a.rs:4: `p` is pure but uses `std::env`; take it as an argument"],
+    );
+}
+
+#[test]
 fn other_crates_tests_and_words_are_left_alone() {
     let world = "use std::fs;\n";
     for path in ["crates/s/src/a.rs", "crates/p/src/a_tests.rs", "crates/p/tests/it/main.rs"] {

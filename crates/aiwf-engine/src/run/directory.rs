@@ -105,7 +105,7 @@ pub(crate) fn find(settings: &Settings, given: &str) -> Result<RunDirectory, Run
     let ids = all_ids(settings)?;
     match meant_by(given, &ids) {
         Meant::One(id) => Ok(RunDirectory::new(settings, id)),
-        Meant::None => Err(RunError::NoRun { given: given.to_owned() }),
+        Meant::Nothing => Err(RunError::NoRun { given: given.to_owned() }),
         Meant::Several(matching) => Err(RunError::AmbiguousRun { given: given.to_owned(), matching }),
     }
 }

@@ -61,12 +61,19 @@ fn summarize(
     }
 }
 
+/// How long the journal was when the snapshot was made.
+pub(crate) fn journal_bytes(directory: &RunDirectory) -> Option<u64> {
+    read(directory).map(|snapshot| snapshot.journal_bytes)
+}
+
+fn read(directory: &RunDirectory) -> Option<Snapshot> {
+    serde_json::from_slice(&std::fs::read(directory.snapshot_path()).ok()?).ok()
+}
+
 /// What a list shows of a run; a journal that cannot be read is said so.
 pub(crate) fn summary(directory: &RunDirectory) -> RunSummary {
     let journal_bytes = std::fs::metadata(directory.journal_path()).ok().map(|metadata| metadata.len());
-    let stored = std::fs::read(directory.snapshot_path()).ok();
-    let stored = stored.and_then(|bytes| serde_json::from_slice::<Snapshot>(&bytes).ok());
-    if let Some(snapshot) = stored
+    if let Some(snapshot) = read(directory)
         && snapshot.version == VERSION
         && Some(snapshot.journal_bytes) == journal_bytes
         && snapshot.summary.run_id == directory.id

@@ -43,12 +43,9 @@ impl End {
         Self { phase: RunPhase::Failed, fault: Some(fault), question: None }
     }
 
-    fn aborted() -> Self {
-        Self::failed(Fault::new(
-            "ENGINE_ABORTED",
-            "the turn was stopped",
-            "`aiwf workflow resume RUN` goes on",
-        ))
+    fn aborted(run_id: &str) -> Self {
+        let hint = format!("`aiwf workflow resume {run_id}` goes on");
+        Self::failed(Fault::new("ENGINE_ABORTED", "the turn was stopped", hint))
     }
 }
 
@@ -149,7 +146,7 @@ impl Run<'_> {
         let mut is_closing = false;
         for _ in 0..max_turns {
             if self.stop().is_raised() {
-                return Ok(End::aborted());
+                return Ok(End::aborted(self.id()));
             }
             let next = match self.next_request(&[]) {
                 Ok(next) => next,
@@ -218,7 +215,7 @@ impl Run<'_> {
     fn ask(&mut self, next: &NextRequest) -> Result<Result<Replied, End>, RunError> {
         let opened = match providers::open(&self.provider, &self.config) {
             Ok(opened) => opened,
-            Err(error) => return refused(error.into()),
+            Err(error) => return refused(error.into(), self.id()),
         };
         let name = format!("{}-{}", self.desk.setup()?.kind.as_str(), self.desk.record.total.calls + 1);
         let seq = self.desk.journal().lines().len() + 1;
@@ -237,7 +234,7 @@ impl Run<'_> {
             output_path: &output_path,
         };
         if let Err(error) = order.refuse(opened.as_ref(), self.engine) {
-            return refused(error.into());
+            return refused(error.into(), self.id());
         }
         if !opened.is_free() {
             let settings = self.engine.settings();
@@ -263,7 +260,7 @@ impl Run<'_> {
             }
             Ok(Made::Replied { call, tool_calls, .. }) => self.take(text(), tool_calls, *call, next)?,
             Err(CallFailure { error, call, .. }) => {
-                let fault = fault_of(&error);
+                let fault = fault_of(&error, self.id());
                 let event = RunEvent::RunAskFailed { fault: fault.clone(), text: bounded(text()), call };
                 self.desk.commit(event)?;
                 Err(End::failed(fault))
@@ -340,7 +337,7 @@ impl Run<'_> {
         for call in calls {
             if self.stop().is_raised() {
                 self.settle_open_calls()?;
-                return Ok(Err(End::aborted()));
+                return Ok(Err(End::aborted(self.id())));
             }
             let name = next.tools.canonical_name(&call.name);
             let about = about(call);
@@ -417,9 +414,9 @@ impl Run<'_> {
 }
 
 /// The provider cannot be asked like this; nothing was sent.
-fn refused(error: RunError) -> Result<Result<Replied, End>, RunError> {
+fn refused(error: RunError, run_id: &str) -> Result<Result<Replied, End>, RunError> {
     let RunError::Session(crate::SessionError::Ask(error)) = &error else { return Err(error) };
-    Ok(Err(End::failed(fault_of(error))))
+    Ok(Err(End::failed(fault_of(error, run_id))))
 }
 
 /// Stands for a call that could not be read in a text.
@@ -487,7 +484,7 @@ fn bounded(mut text: String) -> String {
 }
 
 /// Why a provider did not answer, by the names that programs know.
-fn fault_of(error: &AskError) -> Fault {
-    let hint = error.hint_to("`aiwf workflow resume RUN`");
+fn fault_of(error: &AskError, run_id: &str) -> Fault {
+    let hint = error.hint_to(&format!("`aiwf workflow resume {run_id}`"));
     Fault::new(ask_code(error), error.to_string(), hint)
 }

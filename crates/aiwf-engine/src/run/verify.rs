@@ -37,6 +37,7 @@ impl Engine {
         if let Err(error) = desk.refuse_changed_state() {
             problems.push(error.to_string());
         }
+        desk.journal().refuse_shorter(super::snapshot::journal_bytes(&desk.directory))?;
         let lines = desk.journal().lines();
         let states: Vec<&String> = lines.iter().filter_map(|line| line.event.state_sha256()).collect();
         for sha256 in &states {

@@ -152,10 +152,14 @@ pub(crate) fn names_in(root: PathBuf) -> Result<Vec<String>, SessionError> {
     Ok(ids)
 }
 
+/// What the one that began last can be called.
+const LATEST: &str = "latest";
+
 /// Whether a directory holds a session, change or run of that very name; no other one is looked at.
 pub(crate) fn is_one_in(root: &Path, name: &str) -> bool {
     let path = root.join(name);
-    path.file_name().is_some_and(|last| last == name)
+    name != LATEST
+        && path.file_name().is_some_and(|last| last == name)
         && !is_temporary(&path)
         && path.join("journal.jsonl").is_file()
 }
@@ -169,17 +173,17 @@ pub(crate) fn find<'a>(
         Which::Session(given) => given,
         Which::Change(name) => return find_change(settings, name),
     };
-    let one = |id: &String| Ok(SessionDirectory::new(settings, id));
+    let one = |id: &str| Ok(SessionDirectory::new(settings, id));
     if let Some(given) = given
         && is_one_in(&sessions_root(settings), given)
     {
-        return one(&given.to_owned());
+        return one(given);
     }
     let ids = all_ids(settings)?;
     if let Some(given) = given {
         return match meant_by(given, &ids) {
             Meant::One(id) => one(id),
-            Meant::None => Err(SessionError::NoSession { given: given.to_owned() }),
+            Meant::Nothing => Err(SessionError::NoSession { given: given.to_owned() }),
             Meant::Several(matching) => {
                 Err(SessionError::AmbiguousSession { given: given.to_owned(), matching })
             }
@@ -200,18 +204,19 @@ pub(crate) fn find<'a>(
 /// What a unique beginning of a name, or `latest`, means among ids that are sorted by time.
 pub(crate) enum Meant<'a> {
     One(&'a String),
-    None,
+    Nothing,
     Several(Vec<String>),
 }
 
+/// Looks a name up.
 pub(crate) fn meant_by<'a>(given: &str, ids: &'a [String]) -> Meant<'a> {
-    if given == "latest" {
-        return ids.last().map_or(Meant::None, Meant::One);
+    if given == LATEST {
+        return ids.last().map_or(Meant::Nothing, Meant::One);
     }
     let matching: Vec<&String> = ids.iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
     match matching.as_slice() {
         [only] => Meant::One(only),
-        [] => Meant::None,
+        [] => Meant::Nothing,
         several => Meant::Several(several.iter().map(|id| (*id).clone()).collect()),
     }
 }

@@ -85,7 +85,11 @@ pub(crate) fn summary(directory: &SessionDirectory) -> SessionSummary {
     if let Some(summary) = believed(directory) {
         return summary;
     }
-    match directory.journal() {
+    let journal = directory.journal().and_then(|journal| {
+        journal.refuse_shorter(None)?;
+        Ok(journal)
+    });
+    match journal {
         Ok(journal) => {
             let state = State::fold(journal.lines().iter().map(|line| &line.event));
             summarize(directory, &state, &journal)
@@ -104,9 +108,18 @@ pub(crate) fn summary(directory: &SessionDirectory) -> SessionSummary {
     }
 }
 
+/// How long the journal was when the snapshot was made.
+pub(crate) fn journal_bytes(directory: &SessionDirectory) -> Option<u64> {
+    read(directory).map(|snapshot| snapshot.journal_bytes)
+}
+
+fn read(directory: &SessionDirectory) -> Option<Snapshot> {
+    serde_json::from_slice(&std::fs::read(directory.snapshot_path()).ok()?).ok()
+}
+
 /// The snapshot, when it was made from the journal as long as it is now.
 fn believed(directory: &SessionDirectory) -> Option<SessionSummary> {
-    let snapshot: Snapshot = serde_json::from_slice(&std::fs::read(directory.snapshot_path()).ok()?).ok()?;
+    let snapshot = read(directory)?;
     let n_bytes = std::fs::metadata(directory.journal_path()).ok()?.len();
     let fits = snapshot.version == VERSION
         && snapshot.journal_bytes == n_bytes

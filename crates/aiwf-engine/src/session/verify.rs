@@ -4,6 +4,7 @@ use aiwf_session::State;
 use aiwf_store::sha256_hex;
 
 use super::directory::{self, SessionDirectory, Which};
+use super::snapshot;
 use crate::Engine;
 use crate::session_error::SessionError;
 
@@ -38,6 +39,7 @@ impl Engine {
     pub fn verify<'a>(&self, given: impl Into<Which<'a>>) -> Result<Verified, SessionError> {
         let directory = directory::find(self.settings(), given)?;
         let journal = directory.journal()?;
+        journal.refuse_shorter(snapshot::journal_bytes(&directory))?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         Ok(Verified {
             session_id: directory.id.clone(),

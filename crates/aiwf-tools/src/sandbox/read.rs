@@ -78,8 +78,9 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
             return Err(ToolError::new(ErrorCode::ReadLimit, message).with_details(details));
         }
         if window.first > line {
-            let n_lines = line - u64::from(is_line_ended);
-            let message = format!("`{path}` has only {n_lines} lines: ask for lines up to there");
+            let n_lines = line - u64::from(is_line_ended || n_bytes == 0);
+            let noun = if n_lines == 1 { "line" } else { "lines" };
+            let message = format!("`{path}` has only {n_lines} {noun}: ask for lines up to there");
             return Err(ToolError::new(ErrorCode::InvalidArgs, message));
         }
     }

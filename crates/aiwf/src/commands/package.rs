@@ -157,9 +157,9 @@ fn refused(path: &Path, error: &SourceError, output: &Output<'_>) -> Result<Exit
     }
     output::print(|out| {
         for reason in reasons {
-            writeln!(out, "error: {}: {}", path.display(), printable(reason))?;
+            writeln!(out, "error: {}: {}", printable(&path.display().to_string()), printable(reason))?;
         }
-        writeln!(out, "  hint: {hint}")?;
+        writeln!(out, "  hint: {}", printable(&hint))?;
         writeln!(out, "{}", verdict(reasons.len(), 0))
     })?;
     Ok(Exit::Refused)

@@ -26,9 +26,10 @@ pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> R
                 Ok(profile) => {
                     writeln!(out, "{:18} {:9} {}", found.name, found.origin.as_str(), profile.description())?;
                 }
-                Err(message) => {
-                    let message = message.replace('\n', "\n  ");
+                Err(fault) => {
+                    let message = fault.message.replace('\n', "\n  ");
                     writeln!(out, "{:18} {:9} broken: {message}", found.name, found.origin.as_str())?;
+                    writeln!(out, "  hint: {}", fault.hint)?;
                 }
             }
             for hidden in &found.hides {
@@ -52,8 +53,12 @@ fn as_json(found: &FoundProfile) -> Value {
             "sha256": profile.hash().to_string(),
             "hides": hides,
         }),
-        Err(message) => {
-            json!({ "name": found.name, "origin": found.origin.as_str(), "error": message, "hides": hides })
-        }
+        Err(fault) => json!({
+            "name": found.name,
+            "origin": found.origin.as_str(),
+            "error": fault.message,
+            "hint": fault.hint,
+            "hides": hides,
+        }),
     }
 }

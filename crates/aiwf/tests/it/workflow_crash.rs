@@ -544,7 +544,7 @@ fn a_run_without_events_is_said_so_and_hides_no_other() {
     --- stderr
     error: run `20000101-000000-none` has no events
 
-    hint: remove its directory below `.aiwf/runs`: nothing was ever done in it
+    hint: bring its `journal.jsonl` back from a copy; without one, `aiwf workflow run` begins anew
     --- exit code 1
     ");
     for line in ["say 20000101 x", "cancel 20000101", "preview 20000101", "rewind 20000101 --to intake"] {

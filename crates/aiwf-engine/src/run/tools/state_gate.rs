@@ -226,7 +226,9 @@ fn checked_artifacts(mounts: &Mounts, artifacts: &[String]) -> Result<Vec<String
         return Ok(checked);
     }
     let names: Vec<String> = missing.iter().map(|path| format!("`{path}`")).collect();
-    let message = format!("{} not there: write the artifacts first, or leave them out", names.join(", "));
+    let are = if names.len() == 1 { "is" } else { "are" };
+    let message =
+        format!("{} {are} not there: write the artifacts first, or leave them out", names.join(", "));
     Err(ToolError::new(ErrorCode::NotFound, message).with_details(json!({ "missingArtifacts": missing })))
 }
 
