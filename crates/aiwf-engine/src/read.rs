@@ -22,9 +22,15 @@ impl BoundedFile {
     pub(crate) fn read_again(self, path: &Path) -> Result<Vec<u8>, EngineError> {
         let mut file = self.content.into_inner();
         file.rewind().map_err(|source| EngineError::Unreadable { path: path.to_owned(), source })?;
-        let limit = if self.n_expected == 0 { MAX_BYTES + 1 } else { self.n_expected as u64 };
+        let limit = limit_of(self.n_expected as u64);
         read_limited(file.take(limit), self.n_expected, path)
     }
+}
+
+/// How far a file of that size is read: one that grows meanwhile as far as it went, which also saves asking whether there
+/// is more; one that does not say its size up to the limit.
+fn limit_of(n_bytes: u64) -> u64 {
+    if n_bytes == 0 { MAX_BYTES + 1 } else { n_bytes }
 }
 
 /// Opens a file to read it up to the limit.
@@ -38,11 +44,9 @@ pub(crate) fn open_bounded(path: &Path) -> Result<BoundedFile, EngineError> {
     if metadata.len() > MAX_BYTES {
         return Err(EngineError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
     }
-    // A file that grows meanwhile is read as far as it went, which also saves asking whether there is more.
-    let limit = if metadata.len() == 0 { MAX_BYTES + 1 } else { metadata.len() };
     Ok(BoundedFile {
         n_expected: usize::try_from(metadata.len()).unwrap_or_default(),
-        content: file.take(limit),
+        content: file.take(limit_of(metadata.len())),
     })
 }
 

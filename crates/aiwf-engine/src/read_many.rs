@@ -14,7 +14,7 @@ use aiwf_prompt::Text;
 use crate::error::EngineError;
 use crate::every_core::on_every_core;
 use crate::gather::Progress;
-use crate::read::{MAX_BYTES, open_bounded};
+use crate::read::{BoundedFile, MAX_BYTES, open_bounded};
 
 /// How much all files may have together.
 const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;
@@ -59,14 +59,12 @@ pub(crate) fn read_many<P: AsRef<Path> + Sync>(
 struct Reader {
     full: Vec<String>,
     current: String,
-    /// Texts that have a buffer of their own.
-    large: Vec<String>,
 }
 
 /// Where a text lies until its buffer is full.
 enum Found {
-    Text { buffer: usize, range: Range<usize> },
-    Large(usize),
+    Part { buffer: usize, range: Range<usize> },
+    Whole(Text),
     LeftOut(String),
 }
 
@@ -75,40 +73,22 @@ impl Reader {
         if n_bytes.load(Ordering::Relaxed) > MAX_TOTAL_BYTES {
             return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
         }
-        let mut file = open_bounded(path)?;
-        // What one file alone would fill is not shared: left out, it would stay for the sake of its neighbours.
-        let mut own = (file.n_expected >= BUFFER_BYTES).then(|| String::with_capacity(file.n_expected + 1));
-        let start = if own.is_some() { 0 } else { self.make_room(file.n_expected) };
-        let text = own.as_mut().unwrap_or(&mut self.current);
-        match file.content.read_to_string(text) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                drop(own);
-                let bytes = file.read_again(path)?;
-                let why = judge(Err(&bytes)).unwrap_or_else(|| "not UTF-8 text".to_owned());
-                return Ok(Found::LeftOut(why));
-            }
-            Err(source) => return Err(EngineError::Unreadable { path: path.to_owned(), source }),
+        let file = open_bounded(path)?;
+        if file.n_expected >= BUFFER_BYTES {
+            // What one file alone would fill is not shared: left out, it would stay for the sake of its neighbours.
+            let mut own = String::with_capacity(file.n_expected + 1);
+            return Ok(match append(file, path, &mut own, judge, n_bytes)? {
+                Some(why) => Found::LeftOut(why),
+                None => Found::Whole(Text::from(own)),
+            });
         }
-        let text = text.get(start..).unwrap_or_default();
-        let n_text = text.len() as u64;
-        if n_text > MAX_BYTES {
+        let start = self.make_room(file.n_expected);
+        let appended = append(file, path, &mut self.current, judge, n_bytes);
+        if !matches!(appended, Ok(None)) {
             self.current.truncate(start);
-            return Err(EngineError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
         }
-        if let Some(why) = judge(Ok(text)) {
-            self.current.truncate(start);
-            return Ok(Found::LeftOut(why));
-        }
-        if n_bytes.fetch_add(n_text, Ordering::Relaxed) + n_text > MAX_TOTAL_BYTES {
-            return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
-        }
-        let range = start..start + text.len();
-        if let Some(own) = own {
-            self.large.push(own);
-            return Ok(Found::Large(self.large.len() - 1));
-        }
-        Ok(Found::Text { buffer: self.full.len(), range })
+        let buffer = self.full.len();
+        Ok(appended?.map_or(Found::Part { buffer, range: start..self.current.len() }, Found::LeftOut))
     }
 
     /// Where the next text begins; there is room for it.
@@ -129,18 +109,46 @@ impl Reader {
     ) -> Vec<(usize, Result<Content, EngineError>)> {
         let buffers: Vec<Arc<String>> =
             self.full.into_iter().chain(std::iter::once(self.current)).map(Arc::new).collect();
-        let mut large: Vec<Text> = self.large.into_iter().map(Text::from).collect();
-        let mut content = |found| match found {
-            Found::Large(number) => {
-                Content::Text(large.get_mut(number).map(std::mem::take).unwrap_or_default())
-            }
-            Found::Text { buffer, range } => {
+        let content = |found| match found {
+            Found::Whole(text) => Content::Text(text),
+            Found::Part { buffer, range } => {
                 Content::Text(buffers.get(buffer).map(|buffer| Text::part(buffer, range)).unwrap_or_default())
             }
             Found::LeftOut(why) => Content::LeftOut(why),
         };
-        found.into_iter().map(|(index, outcome)| (index, outcome.map(&mut content))).collect()
+        found.into_iter().map(|(index, outcome)| (index, outcome.map(content))).collect()
     }
+}
+
+/// Reads a file behind a text; gives the reason when it is left out, and then what was read is the caller's to cut off.
+fn append(
+    mut file: BoundedFile,
+    path: &Path,
+    text: &mut String,
+    judge: Judge<'_>,
+    n_bytes: &AtomicU64,
+) -> Result<Option<String>, EngineError> {
+    let start = text.len();
+    match file.content.read_to_string(text) {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            let bytes = file.read_again(path)?;
+            return Ok(Some(judge(Err(&bytes)).unwrap_or_else(|| "not UTF-8 text".to_owned())));
+        }
+        Err(source) => return Err(EngineError::Unreadable { path: path.to_owned(), source }),
+    }
+    let text = text.get(start..).unwrap_or_default();
+    let n_text = text.len() as u64;
+    if n_text > MAX_BYTES {
+        return Err(EngineError::TooLarge { path: path.to_owned(), limit: MAX_BYTES });
+    }
+    if let Some(why) = judge(Ok(text)) {
+        return Ok(Some(why));
+    }
+    if n_bytes.fetch_add(n_text, Ordering::Relaxed) + n_text > MAX_TOTAL_BYTES {
+        return Err(EngineError::FilesTooLarge { limit: MAX_TOTAL_BYTES });
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
