@@ -69,7 +69,7 @@ pub use run_error::RunError;
 pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
     ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
-    Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SessionArtifact,
+    Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SelfRunning, SessionArtifact,
     SessionPreview, SessionReport, SessionSummary, SessionValues, UsageReport, Verified, Which,
 };
 pub use session_error::SessionError;

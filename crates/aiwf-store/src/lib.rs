@@ -10,12 +10,14 @@ mod journal;
 mod lock;
 mod name;
 mod objects;
+mod self_running;
 mod write_plan;
 
 pub use atomic::{Durability, StoreError, append, create_dir, create_file, move_to, remove, write_atomic};
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use lock::{Lock, LockError};
-pub use name::{folded, is_unseen, name_fault};
+pub use name::{folded, is_reserved_dir, is_unseen, name_fault};
 pub use objects::{Objects, hex, sha256_file, sha256_hex};
+pub use self_running::run_by;
 pub use write_plan::{PlanProblem, WritePlan};

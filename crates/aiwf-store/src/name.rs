@@ -46,6 +46,14 @@ pub fn name_fault(part: &str) -> Option<&'static str> {
     (is_numbered || DEVICES.contains(&stem.as_str())).then_some("is a device on some systems")
 }
 
+/// Directories that belong to git and to the engine, and the short names that some systems have for them.
+const RESERVED_DIRS: [&str; 4] = [".git", ".aiwf", "git~1", "aiwf~1"];
+
+/// Whether a name, as the most forgiving file system sees it, is that of a directory that no model writes to.
+pub fn is_reserved_dir(part: &str) -> bool {
+    RESERVED_DIRS.contains(&folded(part).as_str())
+}
+
 /// Whether a character leaves no mark, so that a name with it looks like one without.
 pub fn is_unseen(c: char) -> bool {
     matches!(

@@ -1,7 +1,8 @@
 //! What a reply wants written: checked as a whole, then written as a whole.
 //!
 //! In: names and contents. Out: every problem, or a plan that can be written into one directory. A name can be a
-//! file name or a relative path; it cannot leave the directory, hide, or take the place of another.
+//! file name or a relative path; it cannot leave the directory, be in `.git` or `.aiwf`, or take
+//! the place of another.
 
 #![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
 
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use crate::atomic::{StoreError, remove_any};
-use crate::name::{folded, name_fault};
+use crate::name::{folded, is_reserved_dir, name_fault};
 use crate::objects::sha256_hex;
 
 /// What is wrong with one name of a plan.
@@ -152,7 +153,8 @@ fn part_fault(part: &str) -> Option<&'static str> {
     match part {
         "" => Some("has an empty part between slashes"),
         "." | ".." => Some("holds `.` or `..`: give the path itself"),
-        _ if part.starts_with('.') => Some("is hidden: a part begins with a dot"),
+        _ if is_reserved_dir(part) => Some("is in `.git` or `.aiwf`, where only git and aiwf write"),
+        _ if folded(part).starts_with(".tmp-") => Some("is a name of the engine's own"),
         _ if PROTECTED.iter().any(|name| folded(part) == *name) => Some("is a name of the engine's own"),
         _ => name_fault(part),
     }

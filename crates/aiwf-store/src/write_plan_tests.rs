@@ -16,9 +16,39 @@ fn names_and_relative_paths_are_fine() {
 }
 
 #[test]
+fn dotfiles_are_ordinary_files() {
+    assert_eq!(
+        check(&[".gitignore", ".github/workflows/ci.yml", "web/.env.example", ".gitattributes", "git/a"]),
+        ".gitattributes\n.github/workflows/ci.yml\n.gitignore\ngit/a\nweb/.env.example\n"
+    );
+}
+
+#[test]
+fn git_and_aiwf_are_never_written_in_any_case_at_any_depth() {
+    for path in [
+        ".git",
+        ".git/config",
+        ".GIT/hooks/pre-commit",
+        ".Git\u{200c}/config",
+        "a/b/.giT/config",
+        "git~1/config",
+        "A/GIT~1/config",
+        ".aiwf/config.toml",
+        "web/.AIWF/config.toml",
+        "aiwf~1/x",
+        ".ｇit/config",
+    ] {
+        let refused = check(&[path]);
+        assert!(refused.contains("in `.git` or `.aiwf`"), "{refused}");
+    }
+    // What the engine may find and remove after a crash cannot be a reply's file.
+    assert!(check(&["a/.TMP-1-code"]).contains("engine's own"));
+}
+
+#[test]
 fn every_problem_is_listed_at_once() {
     insta::assert_snapshot!(check(&[
-        "/etc/passwd", "C:\\x", "c:x", "\\\\server\\share", "../up", "a/../b", "./a", "a//b", "a/", "", "a\0b", ".env",
+        "/etc/passwd", "C:\\x", "c:x", "\\\\server\\share", "../up", "a/../b", "./a", "a//b", "a/", "", "a\0b",
         "a/.git/config", "session.json", "x/Journal.JSONL", "A.java", "A.java", "a.JAVA", "dir", "dir/file", "nul.txt", "end.",
     ]), @r"
     `/etc/passwd` is absolute: give a path relative to the code
@@ -32,8 +62,7 @@ fn every_problem_is_listed_at_once() {
     `a/` has an empty part between slashes
     `` is empty
     `a\0b` holds a control character
-    `.env` is hidden: a part begins with a dot
-    `a/.git/config` is hidden: a part begins with a dot
+    `a/.git/config` is in `.git` or `.aiwf`, where only git and aiwf write
     `session.json` is a name of the engine's own
     `x/Journal.JSONL` is a name of the engine's own
     `A.java` is there twice
@@ -95,7 +124,7 @@ mod properties {
     fn path() -> impl Strategy<Value = String> {
         let part = prop_oneof![
             4 => "[a-c]{1,3}",
-            2 => prop::sample::select(vec!["..", ".", "", " ", "~", "C:", "code", "/", "‥", "\\", "..\\.."])
+            2 => prop::sample::select(vec!["..", ".", "", " ", "~", "C:", "code", ".git", ".GiT", "x/.aiwf", ".a", "/", "‥", "\\", "..\\.."])
                 .prop_map(str::to_owned),
             1 => "\\PC{1,4}",
         ];
@@ -112,6 +141,7 @@ mod properties {
                 for (path, _) in plan.files() {
                     let mut parts = Path::new(path).components();
                     prop_assert!(parts.all(|part| matches!(part, std::path::Component::Normal(_))), "{}", path);
+                    prop_assert!(!path.split('/').any(crate::name::is_reserved_dir), "{}", path);
                 }
                 plan.write(&root.join(".tmp"), &root.join("code")).unwrap();
                 let n_above = fs::read_dir(directory.path()).unwrap().count();

@@ -201,6 +201,7 @@ fn session_errors() -> Vec<Sample> {
                     name: text("App.tsx"),
                     target: text("src/App.tsx"),
                     change: ApplyChange::Conflict,
+                    run_by: None,
                     diff: String::new(),
                 }],
                 applied: false,

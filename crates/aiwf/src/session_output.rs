@@ -111,6 +111,9 @@ fn shown(report: &SessionReport) -> String {
     for path in &report.unknown {
         line("unknown", path);
     }
+    for file in &report.self_running {
+        line("caution", &format!("{}: {} runs it by itself", file.path, file.run_by));
+    }
     for problem in &report.problems {
         line("problem", problem);
     }

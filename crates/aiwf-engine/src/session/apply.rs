@@ -50,6 +50,9 @@ pub struct ApplyFile {
     pub target: String,
     /// What becomes of it.
     pub change: ApplyChange,
+    /// The tool that runs it by itself, when one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_by: Option<&'static str>,
     /// The difference to what is there.
     #[serde(skip)]
     pub diff: String,
@@ -174,7 +177,9 @@ impl Work<'_> {
                 };
                 let target = path.strip_prefix(&settings.project_root).unwrap_or(&path).display().to_string();
                 let diff = unified(&target, before.as_deref(), &content);
-                Ok(Planned { report: ApplyFile { name, target, change, diff }, path, content, before })
+                let run_by = aiwf_store::run_by(&target);
+                let report = ApplyFile { name, target, change, run_by, diff };
+                Ok(Planned { report, path, content, before })
             })
             .collect()
     }
@@ -309,13 +314,17 @@ fn refuse_links(base: &Path, path: &Path) -> Result<(), SessionError> {
 }
 
 /// The difference between what is there and what comes, as a unified diff.
+///
+/// A file that a tool runs by itself is marked in a line before its header, which programs that read patches skip.
 pub(super) fn unified(name: &str, before: Option<&[u8]>, after: &[u8]) -> String {
     let before = before.map(String::from_utf8_lossy);
     let after = String::from_utf8_lossy(after);
     let old = before.as_deref().unwrap_or_default();
     let old_name = if before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
-    similar::TextDiff::from_lines(old, &after)
+    let mark = aiwf_store::run_by(name).map(|tool| format!("# {tool} runs this file by itself\n"));
+    let diff = similar::TextDiff::from_lines(old, &after)
         .unified_diff()
         .header(&old_name, &format!("b/{name}"))
-        .to_string()
+        .to_string();
+    format!("{}{diff}", mark.filter(|_| !diff.is_empty()).unwrap_or_default())
 }

@@ -6,6 +6,7 @@ use aiwf_reply::{
 use aiwf_session::{Artifact, Command, FileHash, NewFile, Outcome, Phase, Task, TaskStatus, Verdict};
 use aiwf_store::{WritePlan, sha256_hex};
 
+use super::reply_files::path_below_code;
 use super::work::Work;
 use crate::session_error::SessionError;
 
@@ -31,7 +32,15 @@ impl Work<'_> {
         let phase = self.state.phase;
         let name = phase.artifact().ok_or(SessionError::NoPrompt { phase: phase.as_str() })?;
         let may_write = self.setup()?.may_write_project(phase);
-        let read = read(phase, reply, may_write, problems);
+        let (session, iteration) = (self.directory.shown(""), self.state.iteration);
+        let root = self.engine.settings().project_root.clone();
+        let name_of = |path: &str| {
+            let name = path_below_code(path, &session, iteration);
+            // A project may have a directory of that name itself; then the path means what it says.
+            let is_projects = name != path && root.join(path).parent().is_some_and(std::path::Path::is_dir);
+            if is_projects && !path.starts_with(&session) { path.to_owned() } else { name }
+        };
+        let read = read(phase, reply, may_write, &name_of, problems);
         if !problems.is_empty() {
             return Ok(None);
         }
@@ -101,7 +110,13 @@ impl Work<'_> {
     }
 }
 
-fn read(phase: Phase, reply: &str, may_write: bool, problems: &mut Vec<String>) -> Read {
+fn read(
+    phase: Phase,
+    reply: &str,
+    may_write: bool,
+    name_of: &dyn Fn(&str) -> String,
+    problems: &mut Vec<String>,
+) -> Read {
     // Tags in the content of a file are no answer.
     let is_implementation = phase == Phase::Implement;
     let (report, files) = if is_implementation { split_files(reply) } else { (reply, "") };
@@ -142,16 +157,21 @@ fn read(phase: Phase, reply: &str, may_write: bool, problems: &mut Vec<String>) 
             .collect();
         let has_done_something = read.tasks.iter().any(|task| task.status == TaskStatus::Completed);
         if !files.is_empty() || (has_done_something && !may_write) {
-            read.files = read_files(reply, problems);
+            read.files = read_files(reply, name_of, problems);
         }
     }
     read
 }
 
-fn read_files(reply: &str, problems: &mut Vec<String>) -> Option<WritePlan> {
+fn read_files(
+    reply: &str,
+    name_of: &dyn Fn(&str) -> String,
+    problems: &mut Vec<String>,
+) -> Option<WritePlan> {
     let parsed = parse_file_markers(reply);
     problems.extend(parsed.problems.iter().map(ToString::to_string));
-    match WritePlan::check(parsed.value.into_iter().map(|block| (block.path, block.content.into_bytes()))) {
+    let files = parsed.value.into_iter().map(|block| (name_of(&block.path), block.content.into_bytes()));
+    match WritePlan::check(files) {
         Ok(plan) => Some(plan),
         Err(faults) => {
             problems.extend(faults.iter().map(ToString::to_string));
@@ -166,7 +186,7 @@ mod tests {
 
     fn check(phase: Phase, reply: &str) -> (Read, Vec<String>) {
         let mut problems = Vec::new();
-        let read = read(phase, reply, false, &mut problems);
+        let read = read(phase, reply, false, &str::to_owned, &mut problems);
         (read, problems)
     }
 
@@ -202,7 +222,7 @@ mod tests {
         let failed = "<task_status id=\"1.1\">FAILED</task_status>\n";
         assert_eq!(check(Phase::Implement, failed).1, Vec::<String>::new());
         let mut problems = Vec::new();
-        read(Phase::Implement, done, true, &mut problems);
+        read(Phase::Implement, done, true, &str::to_owned, &mut problems);
         assert_eq!(problems, Vec::<String>::new());
     }
 }

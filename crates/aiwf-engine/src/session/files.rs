@@ -162,7 +162,7 @@ fn fold(directory: &SessionDirectory) -> Result<State, SessionError> {
 }
 
 /// The code directory of the last iteration that has approved code.
-fn newest_code(state: &State) -> String {
+pub(super) fn newest_code(state: &State) -> String {
     let has_code = |iteration: &u32| {
         let prefix = format!("iteration-{iteration}/code/");
         state.bound.keys().any(|path| path.starts_with(&prefix))

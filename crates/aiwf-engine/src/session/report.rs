@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::change_report::{self, ChangeReport};
 use super::directory::{self, SessionDirectory, Which};
+use super::reply_files::SelfRunning;
 use super::snapshot::{self, SessionSummary};
 use super::verify::{Difference, stale};
 use crate::Engine;
@@ -56,6 +57,9 @@ pub struct SessionReport {
     /// Files of the session that the engine knows nothing of; they are left alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
+    /// Files of the reply at the gate, or of the code, that a tool runs by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub self_running: Vec<SelfRunning>,
     /// What is wrong with the reply at the gate, or with the last call.
     pub problems: Vec<String>,
     /// Why a person is needed, or why the session is paused, when somebody said.
@@ -151,6 +155,7 @@ impl SessionReport {
             awaiting,
             outdated: state.outdated.iter().map(|path| directory.shown(path)).collect(),
             unknown: unknown_files(directory, state),
+            self_running: SelfRunning::all(directory, state),
             problems: problems(state),
             remark: state.remark.clone(),
             change: setup.and_then(|setup| {

@@ -7,6 +7,7 @@ use aiwf_session::{Actor, Command, FileHash, Outcome, Phase};
 use aiwf_store::WritePlan;
 
 use super::prompt_files::domain_phase;
+use super::reply_files::path_below_code;
 use super::work::Work;
 use crate::read::into_text;
 use crate::session_error::SessionError;
@@ -63,7 +64,10 @@ impl Work<'_> {
             }
             PhaseValue::Files(blocks) => {
                 let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-                let new = blocks.into_iter().map(|block| (block.path, block.content.into_bytes()));
+                let (session, iteration) = (self.directory.shown(""), self.state.iteration);
+                let new = blocks.into_iter().map(|block| {
+                    (path_below_code(&block.path, &session, iteration), block.content.into_bytes())
+                });
                 // The reply is checked by itself first, so that a problem is the reply's and not an old file's.
                 let plan = match WritePlan::check(new) {
                     Ok(plan) => plan,

@@ -5,4 +5,6 @@
 mod build;
 mod count_once;
 mod histories;
+mod scene;
+mod self_running_files;
 mod twins;

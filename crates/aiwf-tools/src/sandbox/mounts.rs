@@ -7,15 +7,11 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use aiwf_store::{ConfinedDir, ConfinedError, folded};
+use aiwf_store::{ConfinedDir, ConfinedError, folded, is_reserved_dir};
 
 use super::alias_path::{AliasPath, Mount};
 use super::tool_error::{ErrorCode, ToolError};
 
-/// Names under `@project`, at any depth, that belong to the engine and to git.
-const PROTECTED: [&str; 2] = [".aiwf", ".git"];
-/// Other spellings that some systems have for them.
-const SHORT_NAMES: [&str; 2] = ["git~1", "aiwf~1"];
 /// What is under `@state` and only the engine writes.
 const ENGINES_OWN: &str = "logs";
 
@@ -149,8 +145,7 @@ impl Mounts {
 
 /// Whether a name under `@project` is out of bounds.
 pub(super) fn is_protected(mount: Mount, name: &str) -> bool {
-    let name = folded(name);
-    mount == Mount::Project && (PROTECTED.contains(&name.as_str()) || SHORT_NAMES.contains(&name.as_str()))
+    mount == Mount::Project && is_reserved_dir(name)
 }
 
 fn allowed(path: &AliasPath, access: Access) -> Result<(), ToolError> {

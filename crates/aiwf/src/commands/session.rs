@@ -470,6 +470,7 @@ pub(super) fn apply(
     let outcome = engine.apply(which, options);
     if let Ok(report) = &outcome {
         warn_outdated(report);
+        warn_self_running(report);
     }
     if let Err(SessionError::Conflicts { report }) = &outcome {
         warn_outdated(report);
@@ -498,6 +499,19 @@ pub(super) fn apply(
         writeln!(out, "{n_changed} of {} files {verb}", report.files.len())
     })?;
     Ok(Exit::Done)
+}
+
+/// Names the files that take effect without anybody starting them, which a long diff may hide.
+fn warn_self_running(report: &ApplyReport) {
+    let files: Vec<String> = report
+        .files
+        .iter()
+        .filter(|file| file.change != ApplyChange::Same)
+        .filter_map(|file| Some(format!("{} ({})", file.target, file.run_by?)))
+        .collect();
+    if !files.is_empty() {
+        output::warn(&format!("tools run these files by themselves\n  {}", files.join("\n  ")));
+    }
 }
 
 /// Says that the code was made from something that is no longer so.

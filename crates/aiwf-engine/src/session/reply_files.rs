@@ -1,0 +1,108 @@
+//! The files of a reply: what they are called below `code/`, and which of them a tool runs by itself.
+
+use std::collections::BTreeSet;
+
+use aiwf_reply::{parse_fenced_files, parse_file_markers};
+use aiwf_session::{Phase, State, Step};
+use serde::Serialize;
+
+use super::directory::SessionDirectory;
+use super::files::newest_code;
+use crate::read::read_text;
+
+/// A file that a tool runs or obeys without anybody asking it to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct SelfRunning {
+    /// The file, as the reply or the project calls it.
+    pub path: String,
+    /// The tool.
+    pub run_by: &'static str,
+}
+
+impl SelfRunning {
+    /// The file with its tool; nothing for an ordinary one.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        Some(Self { path: path.to_owned(), run_by: aiwf_store::run_by(path)? })
+    }
+
+    /// Those of the reply at the gate, of the newest code, and of what agents edited in place.
+    pub(super) fn all(directory: &SessionDirectory, state: &State) -> Vec<Self> {
+        let pending = pending_paths(directory, state);
+        let prefix = newest_code(state);
+        let code = state.bound.keys().filter_map(|path| Some(path.strip_prefix(&prefix)?.to_owned()));
+        let files = state.change.files.iter().map(|file| file.path.clone());
+        let edited = state.change.edited.iter().map(|file| file.path.clone());
+        let paths: BTreeSet<String> = pending.into_iter().chain(code).chain(files).chain(edited).collect();
+        paths.iter().filter_map(|path| Self::of(path)).collect()
+    }
+}
+
+/// The paths that the reply at the gate gives, whichever way its files are written.
+///
+/// Nobody has decided on them yet: one too many is better than one too few.
+fn pending_paths(directory: &SessionDirectory, state: &State) -> Vec<String> {
+    let gives_files = matches!(state.phase, Phase::Generating | Phase::Revising | Phase::Implement);
+    let may_have_reply = matches!(state.step, Step::ReplyReady { .. } | Step::Asked { is_free: true });
+    let Some(path) = state.phase.response_path(state.iteration).filter(|_| gives_files && may_have_reply)
+    else {
+        return Vec::new();
+    };
+    let path = directory.file(&path);
+    if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Vec::new();
+    }
+    let Ok(reply) = read_text(&path) else { return Vec::new() };
+    let blocks = parse_file_markers(&reply).value.into_iter().chain(parse_fenced_files(&reply).value);
+    blocks.map(|block| path_below_code(&block.path, &directory.shown(""), state.iteration)).collect()
+}
+
+/// What a file of a reply is called below `code/`.
+///
+/// A prompt shows code under its path in the session, so a model may give that path back: the session's own prefix is
+/// taken off, once. `session` is the session's directory as prompts show it.
+pub(super) fn path_below_code(path: &str, session: &str, iteration: u32) -> String {
+    let session = session.trim_end_matches('/');
+    let below = path.strip_prefix(session).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+    let name = below.strip_prefix("iteration-").and_then(|rest| {
+        let (number, name) = rest.split_once("/code/")?;
+        let is_own = number.parse::<u32>().is_ok_and(|number| (1..=iteration).contains(&number));
+        (is_own && !name.is_empty()).then_some(name)
+    });
+    name.unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: &str = ".aiwf/sessions/20261118-1-abc/";
+
+    #[test]
+    fn the_sessions_own_prefix_is_taken_off_once() {
+        for (given, expected) in [
+            ("iteration-1/code/src/A.java", "src/A.java"),
+            ("iteration-2/code/A.java", "A.java"),
+            (".aiwf/sessions/20261118-1-abc/iteration-2/code/.gitignore", ".gitignore"),
+            ("iteration-1/code/iteration-1/code/A.java", "iteration-1/code/A.java"),
+        ] {
+            assert_eq!(path_below_code(given, SESSION, 2), expected);
+        }
+    }
+
+    #[test]
+    fn other_paths_stay_as_they_are() {
+        for path in [
+            "A.java",
+            "code/A.java",
+            "iteration-3/code/A.java",
+            "iteration-x/code/A.java",
+            "iteration-1/code/",
+            "iteration-1/plan.md",
+            "a/iteration-1/code/A.java",
+            ".aiwf/sessions/other/iteration-1/code/A.java",
+            ".aiwf/sessions/20261118-1-abc/journal.jsonl",
+        ] {
+            assert_eq!(path_below_code(path, SESSION, 2), path);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A project in a directory of its own, and an engine that works in it.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
+use std::fs;
+use std::path::PathBuf;
+
+use aiwf_engine::config::{Environment, Flags, Settings};
+use aiwf_engine::{ApproveOptions, Decided, Engine, SessionError, SessionReport};
+use serde_json::{Map, Value, json};
+
+pub(crate) const REVIEW_PASS: &str =
+    "@@@REVIEW_META\nverdict: PASS\nissues_total: 0\nissues_critical: 0\nmissing_inputs: 0\n@@@\n";
+
+pub(crate) struct Scene {
+    pub(crate) directory: tempfile::TempDir,
+    pub(crate) engine: Engine,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let (root, home) = (directory.path().join("project"), directory.path().join("home"));
+        fs::create_dir_all(root.join(".aiwf")).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        let environment = Environment {
+            current_dir: root.clone(),
+            home: Some(home.clone()),
+            cache_home: Some(home.join("cache")),
+            ..Environment::default()
+        };
+        let engine = Engine::new(Settings::resolve(Some(&root), environment).unwrap());
+        Self { directory, engine }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.directory.path().join("project")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
+    /// Writes a file of the project, or one that an absolute path names.
+    pub(crate) fn file(self, path: &str, text: &str) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    /// Creates a session of the profile `react-component`.
+    pub(crate) fn create(&self) -> Result<String, SessionError> {
+        let flags = Flags::default();
+        let new = self.engine.new_session("react-component", given(), &flags)?;
+        Ok(self.engine.create_session(new)?.id)
+    }
+
+    /// Approves the prompt, gives the reply, and shows how the session stands before the reply is approved.
+    #[track_caller]
+    pub(crate) fn reply(&self, reply: &str) -> SessionReport {
+        self.approve();
+        self.engine.respond(None::<&str>, reply, None).unwrap().report
+    }
+
+    #[track_caller]
+    pub(crate) fn approve(&self) -> Decided {
+        self.engine.approve(None::<&str>, &ApproveOptions::default()).unwrap()
+    }
+
+    /// The prompt that the only session waits with.
+    #[track_caller]
+    pub(crate) fn prompt(&self) -> String {
+        self.engine.preview_session(None::<&str>).unwrap().prompt
+    }
+}
+
+fn given() -> Map<String, Value> {
+    let Value::Object(given) = json!({ "component": "Button" }) else { unreachable!() };
+    given
+}
