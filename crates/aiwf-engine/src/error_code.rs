@@ -66,7 +66,7 @@ impl SessionError {
             Self::Journal(JournalError::TooNew { .. }) => "JOURNAL_TOO_NEW",
             Self::Journal(JournalError::Unreadable { .. }) | Self::LinkInSession { .. } => "FILE_UNREADABLE",
             Self::Tools(ToolsError::Untrusted { .. }) => "SERVER_UNTRUSTED",
-            Self::Tools(ToolsError::Stopped { .. }) => "ENGINE_ABORTED",
+            Self::Tools(error) if error.is_stopped() => "ENGINE_ABORTED",
             Self::Tools(_) | Self::NoTools { .. } => "TOOL_NOT_AVAILABLE",
             Self::Engine(error) => error.code(),
             Self::RecordingPlace { .. } => "INPUT_INVALID",

@@ -3,6 +3,8 @@
 //! The pure crates know no files; this one reads them, hands texts in and gives a [`Built`] prompt back. The
 //! binary calls nothing else: what it needs of the crates below is re-exported here.
 
+pub mod helper;
+
 mod every_core;
 mod read;
 mod read_many;

@@ -62,9 +62,17 @@ pub struct Run<'e> {
     provider: String,
     toolbox: Option<Rc<Toolbox>>,
     /// The tools of the agent that was asked last.
-    tools: Option<(Option<String>, Rc<RunTools>)>,
+    tools: Option<RunToolsOf>,
     /// Things worth saying since the last report.
     warnings: Vec<String>,
+}
+
+/// The tools of an agent, as the servers listed them at one time.
+#[derive(Debug)]
+struct RunToolsOf {
+    agent: Option<String>,
+    n_list_changes: u64,
+    tools: Rc<RunTools>,
 }
 
 impl Engine {

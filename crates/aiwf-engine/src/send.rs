@@ -113,7 +113,8 @@ impl Engine {
         }
         let mut tool_loop = phase_tools.map(|phase_tools| {
             let max_rounds = tools.as_ref().and_then(|tools| tools.max_rounds).map(NonZeroU32::get);
-            ToolLoop::new(phase_tools, max_rounds, &self.surroundings().stop)
+            let results = phase_tools.toolbox.results().clone();
+            ToolLoop::new(phase_tools, max_rounds, results, &self.surroundings().stop)
         });
         let directory = tempfile::tempdir().map_err(|source| {
             SessionError::from(aiwf_store::StoreError { path: PathBuf::from("temporary directory"), source })

@@ -6,7 +6,6 @@
 //! their text ([`CliMcpResponseHandler`]). Policy, caps and limits are the same for both.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -15,12 +14,13 @@ use aiwf_reply::parse_tool_calls;
 use aiwf_session::{ToolOutcome, ToolUse};
 use aiwf_store::sha256_hex;
 use aiwf_tools::{
-    Call, CallError, ExecuteOptions, Outcome, Policy, Tool, ToolsError, execute_tools, format_results_prompt,
+    Call, CallError, ExecuteOptions, Grant, Outcome, Policy, Rules, Tool, ToolsError, execute_tools,
+    format_results_prompt,
 };
 use serde_json::{Map, Value};
 
 use crate::document::ToolDocument;
-use crate::tools::Toolbox;
+use crate::tools::{KeptResults, Toolbox};
 
 /// How often a call may fail before the model is not asked again.
 const MAX_EQUAL_FAILURES: u32 = 3;
@@ -29,7 +29,10 @@ const MAX_EQUAL_FAILURES: u32 = 3;
 #[derive(Clone, Debug)]
 pub(crate) struct PhaseTools {
     pub(crate) toolbox: Rc<Toolbox>,
+    pub(crate) grant: Grant,
     pub(crate) policy: Policy,
+    /// How often the servers had said that their tools changed before they were listed.
+    pub(crate) n_list_changes: u64,
     /// Whether the provider calls tools by its own means.
     pub(crate) is_native: bool,
 }
@@ -37,12 +40,7 @@ pub(crate) struct PhaseTools {
 impl PhaseTools {
     /// The tools for the payload: nothing when they stand in the prompt.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
-        let spec = |tool: &Tool| ToolSpec {
-            name: tool.api_name(),
-            description: tool.description.clone().unwrap_or_default(),
-            parameters: tool.input_schema.clone(),
-        };
-        if self.is_native { self.policy.tools().map(spec).collect() } else { Vec::new() }
+        if self.is_native { specs(&self.policy) } else { Vec::new() }
     }
 
     /// The tools for the prompt: nothing when they are part of the payload.
@@ -60,6 +58,15 @@ impl PhaseTools {
         let refusals = self.policy.unusable_grants();
         refusals.iter().map(|refusal| format!("{refusal}; {}", refusal.hint())).collect()
     }
+}
+
+fn specs(policy: &Policy) -> Vec<ToolSpec> {
+    let spec = |tool: &Tool| ToolSpec {
+        name: tool.api_name(),
+        description: tool.description.clone().unwrap_or_default(),
+        parameters: tool.input_schema.clone(),
+    };
+    policy.tools().map(spec).collect()
 }
 
 /// What became of a reply.
@@ -84,6 +91,10 @@ pub(crate) enum CutShort {
 #[derive(Debug)]
 pub(crate) struct ToolLoop {
     tools: Rc<PhaseTools>,
+    /// What may be called now: a granted tool may appear while the exchange goes on.
+    policy: Policy,
+    n_list_changes: u64,
+    results: KeptResults,
     max_rounds: u32,
     stop: Stop,
     /// How many rounds there were.
@@ -95,18 +106,49 @@ pub(crate) struct ToolLoop {
 
 impl ToolLoop {
     /// A loop of at most so many rounds; as the policy says when nobody else does.
-    pub(crate) fn new(tools: Rc<PhaseTools>, max_rounds: Option<u32>, stop: &Stop) -> Self {
+    pub(crate) fn new(
+        tools: Rc<PhaseTools>,
+        max_rounds: Option<u32>,
+        results: KeptResults,
+        stop: &Stop,
+    ) -> Self {
         let max_rounds = max_rounds.or(tools.policy.rules().max_rounds).unwrap_or(u32::MAX);
-        let stop = stop.clone();
-        Self { tools, max_rounds, stop, n_rounds: 0, cut_short: None, failures: BTreeMap::new() }
+        Self {
+            policy: tools.policy.clone(),
+            n_list_changes: tools.n_list_changes,
+            tools,
+            results,
+            max_rounds,
+            stop: stop.clone(),
+            n_rounds: 0,
+            cut_short: None,
+            failures: BTreeMap::new(),
+        }
+    }
+
+    /// Looks at the tools again when a server said that they changed; the names that can be called only now.
+    fn refresh(&mut self) -> Vec<String> {
+        let n_list_changes = self.tools.toolbox.servers().n_list_changes();
+        if n_list_changes == self.n_list_changes {
+            return Vec::new();
+        }
+        // A server that cannot be asked now says so when one of its tools is called.
+        let Ok(policy) = self.tools.toolbox.policy(&Rules::default(), &self.tools.grant) else {
+            return Vec::new();
+        };
+        self.n_list_changes = n_list_changes;
+        let before = std::mem::replace(&mut self.policy, policy);
+        let names = self.policy.tools().map(Tool::full_name);
+        names.filter(|name| before.allows(name).is_err()).collect()
     }
 
     /// Takes a reply: runs what it calls and adds both to the payload, or finds that it is the last one.
     pub(crate) fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
         let last = |uses| Round { uses, asks_again: false };
         let handler = CliMcpResponseHandler { round: self.n_rounds + 1 };
+        let mut new_tools = self.refresh();
         let wanted = if self.tools.is_native {
-            Wanted::of_api(tool_calls, &self.tools.policy)
+            Wanted::of_api(tool_calls, &self.policy)
         } else {
             let (calls, problems) = handler.parse_tool_calls(&text, payload);
             Wanted { calls: calls.into_iter().map(Ok).collect(), problems }
@@ -127,7 +169,9 @@ impl ToolLoop {
             self.cut_short = Some(CutShort::Loop);
             return last(uses);
         }
+        new_tools.extend(self.refresh());
         if self.tools.is_native {
+            payload.tools = specs(&self.policy);
             payload.turns.push(Turn::Assistant { content: text, tool_calls: tool_calls.to_vec() });
             let results = tool_calls.iter().zip(&outcomes).map(|(call, outcome)| Turn::Tool {
                 id: call.id.clone(),
@@ -138,8 +182,23 @@ impl ToolLoop {
             payload.turns.extend(results);
         } else {
             payload.turns.extend(handler.turns(text, &outcomes, &problems));
+            if let Some(Turn::User { content }) = payload.turns.last_mut() {
+                content.push_str(&self.shown_tools(&new_tools));
+            }
         }
         Round { uses, asks_again: true }
+    }
+
+    /// What a model that reads its tools in the prompt is told about those that appeared.
+    fn shown_tools(&self, names: &[String]) -> String {
+        let tools = names.iter().filter_map(|name| self.policy.allows(name).ok());
+        let shown: String = tools
+            .map(|tool| {
+                let description = tool.description.as_deref().unwrap_or_default();
+                format!("\n\n### `{}`\n\n{description}\n\nArguments: {}", tool.full_name(), tool.input_schema)
+            })
+            .collect();
+        if shown.is_empty() { shown } else { format!("\n\n## More tools that you can call now{shown}") }
     }
 
     /// What a person should know about how the loop ended.
@@ -160,17 +219,13 @@ impl ToolLoop {
     fn run(&self, wanted: Wanted) -> Vec<Outcome> {
         let calls: Vec<Call> = wanted.calls.iter().filter_map(|call| call.as_ref().ok().cloned()).collect();
         let toolbox = &self.tools.toolbox;
-        let (directory, round) = (toolbox.results_dir(), self.n_rounds);
-        let result_path = |index: usize| -> PathBuf {
-            directory.join(format!("{}-{round}-{}", std::process::id(), index + 1))
-        };
         let stop = self.stop.clone();
         let options = ExecuteOptions {
-            result_path: &result_path,
+            results: self.results.as_dir(),
             is_stopped: &move || stop.is_raised(),
             on_progress: &|_, _| (),
         };
-        let mut run = execute_tools(&calls, &self.tools.policy, toolbox.servers(), &options).into_iter();
+        let mut run = execute_tools(&calls, &self.policy, toolbox.servers(), &options).into_iter();
         let outcomes = wanted.calls.into_iter().filter_map(|call| match call {
             Ok(_) => run.next(),
             Err(broken) => Some(*broken),
@@ -213,7 +268,8 @@ struct Wanted {
 impl Wanted {
     fn of_api(tool_calls: &[ToolCall], policy: &Policy) -> Self {
         let call = |call: &ToolCall| {
-            let name = policy.tool_of_api_name(&call.name).map_or_else(|| call.name.clone(), Tool::full_name);
+            let tool = policy.tool_of_api_name(&call.name);
+            let name = tool.map_or_else(|| call.name.clone(), Tool::full_name);
             let arguments = match &call.arguments {
                 Value::Object(arguments) => arguments.clone(),
                 Value::Null => Map::new(),
@@ -224,7 +280,7 @@ impl Wanted {
                     return Err(Box::new(Outcome {
                         id: call.id.clone(),
                         name,
-                        server: None,
+                        server: tool.map(|tool| tool.server.clone()),
                         result: Err(CallError::from(error)),
                         duration: Duration::ZERO,
                     }));
@@ -317,6 +373,9 @@ fn used(outcome: &Outcome, arguments: Value) -> ToolUse {
         Ok(result) if result.is_error => (result.bytes, result.sha256.clone(), ToolOutcome::Failed),
         Ok(result) => (result.bytes, result.sha256.clone(), ToolOutcome::Done),
         Err(CallError::Refused(_)) => (text.len() as u64, sha256_hex(text.as_bytes()), ToolOutcome::Refused),
+        Err(CallError::Failed(ToolsError::Unanswered { .. })) => {
+            (text.len() as u64, sha256_hex(text.as_bytes()), ToolOutcome::Unknown)
+        }
         Err(CallError::Failed(_)) => (text.len() as u64, sha256_hex(text.as_bytes()), ToolOutcome::Failed),
     };
     ToolUse {

@@ -15,8 +15,8 @@ use aiwf_config::{Config, Flags};
 use aiwf_prompt::nearest;
 use aiwf_provider::Stop;
 use aiwf_tools::{
-    Access, CallOptions, Grant, Listed, Offered, PinState, PinsFile, Policy, Progress, Rules, ServerSpec,
-    Servers, ServersOptions, Tool, ToolResult, ToolsError, TrustStore, check_arguments,
+    Access, CallOptions, Grant, Listed, Offered, PinState, PinsFile, Policy, Progress, ResultsDir, Rules,
+    ServerSpec, Servers, ServersOptions, Tool, ToolResult, ToolsError, TrustStore, check_arguments,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -72,6 +72,30 @@ pub struct ToolListing {
     pub sha256: String,
 }
 
+/// Where whole results are kept, and what a model is told about the place.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptResults {
+    path: PathBuf,
+    shown: String,
+}
+
+impl KeptResults {
+    /// A directory of the project; a model reads its path relative to the project.
+    pub(crate) fn below(project_root: &Path, path: PathBuf) -> Self {
+        let shown = path.strip_prefix(project_root).unwrap_or(&path).display().to_string();
+        Self { path, shown }
+    }
+
+    /// A directory that a model knows by an alias.
+    pub(crate) fn aliased(path: PathBuf, alias: &str) -> Self {
+        Self { path, shown: alias.to_owned() }
+    }
+
+    pub(crate) fn as_dir(&self) -> ResultsDir<'_> {
+        ResultsDir { path: &self.path, shown: &self.shown }
+    }
+}
+
 /// The servers of a project, while a command runs.
 #[derive(Debug)]
 pub struct Toolbox {
@@ -80,7 +104,7 @@ pub struct Toolbox {
     config: Config,
     problems: Vec<String>,
     stop: Stop,
-    results_dir: PathBuf,
+    results: KeptResults,
     _log: ServerLog,
 }
 
@@ -121,7 +145,7 @@ impl Engine {
             pins: PinsFile::at(user_dir.join("pins.json")),
             problems: found.problems,
             stop: self.surroundings().stop.clone(),
-            results_dir: settings.project_dir().join("tool-results"),
+            results: KeptResults::below(&settings.project_root, settings.project_dir().join("tool-results")),
             config,
             _log: log,
         })
@@ -148,8 +172,9 @@ impl Engine {
             Some(toolbox) => Rc::clone(toolbox),
             None => Rc::clone(toolbox.insert(Rc::new(self.agreed_tools()?))),
         };
-        let policy = toolbox.policy(&Rules::default(), &toolbox.grant(phase))?;
-        Ok(Some(PhaseTools { toolbox, policy, is_native }))
+        let (grant, n_list_changes) = (toolbox.grant(phase), toolbox.servers.n_list_changes());
+        let policy = toolbox.policy(&Rules::default(), &grant)?;
+        Ok(Some(PhaseTools { toolbox, grant, policy, n_list_changes, is_native }))
     }
 
     /// The servers, with the consent that the engine was given.
@@ -172,9 +197,9 @@ impl Toolbox {
         &self.servers
     }
 
-    /// Where the whole of results goes that are too large for a prompt.
-    pub(crate) fn results_dir(&self) -> &Path {
-        &self.results_dir
+    /// Where the whole of results goes that are too large for a prompt and belong to no session.
+    pub(crate) fn results(&self) -> &KeptResults {
+        &self.results
     }
 
     /// Whether there is any server.
@@ -236,12 +261,11 @@ impl Toolbox {
         if let Some(PinState::Changed(changed)) = states.into_iter().next() {
             return Err(ToolsError::Changed { tool: tool.full_name(), changed }.into());
         }
-        let path = self.results_dir.join(format!("{}-{}", tool.api_name(), std::process::id()));
         let options = CallOptions {
             timeout: self.config.tools.timeout.as_ref().map(|timeout| timeout.value),
             // A person gets all of it.
             max_result_bytes: u64::MAX,
-            result_path: &path,
+            results: self.results.as_dir(),
             is_stopped: &self.stopped(),
             on_progress,
         };

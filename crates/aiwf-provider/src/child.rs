@@ -2,8 +2,8 @@
 //!
 //! No shell, a process group of its own (but for one that may need the terminal), and one thread: what the child reads, prints and complains about goes through
 //! pipes that never block us, so a child that writes before it reads, or never reads, holds nothing up. Whatever ends a
-//! call early — a limit, a stop, an error, a panic — ends the whole group. A process that leaves its group on
-//! purpose (`setsid`) is out of reach; it cannot hold the call up either.
+//! call early — a limit, a stop, an error, a panic — ends the whole group, and a supervisor ends it when we are killed. A
+//! process that leaves its group on purpose (`setsid`) is out of reach; it cannot hold the call up either.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,6 +22,7 @@ use rustix::process::{
 
 use crate::ask_error::Wait;
 use crate::stop::Stop;
+use crate::supervisor;
 
 /// How much is read at once.
 pub(crate) const CHUNK: usize = 64 * 1024;
@@ -95,6 +96,7 @@ pub(crate) struct Child<'a> {
     /// The process, and its group where it leads one.
     id: Pid,
     leads_group: bool,
+    is_supervised: bool,
     limits: Limits,
     stop: &'a Stop,
     stdin: Option<ChildStdin>,
@@ -116,9 +118,8 @@ pub(crate) struct Child<'a> {
 impl<'a> Child<'a> {
     /// Starts a program.
     pub(crate) fn start(program: &Program<'_>, limits: Limits, stop: &'a Stop) -> Result<Self, ChildError> {
-        #[expect(clippy::disallowed_methods, reason = "this is the one place that starts programs")]
-        let mut command = Command::new(program.path);
-        command.args(program.args);
+        let (mut command, is_supervised) =
+            supervisor::command(program.path, program.args, program.is_in_front);
         if !program.is_in_front {
             command.process_group(0);
         }
@@ -137,6 +138,7 @@ impl<'a> Child<'a> {
         let child = Self {
             id: Pid::from_child(&process),
             leads_group: !program.is_in_front,
+            is_supervised,
             limits,
             stop,
             stdin: process.stdin.take(),
@@ -205,7 +207,7 @@ impl<'a> Child<'a> {
             self.check_limits()?;
             self.look();
             if self.exited_at.is_some() && self.stdout.is_none() && self.stderr.is_none() {
-                return Ok(0);
+                return self.start_error().map_or(Ok(0), |error| Err(ChildError::NotStarted(error)));
             }
             if self.exited_at.is_some_and(|at| at.elapsed() >= PIPE_GRACE) && self.n_leftover.is_none() {
                 self.signal(Signal::KILL);
@@ -228,6 +230,12 @@ impl<'a> Child<'a> {
             }
             self.wait(&mut pause)?;
         }
+    }
+
+    /// Why a supervisor could not start the program.
+    fn start_error(&mut self) -> Option<io::Error> {
+        let is_silent = self.is_supervised && self.first_byte.is_none();
+        is_silent.then(|| supervisor::start_error(self.stderr_tail.make_contiguous())).flatten()
     }
 
     fn check_limits(&self) -> Result<(), ChildError> {

@@ -19,6 +19,7 @@ mod open;
 mod address;
 mod child;
 mod key;
+pub mod supervisor;
 
 mod agent;
 mod http;

@@ -121,6 +121,8 @@ pub enum ToolOutcome {
     Failed,
     /// It may not be called; nothing was sent.
     Refused,
+    /// It was sent and no answer came back: it may have taken effect.
+    Unknown,
 }
 
 /// A tool that a model called.
@@ -128,7 +130,7 @@ pub enum ToolOutcome {
 pub struct ToolUse {
     /// The id of the call.
     pub id: String,
-    /// The server that was asked; none when the call was refused.
+    /// The server that was asked, or would have been; none when the name names no server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The tool, as it was called.
@@ -143,7 +145,7 @@ pub struct ToolUse {
     pub sha256: String,
     /// How it ended.
     pub outcome: ToolOutcome,
-    /// Why it was refused or gave nothing.
+    /// Why it was refused, gave nothing or has no known outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

@@ -14,6 +14,6 @@ mod real_mcp;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
-pub use project::{Run, Running, TestProject, end_process};
+pub use project::{Run, Running, TestProject};
 pub use real_agents::real_agent;
 pub use real_mcp::real_mcp_server;

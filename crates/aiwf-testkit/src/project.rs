@@ -336,12 +336,6 @@ impl Run<'_> {
     }
 }
 
-/// Ends a process that a test started by way of the program, when nobody else is left to do it.
-pub fn end_process(id: &str) {
-    // It may have ended by itself.
-    drop(Command::new("kill").arg(id).output());
-}
-
 /// A program that runs; it ends with the value.
 #[derive(Debug)]
 pub struct Running {

@@ -109,6 +109,14 @@ pub enum ToolsError {
         /// How long it had.
         after: Duration,
     },
+    /// The call was sent, and no answer came back: it may have taken effect.
+    #[error("`{tool}` was sent, outcome unknown: {cause}")]
+    Unanswered {
+        /// The tool.
+        tool: String,
+        /// Why there is no answer.
+        cause: Box<ToolsError>,
+    },
     /// Someone asked for an end.
     #[error("the call of `{tool}` was interrupted")]
     Stopped {
@@ -181,6 +189,19 @@ pub enum ToolsError {
 }
 
 impl ToolsError {
+    /// Whether someone asked for an end.
+    pub fn is_stopped(&self) -> bool {
+        match self {
+            Self::Unanswered { cause, .. } => cause.is_stopped(),
+            error => matches!(error, Self::Stopped { .. }),
+        }
+    }
+
+    /// Whether a server said this about a call that reached it.
+    pub(crate) fn is_answer(&self) -> bool {
+        matches!(self, Self::Refused { .. })
+    }
+
     /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
@@ -225,6 +246,11 @@ impl ToolsError {
             Self::TimedOut { .. } => {
                 "raise `timeout` of the server, which sets how long a call may take".to_owned()
             }
+            Self::Unanswered { cause, .. } if matches!(**cause, Self::TimedOut { .. }) => {
+                "check whether it took effect before you call it again; `timeout` of the server sets how long to wait"
+                    .to_owned()
+            }
+            Self::Unanswered { .. } => "check whether it took effect before you call it again".to_owned(),
             Self::Stopped { .. } => "run the command again".to_owned(),
             Self::Refused { .. } | Self::Protocol { .. } => {
                 "check the call, and whether the server is up to date".to_owned()

@@ -1,6 +1,5 @@
 //! Runs the calls of one reply: side by side, results in the order of the calls.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -9,7 +8,7 @@ use crate::arguments::check_arguments;
 use crate::error::ToolsError;
 use crate::policy::{Policy, Refusal};
 use crate::servers::{CallOptions, Progress, Servers};
-use crate::tool_result::ToolResult;
+use crate::tool_result::{ResultsDir, ToolResult};
 
 /// How many calls run at the same time.
 const MAX_PARALLEL: usize = 8;
@@ -30,8 +29,8 @@ pub struct Call {
 /// How calls are run.
 #[derive(Clone, Copy)]
 pub struct ExecuteOptions<'a> {
-    /// The file for the whole of a result that is cut, or is no text, by the number of the call from 0.
-    pub result_path: &'a (dyn Fn(usize) -> PathBuf + Sync),
+    /// Where the whole of a result goes that is cut, or is no text.
+    pub results: ResultsDir<'a>,
     /// Says when to give up.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
     /// Hears how far a call is: the call, what its server says.
@@ -62,7 +61,7 @@ pub struct Outcome {
     pub id: String,
     /// The name as it was called.
     pub name: String,
-    /// The server that was asked; none when the call was refused.
+    /// The server that was asked, or would have been; none when the name names no server.
     pub server: Option<String>,
     /// What it gave.
     pub result: Result<ToolResult, CallError>,
@@ -74,6 +73,11 @@ impl Outcome {
     /// Whether the tool did what it was asked for.
     pub fn is_success(&self) -> bool {
         self.result.as_ref().is_ok_and(|result| !result.is_error)
+    }
+
+    /// Whether the call was sent and nobody knows what became of it.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.result, Err(CallError::Failed(ToolsError::Unanswered { .. })))
     }
 
     /// What a model reads about it.
@@ -101,7 +105,7 @@ pub fn execute_tools(
         loop {
             let index = next.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             let Some(call) = calls.get(index) else { return done };
-            done.push((index, execute(index, call, policy, servers, options)));
+            done.push((index, execute(call, policy, servers, options)));
         }
     };
     let mut outcomes = std::thread::scope(|scope| {
@@ -119,23 +123,16 @@ pub fn execute_tools(
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-fn execute(
-    index: usize,
-    call: &Call,
-    policy: &Policy,
-    servers: &Servers,
-    options: &ExecuteOptions<'_>,
-) -> Outcome {
+fn execute(call: &Call, policy: &Policy, servers: &Servers, options: &ExecuteOptions<'_>) -> Outcome {
     let started_at = Instant::now();
-    let mut server = None;
+    let named = call.name.split_once("__").map(|(server, _)| server);
+    let server = named.filter(|server| servers.spec(server).is_ok()).map(str::to_owned);
     let result = policy.allows(&call.name).map_err(CallError::from).and_then(|tool| {
         check_arguments(tool, &call.arguments)?;
-        server = Some(tool.server.clone());
-        let path = (options.result_path)(index);
         let call_options = CallOptions {
             timeout: policy.rules().timeout,
             max_result_bytes: policy.rules().max_result_bytes.unwrap_or(DEFAULT_RESULT_BYTES),
-            result_path: &path,
+            results: options.results,
             is_stopped: options.is_stopped,
             on_progress: &|progress| (options.on_progress)(call, progress),
         };

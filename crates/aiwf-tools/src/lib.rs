@@ -38,7 +38,9 @@ pub use pins::{PinState, Pins, PinsFile};
 pub use policy::{Access, Grant, Offered, Policy, Refusal, Rules};
 pub use results_prompt::format_results_prompt;
 pub use server_spec::{Launch, ServerSpec};
-pub use servers::{CallOptions, IsTrusted, Listed, LogSink, Lookup, Progress, Servers, ServersOptions};
+pub use servers::{
+    CallOptions, IsTrusted, Listed, LogSink, Lookup, Progress, Servers, ServersOptions, supervise_with,
+};
 pub use tool::{Annotations, Tool, canonical};
-pub use tool_result::{Attachment, ToolResult};
+pub use tool_result::{Attachment, ResultsDir, ToolResult};
 pub use trust::TrustStore;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::execute::Outcome;
+use crate::error::ToolsError;
+use crate::execute::{CallError, Outcome};
 use crate::shown::excerpt;
 
 /// The results of a round, and what was wrong with calls that could not be read, as the next words to a model.
@@ -18,6 +19,8 @@ pub fn format_results_prompt(outcomes: &[Outcome], problems: &[String]) -> Strin
         let how = match (&outcome.result, outcome.is_success()) {
             (Ok(_), true) => "done",
             (Ok(_), false) => "the tool failed",
+            (Err(_), _) if outcome.is_unknown() => "sent, outcome unknown",
+            (Err(CallError::Failed(ToolsError::Refused { .. })), _) => "the server answered with an error",
             (Err(_), _) => "not run",
         };
         // Writing to a string does not fail.

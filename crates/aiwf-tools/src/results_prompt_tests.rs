@@ -1,7 +1,6 @@
 use std::time::Duration;
 
 use super::*;
-use crate::execute::CallError;
 use crate::policy::Refusal;
 use crate::tool_result::ToolResult;
 

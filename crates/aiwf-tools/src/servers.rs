@@ -13,6 +13,7 @@ mod runtime;
 mod server;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -21,8 +22,9 @@ use serde_json::{Map, Value};
 use crate::error::ToolsError;
 use crate::server_spec::ServerSpec;
 use crate::tool::Tool;
-use crate::tool_result::{Cap, ToolResult};
+use crate::tool_result::{Cap, ResultsDir, ToolResult};
 
+pub use child::supervise_with;
 pub use client::Progress;
 pub use server::Listed;
 
@@ -67,8 +69,8 @@ pub struct CallOptions<'a> {
     pub timeout: Option<Duration>,
     /// How many bytes of a result are given out.
     pub max_result_bytes: u64,
-    /// The file for a result that is larger, or is no text.
-    pub result_path: &'a std::path::Path,
+    /// Where a result goes that is larger, or is no text.
+    pub results: ResultsDir<'a>,
     /// Says when to give the call up.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
     /// Hears what the server says about how far it is.
@@ -80,7 +82,7 @@ impl std::fmt::Debug for CallOptions<'_> {
         f.debug_struct("CallOptions")
             .field("timeout", &self.timeout)
             .field("max_result_bytes", &self.max_result_bytes)
-            .field("result_path", &self.result_path)
+            .field("results", &self.results)
             .finish_non_exhaustive()
     }
 }
@@ -143,7 +145,9 @@ impl Servers {
         let timeout = options.timeout.unwrap_or(Duration::MAX).min(server.spec().timeout);
         let (progress, heard) = std::sync::mpsc::sync_channel(client::MAX_WAITING_PROGRESS);
         let (expected, arguments) = (tool.clone(), arguments.clone());
-        let calling = async move { server.call(&expected, arguments, timeout, progress).await };
+        let is_sent = Arc::new(AtomicBool::new(false));
+        let sent = Arc::clone(&is_sent);
+        let calling = async move { server.call(&expected, arguments, timeout, progress, &sent).await };
         // Progress is told on the caller's thread, while it waits.
         let tell = || {
             while let Ok(progress) = heard.try_recv() {
@@ -151,9 +155,31 @@ impl Servers {
             }
             (options.is_stopped)()
         };
-        let result = self.runtime()?.wait(calling, &tell).unwrap_or_else(|| Err(stopped(&full_name)))?;
+        let result = self.runtime()?.wait(calling, &tell).unwrap_or_else(|| Err(stopped(&full_name)));
+        let result = result.map_err(|error| {
+            let is_unanswered = is_sent.load(Ordering::SeqCst) && !error.is_answer();
+            if is_unanswered {
+                ToolsError::Unanswered { tool: full_name.clone(), cause: Box::new(error) }
+            } else {
+                error
+            }
+        })?;
         tell();
-        ToolResult::new(&result, Cap { max_bytes: options.max_result_bytes, path: options.result_path })
+        ToolResult::new(&result, Cap { max_bytes: options.max_result_bytes, results: options.results })
+    }
+
+    /// How often the servers that run have said that their tools changed.
+    pub fn n_list_changes(&self) -> u64 {
+        let Some(runtime) = self.runtime.get() else { return 0 };
+        let servers: Vec<_> = self.servers.values().cloned().collect();
+        let counting = async move {
+            let mut count: u64 = 0;
+            for server in servers {
+                count = count.wrapping_add(server.n_list_changes().await);
+            }
+            count
+        };
+        runtime.wait(counting, &|| false).unwrap_or_default()
     }
 
     /// The process of a server that runs, for whoever wants to look at it.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use aiwf_store::{Durability, create_dir, sha256_hex, write_atomic};
+use aiwf_store::{Objects, sha256_hex};
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde::Serialize;
 use serde_json::Value;
@@ -11,13 +11,22 @@ use serde_json::Value;
 use crate::error::ToolsError;
 use crate::shown::{excerpt, floor_boundary};
 
+/// Where the whole of a result is kept when it is cut, or is no text: in a file named by its SHA-256.
+#[derive(Clone, Copy, Debug)]
+pub struct ResultsDir<'a> {
+    /// The directory.
+    pub path: &'a Path,
+    /// The directory as a model reads it: relative to the project, or an alias.
+    pub shown: &'a str,
+}
+
 /// How much of a result is given out, and where the whole of it goes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cap<'a> {
     /// How many bytes of text at most.
     pub(crate) max_bytes: u64,
-    /// The file for what is larger, or is no text.
-    pub(crate) path: &'a Path,
+    /// Where a result goes that is larger, or is no text.
+    pub(crate) results: ResultsDir<'a>,
 }
 
 /// Something in a result that is no text.
@@ -70,23 +79,19 @@ impl ToolResult {
         let structured_bytes = structured.as_ref().map_or(0, |value| value.to_string().len());
         let is_structured_cut = structured_bytes > max_bytes;
         let holds_data = attachments.iter().any(|attachment| attachment.kind != "resource_link");
-        let path = (is_cut || is_structured_cut || holds_data).then(|| cap.path.to_owned());
-        if let Some(path) = &path {
-            if let Some(directory) = path.parent() {
-                create_dir(directory)?;
-            }
-            write_atomic(path, Durability::Process, |out| {
-                // Text for whoever reads on; everything as it came when there is more than text.
-                if holds_data || is_structured_cut {
-                    serde_json::to_writer(out, result).map_err(Into::into)
-                } else {
-                    out.write_all(whole.as_bytes())
-                }
-            })?;
-        }
+        let objects = Objects::in_directory(cap.results.path);
+        // Text for whoever reads on; everything as it came when there is more than text.
+        let kept = if holds_data || is_structured_cut {
+            // Invariant: every key is a string, which is all that can be wrong with a value.
+            Some(objects.keep(&serde_json::to_vec(result).unwrap_or_default())?)
+        } else if is_cut {
+            Some(objects.keep(whole.as_bytes())?)
+        } else {
+            None
+        };
         let (bytes, sha256) = (whole.len() as u64, sha256_hex(whole.as_bytes()));
-        let text = match &path {
-            Some(path) if is_cut => cut(&whole, max_bytes, path),
+        let text = match &kept {
+            Some(name) if is_cut => cut(&whole, max_bytes, &format!("{}/{name}", cap.results.shown)),
             _ => whole,
         };
         Ok(Self {
@@ -97,19 +102,15 @@ impl ToolResult {
             sha256,
             attachments,
             structured: structured.filter(|_| !is_structured_cut),
-            path,
+            path: kept.map(|name| cap.results.path.join(name)),
         })
     }
 }
 
-fn cut(whole: &str, max_bytes: usize, path: &Path) -> String {
+fn cut(whole: &str, max_bytes: usize, path: &str) -> String {
     let end = floor_boundary(whole, max_bytes);
     let start = whole.get(..end).unwrap_or_default();
-    format!(
-        "{start}\n[cut: the first {end} of {} bytes; the whole result is in `{}`]",
-        whole.len(),
-        path.display()
-    )
+    format!("{start}\n[cut: the first {end} of {} bytes; the whole result is in `{path}`]", whole.len(),)
 }
 
 /// The text of a result, and what else is in it.

@@ -8,10 +8,16 @@ fn result(value: Value) -> CallToolResult {
 
 fn read(value: Value, max_bytes: u64) -> (ToolResult, Option<String>) {
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("deep").join("result");
-    let given = ToolResult::new(&result(value), Cap { max_bytes, path: &path }).unwrap();
-    let kept = std::fs::read_to_string(&path).ok();
-    assert_eq!(given.path.is_some(), kept.is_some());
+    let path = directory.path().join("deep");
+    let results = ResultsDir { path: &path, shown: "kept" };
+    let given = ToolResult::new(&result(value), Cap { max_bytes, results }).unwrap();
+    let kept = given.path.as_ref().map(|path| std::fs::read_to_string(path).unwrap());
+    // It is named by what is in it.
+    let name = given.path.as_ref().map(|path| path.strip_prefix(directory.path().join("deep")).unwrap());
+    assert_eq!(
+        name.map(|name| name.display().to_string()),
+        kept.as_ref().map(|it| sha256_hex(it.as_bytes()))
+    );
     (given, kept)
 }
 

@@ -197,7 +197,7 @@ impl From<SessionError> for Failure {
             Exit::Waiting
         } else if let SessionError::Ask(error) | SessionError::SendFailed { error, .. } = &error {
             of_call(error)
-        } else if let SessionError::Tools(ToolsError::Stopped { .. }) = error {
+        } else if matches!(&error, SessionError::Tools(error) if error.is_stopped()) {
             Exit::Interrupted
         } else {
             Exit::Refused

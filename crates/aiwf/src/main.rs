@@ -30,6 +30,9 @@ use exit::Exit;
 use output::Output;
 
 fn main() -> ExitCode {
+    if let Some(code) = aiwf_engine::helper::serve_if_asked(std::env::args_os()) {
+        return code;
+    }
     ExitCode::from(panics::guarded(run).code())
 }
 

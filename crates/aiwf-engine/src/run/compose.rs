@@ -13,13 +13,13 @@ use aiwf_prompt::{
 use aiwf_provider::{Payload, SectionHash, ToolSpec, Turn};
 use aiwf_tools::{Access, Grant, Rules};
 
-use super::Run;
 use super::conversation::{Told, View, is_protocol_complete, layer_of, told};
 use super::event::{Block, Fault, RunKind};
 use super::record::Entry;
 use super::report::{PreviewMessage, RunPreview};
 use super::state_desk::StateDesk as _;
 use super::tools::{RunTools, RunToolsSetup};
+use super::{Run, RunToolsOf};
 use crate::count_cache::CountCache;
 use crate::packages::{prompt_agent, prompt_node_brief};
 use crate::providers::{self, Ability, Duty};
@@ -191,8 +191,10 @@ impl Run<'_> {
 
     /// The tools under a merged policy; those of the agent before are used again.
     fn tools_of(&mut self, agent: Option<String>, policy: ToolPolicy) -> Result<Rc<RunTools>, RunError> {
-        if let Some((known, tools)) = &self.tools
+        let n_list_changes = self.toolbox.as_ref().map_or(0, |toolbox| toolbox.servers().n_list_changes());
+        if let Some(RunToolsOf { agent: known, n_list_changes: of, tools }) = &self.tools
             && *known == agent
+            && *of == n_list_changes
         {
             return Ok(Rc::clone(tools));
         }
@@ -219,7 +221,7 @@ impl Run<'_> {
             roots: self.roots.clone(),
             mcp,
         }));
-        self.tools = Some((agent, Rc::clone(&tools)));
+        self.tools = Some(RunToolsOf { agent, n_list_changes, tools: Rc::clone(&tools) });
         Ok(tools)
     }
 

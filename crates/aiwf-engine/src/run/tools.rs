@@ -342,11 +342,8 @@ impl RunTools {
         let tool = mcp.allowed(&call.name).map_err(|refusal| {
             ToolError::new(ErrorCode::ToolNotAvailable, aiwf_prompt::redact_paths(&refusal).into_owned())
         })?;
-        let path = self
-            .state_dir
-            .as_deref()
-            .map(|directory| large::results_dir(directory).join(large::file_stem(&call.id)));
-        Ok(mcp.call(tool, &call.id, arguments(call)?, path, stop)?.into())
+        let results = self.state_dir.as_deref().map(large::results_dir);
+        Ok(mcp.call(tool, &call.id, arguments(call)?, results, stop)?.into())
     }
 }
 

@@ -139,7 +139,7 @@ fn mcp(root: &Path) -> Mcp {
         .map(|(server, name)| offered(server, name))
         .collect();
     let root = root.display().to_string();
-    let caller = move |call: Call, _: &Policy, _: &Path, _: &Stop| {
+    let caller = move |call: Call, _: &Policy, _: aiwf_tools::ResultsDir<'_>, _: &Stop| {
         let text = format!("looked at {root}/project/src and {} arguments", call.arguments.len());
         let given = |is_error| ToolResult {
             is_error,

@@ -15,6 +15,7 @@ use crate::call::{CallFailure, Made, Order, free_path};
 use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
 use crate::tool_loop::ToolLoop;
+use crate::tools::KeptResults;
 
 /// Where a call's files go, relative to the session.
 pub(crate) struct CallPaths {
@@ -126,7 +127,11 @@ impl Work<'_> {
         let mut earlier = Call::default();
         earlier.notes.extend(tools.iter().flat_map(|tools| tools.problems()));
         let stop = &self.engine.surroundings().stop;
-        let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, stop));
+        let results = KeptResults::below(
+            &self.engine.settings().project_root,
+            self.directory.objects().directory().to_owned(),
+        );
+        let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, results, stop));
         let mut payload = payload.clone();
         loop {
             let paths = self.call_paths("response")?;

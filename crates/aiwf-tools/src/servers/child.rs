@@ -1,8 +1,10 @@
 //! A server's process: its own group, watched, and ended whole.
 
+use std::ffi::OsStr;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -16,6 +18,27 @@ use crate::server_spec::Launch;
 const EVERY: Duration = Duration::from_millis(25);
 /// How long a server has to end after its input was closed, and again after it was told to.
 const GRACE: Duration = Duration::from_millis(1_500);
+
+/// What starts servers on our behalf and ends them when this process is killed.
+#[derive(Debug)]
+struct Supervisor {
+    executable: PathBuf,
+    argument: &'static str,
+}
+
+static SUPERVISOR: OnceLock<Supervisor> = OnceLock::new();
+
+/// From now on every server gets a supervisor: this executable with this first argument, followed by the number of
+/// this process and the server's command line.
+pub fn supervise_with(executable: &Path, argument: &'static str) {
+    SUPERVISOR.get_or_init(|| Supervisor { executable: executable.to_owned(), argument });
+}
+
+/// Why a supervisor could not start the program, if that is all that was said.
+pub(super) fn supervisor_error(stderr: &str) -> Option<io::Error> {
+    let code = stderr.strip_prefix("\0aiwf-supervise: os error ")?.parse().ok()?;
+    SUPERVISOR.get().map(|_| io::Error::from_raw_os_error(code))
+}
 
 /// A process that runs, or ran.
 #[derive(Debug)]
@@ -42,7 +65,11 @@ pub(super) fn start(launch: &Launch, variables: &[(String, String)]) -> io::Resu
         let message = format!("there is no directory `{}`", cwd.display());
         return Err(io::Error::new(io::ErrorKind::NotADirectory, message));
     }
-    let mut command = Command::new(program);
+    let supervisor = SUPERVISOR.get();
+    let mut command = Command::new(supervisor.map_or(OsStr::new(program), |it| it.executable.as_os_str()));
+    if let Some(Supervisor { argument, .. }) = supervisor {
+        command.arg(argument).arg(std::process::id().to_string()).arg(program);
+    }
     command.args(args).current_dir(cwd).env_clear().process_group(0).kill_on_drop(true);
     command.envs(variables.iter().map(|(name, value)| (name, value))).envs(env);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

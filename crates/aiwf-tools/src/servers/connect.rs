@@ -146,6 +146,10 @@ async fn one_attempt(
                 }
                 process.stop().await;
             }
+            if let Some(error) = child::supervisor_error(&log.tail()) {
+                log.clear();
+                message = start_error(&spec.launch, &error);
+            }
             Err(Failed { error: not_started(message), is_answer })
         }
         Err(_) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
@@ -94,6 +94,7 @@ impl Server {
         arguments: Map<String, Value>,
         within: Duration,
         progress: SyncSender<Progress>,
+        is_sent: &AtomicBool,
     ) -> Result<CallToolResult, ToolsError> {
         let connection = self.connection().await?;
         // What runs must be what was granted: the server may have been started anew, or have changed its tools.
@@ -111,6 +112,8 @@ impl Server {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         connection.expect_more().await;
         let asking = async {
+            // From here on the server may have begun, whatever becomes of the connection.
+            is_sent.store(true, Ordering::SeqCst);
             let handle =
                 connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
             let token = handle.progress_token.clone();
@@ -133,6 +136,12 @@ impl Server {
             Ok(Ok(_)) => Err(self.protocol("its answer is not the result of a tool")),
             Ok(Err(error)) => Err(self.failed(&connection, error).await),
         }
+    }
+
+    /// How often the server that runs has said that its tools changed.
+    pub(super) async fn n_list_changes(&self) -> u64 {
+        let life = self.life.lock().await;
+        life.connection.as_ref().map_or(0, |connection| connection.client.list_version.load(Ordering::SeqCst))
     }
 
     /// Ends the server, if it runs.

@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use aiwf_tools::{
-    Access, Call, CallError, ExecuteOptions, Grant, Offered, Outcome, PinState, Policy, Refusal, Rules,
-    Servers, execute_tools, format_results_prompt,
+    Access, Call, CallError, ExecuteOptions, Grant, Offered, Outcome, PinState, Policy, Refusal, ResultsDir,
+    Rules, Servers, execute_tools, format_results_prompt,
 };
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn run(fixture: &Fixture, servers: &Servers, policy: &Policy, calls: &[(&str, &s
         })
         .collect();
     let options = ExecuteOptions {
-        result_path: &|index| fixture.path(&format!("result-{index}")),
+        results: ResultsDir { path: &fixture.path("results"), shown: "results" },
         is_stopped: &|| false,
         on_progress: &|_, _| (),
     };
@@ -88,11 +88,32 @@ fn what_is_unknown_not_granted_or_does_not_fit_never_reaches_a_server() {
         outcomes[3].text(),
         "the arguments do not fit `fake__echo`: at `/text`: 1 is not of type \"string\""
     );
-    assert!(outcomes.iter().all(|outcome| outcome.server.is_none() && !outcome.is_success()));
+    assert!(outcomes.iter().all(|outcome| !outcome.is_success()));
+    let servers_of: Vec<_> = outcomes.iter().map(|outcome| outcome.server.as_deref()).collect();
+    assert_eq!(servers_of, [Some("fake"), Some("fake"), None, Some("fake")]);
     // This server dies of any call.
     assert!(servers.process_id("fake").is_some());
     let prompt = format_results_prompt(&outcomes, &[]);
     assert!(prompt.contains("### Result 4 of `fake__echo`, call `4`: not run"), "{prompt}");
+}
+
+#[test]
+fn a_call_that_was_sent_and_not_answered_is_never_told_as_not_run() {
+    for (mode, timeout, why) in [
+        ("dies", Duration::from_secs(10), "server `fake` is gone: it was ended by signal 9"),
+        ("slow", Duration::from_millis(300), "`fake__echo` gave no result within 0.3 s"),
+    ] {
+        let fixture = Fixture::new();
+        let spec = fixture.spec(mode, fixture.path("cancelled").to_str().unwrap());
+        let servers = Servers::new([aiwf_tools::ServerSpec { timeout, ..spec }], &fixture.options());
+        let policy = policy(&servers, &["fake__echo"]);
+        let outcomes = run(&fixture, &servers, &policy, &[("1", "fake__echo", json!({}))]);
+        let text = format!("`fake__echo` was sent, outcome unknown: {why}");
+        assert_eq!((outcomes[0].text(), outcomes[0].is_unknown()), (text, true));
+        let prompt = format_results_prompt(&outcomes, &[]);
+        assert!(prompt.contains("call `1`: sent, outcome unknown\n"), "{prompt}");
+        assert!(!prompt.contains("not run"), "{prompt}");
+    }
 }
 
 #[test]

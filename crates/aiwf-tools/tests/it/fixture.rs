@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aiwf_tools::{
-    CallOptions, Launch, Progress, ServerSpec, Servers, ServersOptions, Tool, ToolResult, ToolsError,
+    CallOptions, Launch, Progress, ResultsDir, ServerSpec, Servers, ServersOptions, Tool, ToolResult,
+    ToolsError,
 };
 use serde_json::{Map, Value};
 
@@ -81,7 +82,7 @@ impl Fixture {
         let options = CallOptions {
             timeout: None,
             max_result_bytes: 1024,
-            result_path: &self.path("result"),
+            results: ResultsDir { path: &self.path("results"), shown: "results" },
             is_stopped,
             on_progress,
         };

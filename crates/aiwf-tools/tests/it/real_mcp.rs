@@ -251,6 +251,6 @@ fn a_server_behind_an_address_that_dies_in_mid_call_fails_the_call_soon() {
     let arguments = json!({"duration": 60, "steps": 120});
     let heard = |_: &aiwf_tools::Progress| server.lock().unwrap().kill();
     let error = fixture.call_with(&servers, &operation, arguments, &|| false, &heard).unwrap_err();
-    assert!(matches!(error, ToolsError::Died { .. }), "{error:?}");
+    assert!(matches!(error, ToolsError::Unanswered { .. }), "{error:?}");
     assert!(started_at.elapsed() < Duration::from_secs(10), "{:?}", started_at.elapsed());
 }

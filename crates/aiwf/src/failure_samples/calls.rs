@@ -106,6 +106,16 @@ pub(super) fn tools_errors() -> Vec<Sample> {
         ],
         GaveUp => [ToolsError::GaveUp { server: server(), starts: 3, message: text("it ended with exit code 1") }],
         TimedOut => [ToolsError::TimedOut { tool: text("files__read"), after }],
+        Unanswered => [
+            ToolsError::Unanswered {
+                tool: text("files__write"),
+                cause: Box::new(ToolsError::TimedOut { tool: text("files__write"), after }),
+            },
+            ToolsError::Unanswered {
+                tool: text("files__write"),
+                cause: Box::new(ToolsError::Died { server: server(), message: text("it ended with exit code 1"), stderr: String::new() }),
+            },
+        ],
         Stopped => [ToolsError::Stopped { tool: text("files__read") }],
         Refused => [ToolsError::Refused { server: server(), code: -32602, message: text("no such path") }],
         Protocol => [ToolsError::Protocol { server: server(), message: text("a tool has no name") }],

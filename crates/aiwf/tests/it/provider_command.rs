@@ -1,9 +1,7 @@
 //! Sessions whose provider is a program from the configuration: how its reply is found, what is kept, and what
 //! happens when it fails, hangs, floods or touches what it should not.
 
-use aiwf_testkit::end_process;
-
-use crate::scene::{Scene, eventually, replies};
+use crate::scene::{Scene, eventually, is_there, replies};
 use crate::session::{CODE, PLAN, at};
 
 /// A project whose every role is a script; it is run by `sh` with these arguments after its name.
@@ -218,13 +216,6 @@ fn half_a_reply_in_the_reply_s_place_is_not_taken_for_one() {
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
 }
 
-/// Whether a process with this id is there.
-fn is_there(id: &str) -> bool {
-    // A process that ended and was not waited for is a zombie: nothing of it runs.
-    let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    !status.is_empty() && !status.contains(") Z ")
-}
-
 /// Writes its id and that of a child of its own, then hangs.
 const HANGS: &str = "printf 'half'; sleep 100 & echo $! > \"$HOME/child\"; echo $$ > \"$HOME/self\"; wait";
 
@@ -330,6 +321,7 @@ fn a_killed_aiwf_leaves_an_interrupted_call() {
     eventually("the start of the agent", || scene.project.home().join("self").exists());
     running.signal("KILL");
     assert_eq!(running.wait().code, None);
+    assert_gone(&scene);
     insta::assert_snapshot!(scene.shown(&scene.exits("run", 3)), @"
     --- stdout
     session   [id]
@@ -342,12 +334,46 @@ fn a_killed_aiwf_leaves_an_interrupted_call() {
     next      aiwf retry [id]
     --- exit code 3
     ");
-    for name in ["~/self", "~/child"] {
-        let id = String::from_utf8(scene.project.read(name)).unwrap();
-        // Nobody could end it: the one who would have was killed.
-        end_process(id.trim());
-    }
     scene.done("approve");
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
     assert!(scene.event_names().contains(&"retried".to_owned()));
+}
+
+#[test]
+fn a_killed_aiwf_leaves_no_agent_behind_that_ignores_signals() {
+    let script = format!("trap '' TERM INT HUP QUIT; {HANGS}");
+    let scene = scene(&script, "", "fs_ability = \"none\"\n");
+    scene.init("");
+    let running = scene.command("approve").spawn();
+    eventually("the start of the agent", || scene.project.home().join("self").exists());
+    running.signal("KILL");
+    assert_eq!(running.wait().code, None);
+    assert_gone(&scene);
+}
+
+#[test]
+fn how_a_program_ended_is_told_exactly() {
+    for (script, told) in [
+        ("exit 7", "exit code 7"),
+        ("kill -KILL $$", "signal 9 ended it"),
+        ("kill -TERM $$", "signal 15 ended it"),
+        ("kill -SEGV $$", "signal 11 ended it"),
+        ("kill -PIPE $$", "signal 13 ended it"),
+    ] {
+        let scene = scene(&format!("cat > /dev/null; {script}"), "", "fs_ability = \"none\"\n");
+        scene.init("");
+        let failed = scene.exits("approve", 4).to_string();
+        assert!(failed.contains(told), "{script}: {failed}");
+    }
+}
+
+/// Otherwise nobody would see that the agent closed its output, or no longer reads.
+#[test]
+fn a_supervisor_lets_go_of_the_pipes_of_its_agent() {
+    let script = "cat > /dev/null\nfor end in 0 1 2; do\n\
+        until [ \"$(readlink /proc/$PPID/fd/$end)\" = /dev/null ]; do sleep 0.01; done\ndone; cat replies/1";
+    let scene = with_replies(scene(script, "", "fs_ability = \"none\"\n"));
+    scene.init("");
+    scene.done("approve");
+    assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
 }

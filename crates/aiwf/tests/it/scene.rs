@@ -144,3 +144,10 @@ pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(10));
     }
 }
+
+/// Whether a process with this id is there.
+pub(crate) fn is_there(id: &str) -> bool {
+    // A process that ended and was not waited for is a zombie: nothing of it runs.
+    let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    !status.is_empty() && !status.contains(") Z ")
+}

@@ -474,3 +474,104 @@ fn an_agent_may_write_its_calls_to_the_file_of_its_reply() {
     assert_eq!(scene.text(kept.as_str().unwrap()), call);
     drop(scene.done("verify"));
 }
+
+/// A server whose `echo` answers with so much that it is cut, another text each time.
+const LARGE: &str = r#"*) n=$((n+1)); text "result $n $(head -c 40000 /dev/zero | tr '\0' x)" ;;"#;
+
+#[test]
+fn whole_results_are_kept_by_their_hash_in_the_session_and_a_recording_replays() {
+    let call = |text: &str| calls(&[("fake__echo", json!({ "text": text }))]);
+    let scene = planning_cli(&[&call("one"), &call("two"), PLAN]);
+    scene.project.write("server.sh", SERVER.replace("*) text \"you said $said\" ;;", LARGE));
+    scene.init("");
+    scene.done("approve --record tape");
+    let kept: Vec<String> = scene.names("objects").into_iter().collect();
+    let noted = |number: u32| {
+        let prompt = prompt(&scene, number);
+        let (_, note) = prompt.rsplit_once("the whole result is in `").expect("a note");
+        note.split('`').next().unwrap().to_owned()
+    };
+    let (first, second) = (noted(2), noted(3));
+    for path in [&first, &second] {
+        assert!(path.starts_with(&format!("{}/objects/", scene.session_dir())), "{path}");
+        let bytes = scene.project.read(path);
+        assert!(path.ends_with(&hex_sha256(&bytes)) && bytes.starts_with(b"result "), "{path}");
+        assert!(kept.contains(&path.rsplit('/').next().unwrap().to_owned()));
+    }
+    assert!(first != second);
+    drop(scene.done("verify"));
+
+    let tape = scene.project.path("tape").display().to_string();
+    let replay =
+        format!("[roles]\ndefault = \"tape\"\n[providers.tape]\ntype = \"replay\"\ndir = \"{tape}\"\n");
+    let replaying = with_server(Scene::new(&format!("{replay}{PLANNING}")));
+    replaying.project.write("server.sh", SERVER.replace("*) text \"you said $said\" ;;", LARGE));
+    drop(replaying.done("tools list --yes"));
+    replaying.init("");
+    replaying.done("approve");
+    assert_eq!(replaying.text("iteration-1/planning-response.md"), PLAN);
+    assert!(replaying.names("objects").iter().filter(|name| kept.contains(name)).count() >= 2);
+}
+
+#[test]
+fn a_granted_tool_that_appears_can_be_called() {
+    // `late` is listed once `echo` has been called, and the server says so.
+    let server = SERVER
+        .replace("\"capabilities\":{\"tools\":{}}", "\"capabilities\":{\"tools\":{\"listChanged\":true}}")
+        .replace("$(tool slow true)", "$(tool slow true)$late")
+        .replace(
+            "*) text \"you said $said\" ;;",
+            "*'\"name\":\"late\"'*) text 'here I am' ;;\n*) late=,$(tool late true); printf '%s\\n' \
+             '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}'; text \"you said $said\" ;;",
+        );
+    let grant = "[tools.grant]\nreply = [\"fake__echo\", \"fake__late\"]\n";
+    let replies = [
+        calls(&[("fake__echo", json!({"text": "one"}))]),
+        calls(&[("fake__late", json!({})), ("fake__write", json!({}))]),
+        "All is well.\n".to_owned(),
+    ];
+    let scene = cli(&replies.each_ref().map(String::as_str), "");
+    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    scene.project.write(".aiwf/config.toml", config.replace(GRANT, grant));
+    scene.project.write("server.sh", &server);
+    let sent = scene.done(SEND);
+    assert_eq!(
+        outcomes(&sent),
+        [("fake__echo", "done"), ("fake__late", "done"), ("fake__write", "refused")],
+        "{sent:#}"
+    );
+    // What is refused carries its server as well.
+    assert_eq!(sent["tool_calls"][2]["server"], "fake");
+    assert!(prompt(&scene, 2).contains("## More tools that you can call now\n\n### `fake__late`"));
+
+    let turns = [
+        Turn::tool_call("fake__echo", json!({"text": "one"})),
+        Turn::tool_call("fake__late", json!({})),
+        Turn::text("All is well.\n"),
+    ];
+    let (model, scene) = api("openai", turns, "");
+    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    scene.project.write(".aiwf/config.toml", config.replace(GRANT, grant));
+    scene.project.write("server.sh", &server);
+    assert_eq!(outcomes(&scene.done(SEND)), [("fake__echo", "done"), ("fake__late", "done")]);
+    let asks = model.asks();
+    assert_eq!((asks[0].tool_names().len(), asks[1].tool_names().len()), (1, 2));
+}
+
+#[test]
+fn a_call_that_was_sent_and_lost_its_server_has_an_unknown_outcome() {
+    let call = calls(&[("fake__echo", json!({"text": "one"}))]);
+    let scene = planning_cli(&[&call, PLAN]);
+    scene.project.write("server.sh", SERVER.replace("*) text \"you said $said\" ;;", "*) kill -KILL $$ ;;"));
+    scene.init("");
+    scene.done("approve");
+    assert!(prompt(&scene, 2).contains(": sent, outcome unknown\n"), "{}", prompt(&scene, 2));
+    assert!(!prompt(&scene, 2).contains("not run"));
+    let event = scene.event("tool-called");
+    assert_eq!((&event["outcome"], &event["server"]), (&json!("unknown"), &json!("fake")));
+}
+
+fn hex_sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

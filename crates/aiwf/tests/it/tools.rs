@@ -6,6 +6,7 @@ use aiwf_testkit::TestProject;
 use insta::assert_snapshot;
 
 use crate::project;
+use crate::scene::{eventually, is_there};
 
 /// Speaks just enough MCP; `description` is what it says about its first tool.
 const SERVER: &str = r#"
@@ -401,4 +402,21 @@ fn the_help_has_examples() {
       aiwf tools pin
     --- exit code 0
     "#);
+}
+
+#[test]
+fn a_killed_aiwf_leaves_no_server_running() {
+    let script = "echo $$ > \"$HOME/self\"; trap '' TERM; sleep 100 & echo $! > \"$HOME/child\"; wait; wait";
+    let project = with_server();
+    project.write("server.sh", script);
+    let running = project.command("tools list --yes").spawn();
+    eventually("the start of the server", || {
+        std::fs::read_to_string(project.home().join("child")).is_ok_and(|id| id.ends_with('\n'))
+    });
+    running.signal("KILL");
+    assert_eq!(running.wait().code, None);
+    for name in ["~/self", "~/child"] {
+        let id = String::from_utf8(project.read(name)).unwrap();
+        eventually("the end of the server's processes", || !is_there(id.trim()));
+    }
 }

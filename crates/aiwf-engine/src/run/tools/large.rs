@@ -41,6 +41,9 @@ impl Shrunk {
     }
 }
 
+/// The directory for results as a model names it.
+pub(super) const RESULTS_ALIAS: &str = "@state/logs/tool-results";
+
 /// The directory for results, below that of the state.
 pub(super) fn results_dir(state_dir: &Path) -> PathBuf {
     state_dir.join("logs").join("tool-results")
@@ -173,5 +176,5 @@ fn keep(state_dir: &Path, id: &str, text: &str) -> Result<String, std::io::Error
     }
     write_atomic(&directory.join(&name), Durability::Process, |out| out.write_all(text.as_bytes()))
         .map_err(|error| error.source.kind())?;
-    Ok(format!("@state/logs/tool-results/{name}"))
+    Ok(format!("{RESULTS_ALIAS}/{name}"))
 }

@@ -1,26 +1,28 @@
 //! Tools of MCP servers, as a run offers and calls them.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use aiwf_prompt::{Roots, ToolSchema, redact_paths};
 use aiwf_provider::{Stop, ToolSpec};
 use aiwf_store::sha256_hex;
 use aiwf_tools::sandbox::{ErrorCode, ToolError};
-use aiwf_tools::{Call, CallError, ExecuteOptions, Outcome, Policy, Tool, ToolsError, execute_tools};
+use aiwf_tools::{
+    Call, CallError, ExecuteOptions, Outcome, Policy, ResultsDir, Tool, ToolsError, execute_tools,
+};
 use serde_json::{Map, Value, json};
 
-use super::{hide, summary};
-use crate::tools::Toolbox;
+use super::{hide, large, summary};
+use crate::tools::{KeptResults, Toolbox};
 
 /// What the names of such tools begin with.
 const PREFIX: &str = "mcp__";
 /// The longest name that model APIs take.
 const MAX_API_NAME: usize = 64;
 
-/// Runs one call under a policy; what is too large for it goes to the path.
-type Caller = dyn Fn(Call, &Policy, &Path, &Stop) -> Option<Outcome>;
+/// Runs one call under a policy; what is too large for it goes into the directory.
+type Caller = dyn Fn(Call, &Policy, ResultsDir<'_>, &Stop) -> Option<Outcome>;
 
 /// The tools of servers that may be called.
 pub(super) struct Mcp {
@@ -29,7 +31,7 @@ pub(super) struct Mcp {
     servers: Option<Vec<String>>,
     caller: Rc<Caller>,
     /// Where results go when there is no state.
-    results_dir: PathBuf,
+    results: KeptResults,
 }
 
 impl fmt::Debug for Mcp {
@@ -40,16 +42,13 @@ impl fmt::Debug for Mcp {
 
 impl Mcp {
     pub(super) fn of_toolbox(toolbox: Rc<Toolbox>, policy: Policy) -> Self {
-        let results_dir = toolbox.results_dir().to_owned();
-        let caller = move |call: Call, policy: &Policy, path: &Path, stop: &Stop| {
-            let options = ExecuteOptions {
-                result_path: &|_| path.to_owned(),
-                is_stopped: &|| stop.is_raised(),
-                on_progress: &|_, _| (),
-            };
+        let results = KeptResults::aliased(toolbox.results().as_dir().path.to_owned(), "[path]");
+        let caller = move |call: Call, policy: &Policy, results: ResultsDir<'_>, stop: &Stop| {
+            let options =
+                ExecuteOptions { results, is_stopped: &|| stop.is_raised(), on_progress: &|_, _| () };
             execute_tools(&[call], policy, toolbox.servers(), &options).pop()
         };
-        Self { policy, servers: None, caller: Rc::new(caller), results_dir }
+        Self { policy, servers: None, caller: Rc::new(caller), results }
     }
 
     /// The same with these servers only.
@@ -114,27 +113,19 @@ impl Mcp {
         tool: &Tool,
         id: &str,
         arguments: Map<String, Value>,
-        path: Option<PathBuf>,
+        state_results: Option<PathBuf>,
         stop: &Stop,
     ) -> Result<Value, ToolError> {
-        let alias = match path.as_deref().and_then(Path::file_name) {
-            Some(name) => format!("@state/logs/tool-results/{}", name.display()),
-            None => "[path]".to_owned(),
-        };
-        let path = path.unwrap_or_else(|| {
-            let hash: String = sha256_hex(id.as_bytes()).chars().take(16).collect();
-            self.results_dir.join(format!("{}-{hash}", std::process::id()))
-        });
+        let state_results = state_results.map(|path| KeptResults::aliased(path, large::RESULTS_ALIAS));
+        let results = state_results.as_ref().unwrap_or(&self.results).as_dir();
         let call = Call { id: id.to_owned(), name: tool.full_name(), arguments };
         let failed = |code: ErrorCode, message: &str| {
             let message = redact_paths(&summary::short(message, summary::MAX_MESSAGE)).into_owned();
             ToolError::new(code, message)
         };
-        let Some(outcome) = (self.caller)(call, &self.policy, &path, stop) else {
+        let Some(outcome) = (self.caller)(call, &self.policy, results, stop) else {
             return Err(failed(ErrorCode::ToolExecFailed, "the call gave nothing"));
         };
-        // A text that was cut names the file of the whole, whether or not its directory is a known root.
-        let aliased = |text: &str| text.replace(&path.display().to_string(), &alias);
         match outcome.result {
             Err(CallError::Refused(refusal)) => {
                 Err(failed(ErrorCode::ToolNotAvailable, &refusal.to_string()))
@@ -145,12 +136,12 @@ impl Mcp {
             Err(CallError::Failed(error)) => Err(failed(ErrorCode::ToolExecFailed, &error.to_string())),
             Ok(result) if result.is_error => Err(ToolError::new(
                 ErrorCode::ToolExecFailed,
-                summary::short(&aliased(&result.text), summary::MAX_MESSAGE),
+                summary::short(&result.text, summary::MAX_MESSAGE),
             )),
             Ok(result) => {
                 let mut value = json!({
                     "ok": true,
-                    "content": aliased(&result.text),
+                    "content": result.text,
                     "bytes": result.bytes,
                     "sha256": result.sha256,
                     "truncated": result.is_cut,
@@ -192,6 +183,6 @@ fn shown(tool: &Tool, roots: &Roots) -> (String, Value) {
 #[cfg(test)]
 impl Mcp {
     pub(super) fn of_caller(policy: Policy, caller: Rc<Caller>) -> Self {
-        Self { policy, servers: None, caller, results_dir: PathBuf::new() }
+        Self { policy, servers: None, caller, results: KeptResults::aliased(PathBuf::new(), "[path]") }
     }
 }

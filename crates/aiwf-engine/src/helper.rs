@@ -1,0 +1,34 @@
+//! The same executable in another role: a process of its own for what must be kept apart from aiwf itself.
+//!
+//! A program that embeds the engine calls [`serve_if_asked`] first in its `main`, as `aiwf` does. That has two
+//! effects: started with one of the hidden arguments it plays that role, and otherwise the engine knows that it may
+//! start its own executable as a helper. Without it agents have no supervisor.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use aiwf_provider::supervisor;
+
+/// Plays the role that the command line asks for; nothing when it asks for none and the program goes on.
+///
+/// `arguments` are those of the process, the program's name first.
+pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let mut arguments = arguments.into_iter().skip(1);
+    match arguments.next().as_deref().and_then(|argument| argument.to_str()) {
+        Some(supervisor::ARGUMENT) => Some(supervisor::supervise(arguments)),
+        _ => {
+            if let Some(executable) = executable() {
+                supervisor::supervise_with(&executable);
+                aiwf_tools::supervise_with(&executable, supervisor::ARGUMENT);
+            }
+            None
+        }
+    }
+}
+
+/// This executable, by a name that stays right when a newer one is installed in its place.
+fn executable() -> Option<PathBuf> {
+    let own = Path::new("/proc/self/exe");
+    if own.exists() { Some(own.to_owned()) } else { std::env::current_exe().ok() }
+}
