@@ -115,7 +115,7 @@ pub enum ToolsError {
         /// The tool.
         tool: String,
         /// Why there is no answer.
-        cause: Box<ToolsError>,
+        cause: Box<Self>,
     },
     /// Someone asked for an end.
     #[error("the call of `{tool}` was interrupted")]
@@ -191,10 +191,8 @@ pub enum ToolsError {
 impl ToolsError {
     /// Whether someone asked for an end.
     pub fn is_stopped(&self) -> bool {
-        match self {
-            Self::Unanswered { cause, .. } => cause.is_stopped(),
-            error => matches!(error, Self::Stopped { .. }),
-        }
+        let cause = if let Self::Unanswered { cause, .. } = self { cause } else { self };
+        matches!(cause, Self::Stopped { .. })
     }
 
     /// Whether a server said this about a call that reached it.

@@ -110,7 +110,7 @@ impl ToolResult {
 fn cut(whole: &str, max_bytes: usize, path: &str) -> String {
     let end = floor_boundary(whole, max_bytes);
     let start = whole.get(..end).unwrap_or_default();
-    format!("{start}\n[cut: the first {end} of {} bytes; the whole result is in `{path}`]", whole.len(),)
+    format!("{start}\n[cut: the first {end} of {} bytes; the whole result is in `{path}`]", whole.len())
 }
 
 /// The text of a result, and what else is in it.
