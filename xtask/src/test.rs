@@ -49,7 +49,7 @@ const SLOW: &[Suite] = &[
 ];
 
 /// Cases per property in `fuzz-smoke`; a plain test run has proptest's 256.
-const MANY_CASES: &str = "2000";
+const MANY_CASES: &str = "1000";
 
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {
     let names: Vec<&str> =

@@ -38,6 +38,7 @@ const CHECKS: &[Check] = &[
     Check { name: "file-names", find: sources::file_names },
     Check { name: "file-length", find: sources::file_length },
     Check { name: "leftovers", find: sources::leftovers },
+    Check { name: "timed-tests", find: sources::timed_tests },
     Check { name: "whitespace", find: sources::whitespace },
     Check { name: "error-messages", find: error_messages::error_messages },
     Check { name: "listed-tests", find: listed::listed_tests },

@@ -9,7 +9,7 @@ use super::*;
 const VOCABULARY: Tokenizer = Tokenizer::O200kBase;
 
 fn directory() -> tempfile::TempDir {
-    tempfile::tempdir().unwrap()
+    aiwf_testkit::scratch_dir()
 }
 
 fn file(directory: &Path) -> PathBuf {

@@ -1,7 +1,7 @@
 use super::*;
 
 const LIMITS: Limits =
-    Limits { first_byte: Duration::from_secs(30), total: Duration::from_secs(30), max_bytes: 1_000 };
+    Limits { first_byte: Duration::from_mins(100), total: Duration::from_mins(100), max_bytes: 1_000 };
 
 fn shell(args: &[OsString]) -> Program<'_> {
     Program {
@@ -21,7 +21,7 @@ fn is_running(id: u32) -> bool {
 
 #[test]
 fn a_panic_ends_the_group() {
-    let args = ["-c", "sleep 60 & echo $!; sleep 60"].map(OsString::from);
+    let args = ["-c", "sleep 6000 & echo $!; sleep 6000"].map(OsString::from);
     let ids = std::sync::Mutex::new(Vec::new());
     let panicked = std::panic::catch_unwind(|| {
         let stop = Stop::default();
@@ -40,7 +40,7 @@ fn a_panic_ends_the_group() {
 
 #[test]
 fn a_child_in_front_shares_our_group_and_is_ended_alone() {
-    let args = ["-c", "cut -d' ' -f5 /proc/$$/stat; exec sleep 60"].map(OsString::from);
+    let args = ["-c", "cut -d' ' -f5 /proc/$$/stat; exec sleep 6000"].map(OsString::from);
     let stop = Stop::default();
     let program = Program { is_in_front: true, ..shell(&args) };
     let mut child = Child::start(&program, LIMITS, &stop).unwrap();

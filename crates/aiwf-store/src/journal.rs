@@ -161,6 +161,11 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(source) => return Err(JournalError::Unreadable { path: path.to_owned(), source }),
         };
+        Self::read(path, &bytes)
+    }
+
+    /// Reads the bytes of a journal and checks its chain.
+    fn read(path: &Path, bytes: &[u8]) -> Result<Self, JournalError> {
         let mut journal = Self { path: path.to_owned(), lines: Vec::new(), torn: None, n_whole_bytes: 0 };
         for bytes in bytes.split_inclusive(|byte| *byte == b'\n') {
             let n_whole = journal.lines.len() as u64;

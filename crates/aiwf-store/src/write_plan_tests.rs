@@ -134,7 +134,7 @@ mod properties {
     proptest! {
         #[test]
         fn a_checked_plan_never_leaves_its_directory(paths in prop::collection::vec(path(), 1..3)) {
-            let directory = tempfile::tempdir().unwrap();
+            let directory = aiwf_testkit::scratch_dir();
             let root = directory.path().join("root");
             fs::create_dir(&root).unwrap();
             if let Ok(plan) = WritePlan::check(paths.into_iter().map(|path| (path, Vec::new()))) {

@@ -11,9 +11,11 @@ mod outcome;
 mod project;
 mod real_agents;
 mod real_mcp;
+mod scratch_dir;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
 pub use project::{Run, Running, TestProject};
 pub use real_agents::real_agent;
 pub use real_mcp::real_mcp_server;
+pub use scratch_dir::scratch_dir;

@@ -1,6 +1,6 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -436,10 +436,9 @@ fn raw_bytes_are_sent_as_they_are() {
 
 #[test]
 fn a_hang_ends_with_the_server() {
-    let server = ModelServer::script([Turn::Hang(Duration::from_secs(50))]);
+    let server = ModelServer::script([Turn::Hang(Duration::from_mins(100))]);
     let mut connection = TcpStream::connect(server.address).expect("the server listens");
     connection.write_all(post_text(CHAT, &json!({})).as_bytes()).expect("the server reads");
-    let started_at = Instant::now();
     while server.requests().is_empty() {
         std::thread::yield_now();
     }
@@ -447,15 +446,15 @@ fn a_hang_ends_with_the_server() {
     let mut answer = Vec::new();
     connection.read_to_end(&mut answer).ok();
     assert!(answer.is_empty());
-    assert!(started_at.elapsed() < Duration::from_secs(20));
 }
 
 #[test]
 fn a_slow_text_pauses_between_its_chunks() {
     let chunks = ["a", "b", "c"].map(str::to_owned).to_vec();
     let server = ModelServer::script([Turn::TextSlowly { chunks, delay: Duration::from_millis(20) }]);
-    let started_at = Instant::now();
+    let started_at = std::time::Instant::now();
     let answer = post(&server, CHAT, &json!({"stream": true}));
+    // At least: no machine is too slow for this.
     assert!(started_at.elapsed() >= Duration::from_millis(40));
     assert!(answer.contains(r#"{"content":"c"}"#), "{answer}");
 }

@@ -15,6 +15,7 @@ use std::thread;
 use tempfile::TempDir;
 
 use crate::outcome::Outcome;
+use crate::scratch_dir::scratch_dir;
 
 /// A project directory and a home, gone with the value.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl TestProject {
     /// When the directories cannot be made.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        let world = tempfile::tempdir().expect("a test needs a temporary directory");
+        let world = scratch_dir();
         let project = Self { world, program: program.into() };
         for directory in [project.root(), project.home(), project.cache()] {
             fs::create_dir_all(directory).expect("a test needs its directories");

@@ -67,6 +67,26 @@ pub(super) fn leftovers(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Finds tests that fail on a slow machine: an upper bound on the time something takes.
+pub(super) fn timed_tests(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (file, rust) in tree.rust_files().filter(|(file, _)| is_test_file(&file.path)) {
+        for (line, code) in numbered(&rust.code) {
+            if ["elapsed() < Duration::", "elapsed() <= Duration::"].iter().any(|bound| code.contains(bound))
+            {
+                let message = "fails on a slow machine; let what must not be waited for take hours, so that \
+                               waiting is a hang";
+                findings.push(Finding::new(&file.path, line, message));
+            }
+        }
+    }
+    findings
+}
+
+fn is_test_file(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("_tests.rs")
+}
+
 /// Finds white space that no one sees, and files that do not end with a line end.
 pub(super) fn whitespace(tree: &Tree) -> Vec<Finding> {
     tree.files.iter().filter(|file| !file.is_test_data()).flat_map(whitespace_of).collect()

@@ -1,4 +1,4 @@
-use super::{file_length, file_names, leftovers, whitespace};
+use super::{file_length, file_names, leftovers, timed_tests, whitespace};
 use crate::tidy::tests::check;
 use crate::tidy::tree::Tree;
 
@@ -77,6 +77,24 @@ fn unseen_white_space_fails_outside_literals() {
             "a.rs:3: has trailing white space; remove it",
             "b.md:1: has trailing white space; remove it",
             "b.md:2: does not end with a line end; add one",
+        ],
+    );
+}
+
+#[test]
+fn an_upper_bound_on_time_in_a_test_fails() {
+    let code = "fn a() { assert!(started_at.elapsed() < Duration::from_secs(5)); }\n";
+    let at_least = "fn a() { assert!(started_at.elapsed() >= Duration::from_millis(5)); }\n";
+    let tree = Tree::of(&[
+        ("crates/a/tests/it/waits.rs", code),
+        ("crates/a/tests/it/pauses.rs", at_least),
+        ("crates/a/src/wait.rs", code),
+    ]);
+    check(
+        timed_tests,
+        &tree,
+        &[
+            "crates/a/tests/it/waits.rs:1: fails on a slow machine; let what must not be waited for take hours, so that waiting is a hang",
         ],
     );
 }

@@ -169,7 +169,7 @@ fn mcp(root: &Path) -> Mcp {
 
 impl Place {
     pub(super) fn new(options: Options) -> Self {
-        let root = TempDir::new().unwrap();
+        let root = aiwf_testkit::scratch_dir();
         let dir = |name: &str| root.path().join(name);
         for name in ["project/src", "project/artifacts", "pkg/steps", "state"] {
             fs::create_dir_all(dir(name)).unwrap();

@@ -5,6 +5,7 @@
 mod build;
 mod count_once;
 mod histories;
+mod properties;
 mod scene;
 mod self_running_files;
 mod twins;

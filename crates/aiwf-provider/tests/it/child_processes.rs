@@ -1,9 +1,11 @@
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aiwf_provider::{AskError, Sink, Wait};
 
 use crate::fake_agent::{FakeAgent, processes_of, prompt};
+
+// A child that must not be waited for sleeps longer than a test may run: waiting for it is a hang, on any machine.
 
 fn command(script: &str) -> FakeAgent {
     FakeAgent::new("command", script)
@@ -46,18 +48,16 @@ fn a_child_that_complains_at_length_is_heard_out() {
 
 #[test]
 fn a_hang_ends_with_the_total_time_and_keeps_what_came() {
-    let mut agent = command("echo some; sleep 60 & sleep 60");
-    agent.setting.timeouts.total = Duration::from_secs(2);
-    let started_at = Instant::now();
+    let mut agent = command("echo some; sleep 6000 & sleep 6000");
+    agent.setting.timeouts.total = Duration::from_secs(4);
     let (kept, reply) = agent.ask();
     assert!(matches!(reply, Err(AskError::TimedOut { wait: Wait::Total, .. })), "{reply:?}");
     assert_eq!(kept.text, "some\n");
-    assert!(started_at.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
 fn silence_ends_with_the_time_for_the_first_byte() {
-    let mut agent = command("echo only complaints >&2; sleep 60");
+    let mut agent = command("echo only complaints >&2; sleep 6000");
     agent.setting.timeouts.first_byte = Duration::from_millis(300);
     insta::assert_snapshot!(agent.error(), @r"
     not a byte of a reply from `command` within 300 ms
@@ -85,31 +85,27 @@ fn a_flood_ends_at_the_cap() {
 
 #[test]
 fn a_grandchild_that_holds_the_pipe_holds_nothing_up() {
-    let agent = command("echo answer; sleep 60 &");
-    let started_at = Instant::now();
+    let agent = command("echo answer; sleep 6000 &");
     let (kept, reply) = agent.ask();
     reply.unwrap();
     assert_eq!(kept.text, "answer\n");
-    assert!(started_at.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
 fn a_grandchild_outside_of_the_group_holds_nothing_up_either() {
-    let script = r#"setsid sh -c 'echo $$ > "$FAKE_DIR/outside"; exec sleep 60' &
+    let script = r#"setsid sh -c 'echo $$ > "$FAKE_DIR/outside"; exec sleep 6000' &
 while [ ! -s "$FAKE_DIR/outside" ]; do :; done; echo answer"#;
     let agent = command(script);
-    let started_at = Instant::now();
     let (kept, reply) = agent.ask();
     reply.unwrap();
     assert_eq!(kept.text, "answer\n");
-    assert!(started_at.elapsed() < Duration::from_secs(15));
     let ended = std::process::Command::new("kill").arg(agent.file("outside").trim()).status().unwrap();
     assert!(ended.success());
 }
 
 #[test]
 fn what_a_child_leaves_running_is_ended_with_it() {
-    let agent = command("sleep 60 > /dev/null 2>&1 < /dev/null & echo answer");
+    let agent = command("sleep 6000 > /dev/null 2>&1 < /dev/null & echo answer");
     let (_, reply) = agent.ask();
     reply.unwrap();
     assert!(processes_of(agent.file("pid").trim()).is_empty());
@@ -117,7 +113,7 @@ fn what_a_child_leaves_running_is_ended_with_it() {
 
 #[test]
 fn a_stop_ends_the_call() {
-    let agent = command("echo started; sleep 60 & sleep 60");
+    let agent = command("echo started; sleep 6000 & sleep 6000");
     let stop = agent.stop.clone();
     let pid = agent.dir().join("pid");
     let raiser = std::thread::spawn(move || {

@@ -129,7 +129,7 @@ fn perform(step: Step, stream: &mut TcpStream) {
                 }
             }
         }
-        Step::Await(receiver) => drop(receiver.recv_timeout(Duration::from_secs(20))),
+        Step::Await(receiver) => drop(receiver.recv_timeout(Duration::from_mins(100))),
         Step::UntilClosed => while stream.read(&mut [0; 64]).unwrap_or(0) > 0 {},
     }
 }

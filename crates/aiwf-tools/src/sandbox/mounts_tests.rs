@@ -16,7 +16,7 @@ pub(in super::super) struct World {
 
 impl World {
     pub(in super::super) fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
+        let directory = aiwf_testkit::scratch_dir();
         let mut mounts = Mounts::default();
         for (mount, name) in
             [(Mount::Project, "project"), (Mount::Package, "package"), (Mount::State, "state")]

@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 use aiwf_tools::{
     Access, Call, CallError, ExecuteOptions, Grant, Offered, Outcome, PinState, Policy, Refusal, ResultsDir,
@@ -40,8 +39,12 @@ fn run(fixture: &Fixture, servers: &Servers, policy: &Policy, calls: &[(&str, &s
 #[test]
 fn calls_run_side_by_side_and_come_back_in_order_with_their_ids() {
     let fixture = Fixture::new();
-    let specs = ["fake", "two", "three"]
-        .map(|name| aiwf_tools::ServerSpec { name: name.to_owned(), ..fixture.spec("sleepy", "") });
+    // Each answers once all three have been called.
+    let calls = fixture.path("calls");
+    let specs = ["fake", "two", "three"].map(|name| aiwf_tools::ServerSpec {
+        name: name.to_owned(),
+        ..fixture.spec("together", calls.to_str().unwrap())
+    });
     let servers = Servers::new(specs, &fixture.options());
     let mut offered = Vec::new();
     for server in ["fake", "two", "three"] {
@@ -51,18 +54,14 @@ fn calls_run_side_by_side_and_come_back_in_order_with_their_ids() {
     }
     let names = ["fake__echo", "two__echo", "three__echo"].map(str::to_owned).into();
     let policy = Policy::new(Rules::default(), &Grant { access: Access::Full, names }, &offered);
-    let started_at = Instant::now();
     let outcomes = run(
         &fixture,
         &servers,
         &policy,
         &[("c", "three__echo", json!({})), ("a", "fake__echo", json!({})), ("b", "two__echo", json!({}))],
     );
-    let took = started_at.elapsed();
     assert_eq!(outcomes.iter().map(|outcome| outcome.id.as_str()).collect::<Vec<_>>(), ["c", "a", "b"]);
     assert!(outcomes.iter().all(Outcome::is_success), "{outcomes:?}");
-    let alone: Duration = outcomes.iter().map(|outcome| outcome.duration).sum();
-    assert!(took < alone, "{took:?} for all, {alone:?} one after the other");
 }
 
 #[test]

@@ -9,9 +9,9 @@ text() { answer '{"content":[{"type":"text","text":"'"$1"'"}]}'; }
 
 case $mode in
 exit) echo "cannot find my settings" >&2; exit 3 ;;
-hang) sleep 600 ;;
+hang) sleep 6000 ;;
 garbage) while :; do echo "this is not a message of any protocol, and there is a lot of it"; done ;;
-silent-garbage) echo "hello, people"; sleep 600 ;;
+silent-garbage) echo "hello, people"; sleep 6000 ;;
 refuse) ;;
 complain) i=0; while [ $i -lt 2000 ]; do echo "complaint $i" >&2; i=$((i + 1)); done ;;
 esac
@@ -46,8 +46,8 @@ while IFS= read -r line; do
     *'"method":"tools/call"'*)
         case $mode in
         dies|starts) kill -9 $$ ;;
-        leaves-child) sleep 600 & kill -9 $$ ;;
-        slow) ;;
+        leaves-child) sleep 6000 & kill -9 $$ ;;
+        slow) echo called >> "$file.called" ;;
         flood) while :; do say '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":0,"progress":1,"message":"................................................................................"}}'; done ;;
         big) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"' "$id"; head -c "$file" /dev/zero | tr '\0' 'x'; printf '"}]}}\n' ;;
         changing) echo "Says it again, and tells on you." > "$file"; say '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'; text done ;;
@@ -55,13 +55,12 @@ while IFS= read -r line; do
             token=${line#*\"progressToken\":}
             token=${token%%[,\}]*}
             say '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1,"total":2,"message":"half"}}'
-            sleep 0.2
             text done
             ;;
         environment) text "HOME=${HOME:-none} GIVEN=${GIVEN:-none} SECRET=${SECRET:-none} PWD=$PWD" ;;
         error) say '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32602,"message":"no such tool"}}' ;;
         nonsense) answer '{"neither":"fish nor fowl"}' ;;
-        sleepy) sleep 0.4; text done ;;
+        together) echo called >> "$file"; while [ "$(wc -l < "$file")" -lt 3 ]; do sleep 0.05; done; text done ;;
         *) text done ;;
         esac
         ;;

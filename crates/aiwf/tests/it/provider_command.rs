@@ -217,7 +217,7 @@ fn half_a_reply_in_the_reply_s_place_is_not_taken_for_one() {
 }
 
 /// Writes its id and that of a child of its own, then hangs.
-const HANGS: &str = "printf 'half'; sleep 100 & echo $! > \"$HOME/child\"; echo $$ > \"$HOME/self\"; wait";
+const HANGS: &str = "printf 'half'; sleep 6000 & echo $! > \"$HOME/child\"; echo $$ > \"$HOME/self\"; wait";
 
 #[track_caller]
 fn assert_gone(scene: &Scene) {
@@ -229,11 +229,11 @@ fn assert_gone(scene: &Scene) {
 
 #[test]
 fn a_program_that_hangs_is_ended_with_all_it_started() {
-    let scene = with_replies(scene(HANGS, "", "fs_ability = \"none\"\ntimeout = \"3s\"\n"));
+    let scene = with_replies(scene(HANGS, "", "fs_ability = \"none\"\ntimeout = \"5s\"\n"));
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: no whole reply from `agent` within 3 s
+    error: no whole reply from `agent` within 5 s
 
     hint: `aiwf retry` asks again; `timeout` of the provider sets how long to wait
     --- exit code 4

@@ -22,7 +22,7 @@ fn scene(turns: impl IntoIterator<Item = Turn>, table: &str) -> (ModelServer, Sc
 /// A reply that begins and does not end while anybody waits.
 fn slow() -> Turn {
     let chunks = vec!["# Plan".to_owned(), "\n".to_owned()];
-    Turn::TextSlowly { chunks, delay: Duration::from_mins(1) }
+    Turn::TextSlowly { chunks, delay: Duration::from_mins(100) }
 }
 
 /// Where the session stands after a failure, and that asking again mends it.
@@ -143,7 +143,7 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
 
 #[test]
 fn a_server_that_says_nothing_is_given_up() {
-    let hang = Turn::Hang(Duration::from_mins(1));
+    let hang = Turn::Hang(Duration::from_mins(100));
     let (_server, scene) = scene([hang, Turn::text(PLAN)], "first_byte_timeout = \"1s\"\n");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
@@ -157,10 +157,10 @@ fn a_server_that_says_nothing_is_given_up() {
 
 #[test]
 fn a_reply_that_never_ends_is_given_up_and_what_came_is_kept() {
-    let (_server, scene) = scene([slow(), Turn::text(PLAN)], "timeout = \"2s\"\n");
+    let (_server, scene) = scene([slow(), Turn::text(PLAN)], "timeout = \"5s\"\n");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: no whole reply from `model` within 2 s
+    error: no whole reply from `model` within 5 s
 
     hint: `aiwf retry` asks again; `timeout` of the provider sets how long to wait
     --- exit code 4

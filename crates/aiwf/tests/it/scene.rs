@@ -1,6 +1,6 @@
 //! A project whose sessions ask providers: model APIs on the loopback interface, or scripts.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aiwf_testkit::{ModelServer, Outcome, Run, TestProject};
 use serde_json::Value;
@@ -135,12 +135,10 @@ pub(crate) fn plain(text: &str) -> String {
     plain + rest
 }
 
-/// Waits until something holds; a test that waits in vain fails.
-#[track_caller]
+/// Waits until something holds; a test that waits in vain is ended as a hang, which shows `what`.
 pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let started_at = Instant::now();
+    println!("waiting for {what}");
     while !holds() {
-        assert!(started_at.elapsed() < Duration::from_secs(30), "{what} never happened");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

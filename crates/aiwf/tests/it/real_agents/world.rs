@@ -59,7 +59,7 @@ impl World {
         });
         let base_url = if agent.provider == "codex" { server.openai_url() } else { server.url() };
         let config = format!(
-            "[providers.{}]\nbase_url = \"{base_url}\"\nmodel = \"scripted-model\"\napi_key_env = \"SCRIPTED_KEY\"\ntimeout = \"90s\"\n{settings}",
+            "[providers.{}]\nbase_url = \"{base_url}\"\nmodel = \"scripted-model\"\napi_key_env = \"SCRIPTED_KEY\"\ntimeout = \"90m\"\n{settings}",
             agent.provider
         );
         let schema = format!("{HOSTILE}{}", crate::session::SCHEMA);
@@ -149,7 +149,7 @@ impl World {
     /// Checks that no process is left that knows this test's home, and gives those a moment that are about to go.
     #[track_caller]
     pub(super) fn assert_alone(&self) {
-        let deadline = Instant::now() + Duration::from_secs(3);
+        let deadline = Instant::now() + Duration::from_mins(5);
         loop {
             let left = self.processes();
             if left.is_empty() {

@@ -1,39 +1,33 @@
 //! What holds for any input: no panic, and one way to the bytes.
-//!
-//! Each case starts the program, so there are fewer cases than elsewhere unless `PROPTEST_CASES` asks for more.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
+use std::fs;
+use std::path::Path;
+
+use aiwf_engine::prompt::{Format, Recipe};
+use aiwf_engine::reply::{
+    parse_fenced_files, parse_file_markers, parse_front_matter, parse_review_meta, parse_task_status,
+    parse_tool_calls, parse_verdict_tag,
+};
+use aiwf_engine::{BuildOptions, Built, ChangeFlags, Document, EngineError, preview_json, prompt_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::project;
+use crate::build::engine;
 
-/// What proptest does when nobody asks for a number.
-const UNASKED: u32 = 256;
+const RECIPES: [Recipe; 4] = [Recipe::Session, Recipe::Change, Recipe::Workflow, Recipe::Reply];
+const FORMATS: [Format; 3] = [Format::Text, Format::Xml, Format::Messages];
 
-fn few_cases() -> ProptestConfig {
-    let asked = ProptestConfig::default();
-    let cases = if asked.cases == UNASKED { 24 } else { asked.cases };
-    ProptestConfig { cases, failure_persistence: None, ..asked }
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
-const RECIPES: [&str; 4] = ["session", "change", "workflow", "reply"];
-const PARSERS: [&str; 7] = [
-    "file-markers",
-    "fenced-files",
-    "review-meta",
-    "verdict-tag",
-    "task-status",
-    "tool-calls",
-    "front-matter",
-];
-
-fn any_command() -> impl Strategy<Value = String> {
-    let build = (prop::sample::select(&RECIPES[..]), prop::sample::select(&["build", "preview"][..]))
-        .prop_map(|(recipe, verb)| format!("prompt {verb} {recipe} --input -"));
-    let parse = prop::sample::select(&PARSERS[..]).prop_map(|parser| format!("reply parse --as {parser}"));
-    (prop_oneof![build, parse], any::<bool>())
-        .prop_map(|(command, is_json)| if is_json { format!("{command} --json") } else { command })
+fn build(root: &Path, recipe: Recipe, text: &str, format: Option<Format>) -> Result<Built, EngineError> {
+    let document = Document::from_json(recipe, text)?;
+    let options = BuildOptions { format, ..BuildOptions::default() };
+    engine(root).build(document, &ChangeFlags::default(), &options, &|_| {})
 }
 
 /// Bytes from noise to nearly right: most random bytes would be refused as no text at all.
@@ -101,19 +95,19 @@ fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[a-z <>&\\]\n`#-]{0,40}"]
 }
 
-fn any_change() -> impl Strategy<Value = (&'static str, Value)> {
+fn any_change() -> impl Strategy<Value = (Recipe, Value)> {
     let item = (prop::sample::select(&["file", "artifact", "thought"][..]), any_text(), any_text())
         .prop_map(|(kind, name, content)| json!({ "type": kind, "name": name, "content": content }));
     (any_text(), prop::option::of(any_text()), prop::collection::vec(item, 0..4)).prop_map(
         |(instructions, system_prompt, context)| {
             let document =
                 json!({ "instructions": instructions, "system_prompt": system_prompt, "context": context });
-            ("change", document)
+            (Recipe::Change, document)
         },
     )
 }
 
-fn any_reply() -> impl Strategy<Value = (&'static str, Value)> {
+fn any_reply() -> impl Strategy<Value = (Recipe, Value)> {
     let optional = || prop::option::of(any_text());
     let mode = prop::sample::select(&["api", "cli"][..]);
     (any_text(), optional(), optional(), optional(), optional(), mode, any::<bool>()).prop_map(
@@ -127,12 +121,12 @@ fn any_reply() -> impl Strategy<Value = (&'static str, Value)> {
                 "mode": mode,
                 "mcpTools": [{ "name": "t", "description": message, "inputSchema": { "type": "object" } }],
             });
-            ("reply", document)
+            (Recipe::Reply, document)
         },
     )
 }
 
-fn any_session() -> impl Strategy<Value = (&'static str, Value)> {
+fn any_session() -> impl Strategy<Value = (Recipe, Value)> {
     let phase = prop::sample::select(&["initialized", "planning", "generating", "reviewing", "revising"][..]);
     (phase, 1..4u32, any_text(), prop::option::of(any_text()), any::<bool>(), any::<bool>()).prop_map(
         |(phase, iteration, prompt, feedback, system_prompt, attachments)| {
@@ -141,12 +135,12 @@ fn any_session() -> impl Strategy<Value = (&'static str, Value)> {
                 "feedback": feedback, "supports_system_prompt": system_prompt,
                 "supports_file_attachments": attachments,
             });
-            ("session", document)
+            (Recipe::Session, document)
         },
     )
 }
 
-fn any_workflow() -> impl Strategy<Value = (&'static str, Value)> {
+fn any_workflow() -> impl Strategy<Value = (Recipe, Value)> {
     let mode = prop::sample::select(&["run", "agent", "chat"][..]);
     (mode, any_text(), any_text(), any::<bool>(), prop::option::of(any_text())).prop_map(
         |(mode, system_prompt, id, is_completed, input)| {
@@ -161,52 +155,51 @@ fn any_workflow() -> impl Strategy<Value = (&'static str, Value)> {
                 "variables": { "v": system_prompt },
                 "workflowCompleted": is_completed, "userInput": input,
             });
-            ("workflow", document)
+            (Recipe::Workflow, document)
         },
     )
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
-}
-
 proptest! {
-    #![proptest_config(few_cases())]
-
     #[test]
-    fn no_bytes_on_the_standard_input_make_it_panic(command in any_command(), input in any_input()) {
-        let outcome = project().run_with_input(&command, input);
-        prop_assert!(matches!(outcome.code, Some(0..=2)), "aiwf {}\n{}", command, outcome);
-        if command.ends_with("--json") {
-            let json: Value = serde_json::from_slice(&outcome.stdout).unwrap();
-            prop_assert_eq!(json["exit_code"].as_i64(), outcome.code.map(i64::from));
+    fn no_text_makes_a_recipe_or_a_parser_panic(
+        recipe in prop::sample::select(&RECIPES[..]),
+        input in any_input(),
+    ) {
+        let root = aiwf_testkit::scratch_dir();
+        let text = String::from_utf8_lossy(&input);
+        if let Ok(mut built) = build(root.path(), recipe, &text, None) {
+            drop(serde_json::to_value(prompt_json(&mut built)).unwrap());
         }
+        drop(parse_file_markers(&text));
+        drop(parse_fenced_files(&text));
+        drop(parse_review_meta(&text));
+        drop(parse_verdict_tag(&text));
+        drop(parse_task_status(&text));
+        drop(parse_tool_calls(&text));
+        drop(parse_front_matter(&text));
     }
 
     #[test]
-    fn build_preview_out_and_json_are_the_same_bytes(
+    fn build_preview_and_json_are_the_same_bytes(
         (recipe, document) in prop_oneof![any_change(), any_reply(), any_session(), any_workflow()],
-        format in prop::sample::select(&["text", "xml", "messages"][..]),
+        format in prop::sample::select(&FORMATS[..]),
     ) {
-        let project = project()
-            .file("s/plan.md", "# Plan")
-            .file("s/iteration-1/code/a.rs", "fn a() {}")
-            .file("s/iteration-1/code/b.md", "```\n");
-        let input = document.to_string();
-        let run = |verb: &str, flags: &str| {
-            let line = format!("prompt {verb} {recipe} --input - --format {format} {flags}");
-            project.run_with_input(&line, input.as_str()).success()
-        };
-        let built = run("build", "").stdout;
-        prop_assert_eq!(&run("preview", "").stdout, &built);
-        prop_assert_eq!(&run("build", "--out prompt.txt").stdout, b"");
-        prop_assert_eq!(&project.read("prompt.txt"), &built);
-        let build: Value = serde_json::from_slice(&run("build", "--json").stdout).unwrap();
-        prop_assert_eq!(build["full_prompt"].as_str().unwrap().as_bytes(), &built);
-        let preview: Value = serde_json::from_slice(&run("preview", "--json").stdout).unwrap();
-        prop_assert_eq!(preview["prompt"].as_str().unwrap().as_bytes(), &built);
-        prop_assert_eq!(build["metadata"]["sha256"].as_str().unwrap(), hex(&Sha256::digest(&built)));
-        prop_assert_eq!(&preview["metadata"], &build["metadata"]);
-        prop_assert_eq!(&preview["sections"], &build["sections"]);
+        let root = aiwf_testkit::scratch_dir();
+        fs::create_dir_all(root.path().join("s/iteration-1/code")).unwrap();
+        fs::write(root.path().join("s/plan.md"), "# Plan").unwrap();
+        fs::write(root.path().join("s/iteration-1/code/a.rs"), "fn a() {}").unwrap();
+        fs::write(root.path().join("s/iteration-1/code/b.md"), "```\n").unwrap();
+        let mut built = build(root.path(), recipe, &document.to_string(), Some(format)).unwrap();
+        let mut printed = Vec::new();
+        built.prompt.write_to(&mut printed).unwrap();
+        let shown = serde_json::to_value(prompt_json(&mut built)).unwrap();
+        prop_assert_eq!(shown["full_prompt"].as_str().unwrap().as_bytes(), &printed);
+        let mut again = build(root.path(), recipe, &document.to_string(), Some(format)).unwrap();
+        let preview = serde_json::to_value(preview_json(&mut again)).unwrap();
+        prop_assert_eq!(preview["prompt"].as_str().unwrap().as_bytes(), &printed);
+        prop_assert_eq!(shown["metadata"]["sha256"].as_str().unwrap(), hex(&Sha256::digest(&printed)));
+        prop_assert_eq!(&preview["metadata"], &shown["metadata"]);
+        prop_assert_eq!(&preview["sections"], &shown["sections"]);
     }
 }
