@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use crate::config_file;
-use crate::config_layer::{ConfigLayer, Price, ProviderConfig};
+use crate::config_layer::{ConfigLayer, Price, ProviderConfig, StandardsConfig};
 use crate::error::ConfigError;
 use crate::flags::Flags;
 use crate::gate::{Approver, Gate, GateName};
@@ -38,6 +38,8 @@ pub struct Config {
     pub prices: BTreeMap<String, Sourced<Price>>,
     /// How changes run.
     pub change: ChangeConfig,
+    /// What is added to the standards of profiles.
+    pub standards: StandardsConfig,
     /// The MCP servers there are.
     pub mcp: McpConfig,
     /// How tools are used.
@@ -168,6 +170,7 @@ impl Config {
                 max_rounds: merged.max_rounds.unwrap_or_else(|| unset(DEFAULT_MAX_ROUNDS)),
                 write: merged.change_write.unwrap_or_else(|| unset(false)),
             },
+            standards: merged.standards,
             mcp,
             tools,
             workflow: workflow_config::resolve(merged.workflow),

@@ -50,10 +50,33 @@ pub(crate) struct ConfigLayer {
     pub(crate) max_rounds: Option<Sourced<NonZeroU32>>,
     /// `[change] write`.
     pub(crate) change_write: Option<Sourced<bool>>,
+    /// `[standards]`.
+    pub(crate) standards: StandardsConfig,
     /// `[mcp]` and `[tools]`.
     pub(crate) tools: ToolsLayer,
     /// `[workflow]`.
     pub(crate) workflow: WorkflowLayer,
+}
+
+/// What a project brings to the standards of every profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StandardsConfig {
+    /// `dirs`: more directories of files, as written; relative to the directory that holds the file's `.aiwf/`.
+    pub dirs: Option<Sourced<Vec<String>>>,
+    /// `replace`: names of a profile's files that the project's stand in for.
+    pub replace: Option<Sourced<Vec<String>>>,
+    /// `exclude`: names of files that are left out.
+    pub exclude: Option<Sourced<Vec<String>>>,
+}
+
+impl StandardsConfig {
+    fn over(self, weaker: Self) -> Self {
+        Self {
+            dirs: self.dirs.or(weaker.dirs),
+            replace: self.replace.or(weaker.replace),
+            exclude: self.exclude.or(weaker.exclude),
+        }
+    }
 }
 
 /// What a model costs, in dollars per million tokens.
@@ -205,6 +228,7 @@ impl ConfigLayer {
             change_files: self.change_files.or(weaker.change_files),
             max_rounds: self.max_rounds.or(weaker.max_rounds),
             change_write: self.change_write.or(weaker.change_write),
+            standards: self.standards.over(weaker.standards),
             tools: self.tools.over(weaker.tools),
             workflow: self.workflow.over(weaker.workflow),
         }

@@ -58,6 +58,14 @@ impl Config {
             add_if_set(Some(entry(&format!("change.agents.{phase}"), agent, String::clone)));
         }
         add_if_set(optional("change.files", self.change.files.as_ref(), |files| list(files)));
+        let standards = &self.standards;
+        for (key, value) in [
+            ("standards.dirs", &standards.dirs),
+            ("standards.replace", &standards.replace),
+            ("standards.exclude", &standards.exclude),
+        ] {
+            add_if_set(optional(key, value.as_ref(), |words| list(words)));
+        }
         for (name, provider) in &self.providers {
             let name = if name.contains('.') { format!("\"{name}\"") } else { name.clone() };
             let key = |key: &str| format!("providers.{name}.{key}");

@@ -30,6 +30,7 @@ pub(crate) const TABLES: &[&str] = &[
     "providers",
     "roles",
     "session",
+    "standards",
     "tools",
     "workflow",
 ];
@@ -37,6 +38,7 @@ pub(crate) const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "revi
 pub(crate) const GATE_OPTIONS: &[&str] = &["approver", "max_retries", "allow_rewrite"];
 pub(crate) const DEFAULTS_KEYS: &[&str] = &["fs_ability"];
 pub(crate) const SESSION_KEYS: &[&str] = &["max_iterations", "hash_prompts", "budget_tokens"];
+pub(crate) const STANDARDS_KEYS: &[&str] = &["dirs", "replace", "exclude"];
 pub(crate) const BUDGET_KEYS: &[&str] = &["max_calls", "max_tokens", "max_cost"];
 pub(crate) const PRICE_KEYS: &[&str] = &["input", "output", "cached_input"];
 pub(crate) const CHANGE_KEYS: &[&str] = &["agents", "files", "max_rounds", "write"];
@@ -46,6 +48,7 @@ const CHANGE_PHASES: &[&str] = &["plan", "challenge", "implement", "review", "ar
 const HOMES: &[(&str, &[&str])] = &[
     ("[defaults]", DEFAULTS_KEYS),
     ("[session]", SESSION_KEYS),
+    ("[standards]", STANDARDS_KEYS),
     ("[roles]", ROLE_KEYS),
     ("[budget]", BUDGET_KEYS),
     ("[change]", CHANGE_KEYS),
@@ -115,6 +118,7 @@ impl LayerReader<'_> {
             "providers" => reader.table(setting, Self::provider),
             "roles" => reader.table(setting, Self::role),
             "session" => reader.table(setting, Self::session),
+            "standards" => reader.table(setting, Self::standards),
             "tools" => reader.table(setting, Self::tools),
             "workflow" => reader.table(setting, Self::workflow),
             _ => reader.unknown(setting, TABLES),
@@ -170,6 +174,15 @@ impl LayerReader<'_> {
             "hash_prompts" => self.layer.hash_prompts = self.boolean(setting),
             "budget_tokens" => self.layer.budget_tokens = self.count(setting),
             _ => self.unknown(setting, SESSION_KEYS),
+        }
+    }
+
+    fn standards(&mut self, setting: &Setting<'_, '_>) {
+        match setting.key {
+            "dirs" => self.layer.standards.dirs = self.texts(setting),
+            "replace" => self.layer.standards.replace = self.texts(setting),
+            "exclude" => self.layer.standards.exclude = self.texts(setting),
+            _ => self.unknown(setting, STANDARDS_KEYS),
         }
     }
 

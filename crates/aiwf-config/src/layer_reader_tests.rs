@@ -99,7 +99,7 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[sesion]\n"), @"
     error: unknown key `sesion`
      --> .aiwf/config.toml:1:2
-    hint: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `tools`, `workflow`
+    hint: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `standards`, `tools`, `workflow`
     ");
     assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", retries = 2 }\n"), @"
     error: unknown key `retries` in `[gates.default]`

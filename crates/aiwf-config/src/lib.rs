@@ -32,7 +32,7 @@ mod workflow_config;
 mod workflow_table;
 
 pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig};
-pub use config_layer::{Price, ProviderConfig};
+pub use config_layer::{Price, ProviderConfig, StandardsConfig};
 pub use entry::Entry;
 pub use environment::{Environment, variable};
 pub use error::ConfigError;

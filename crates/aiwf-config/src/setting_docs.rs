@@ -98,6 +98,26 @@ static TABLES: &[TableDoc] = &[
         ],
     },
     TableDoc {
+        table: "[standards]",
+        about: "What the project brings to the standards of every profile, beside the files in `.aiwf/standards/`. A file \
+                is named by its path below its directory.",
+        settings: &[
+            setting(
+                "dirs",
+                "list of paths",
+                "",
+                "more directories of standards; those that a project names lie in the project",
+            ),
+            setting(
+                "replace",
+                "list of names",
+                "",
+                "use the project's file of that name in place of the profile's",
+            ),
+            setting("exclude", "list of names", "", "leave these files out of the bundle"),
+        ],
+    },
+    TableDoc {
         table: "[change]",
         about: "How changes run.",
         settings: &[

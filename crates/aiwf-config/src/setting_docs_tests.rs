@@ -3,7 +3,7 @@ use crate::config::Config;
 use crate::flags::Flags;
 use crate::layer_reader::{
     BUDGET_KEYS, CHANGE_KEYS, DEFAULTS_KEYS, GATE_OPTIONS, PRICE_KEYS, ROLE_KEYS, SESSION_KEYS,
-    TABLES as READ,
+    STANDARDS_KEYS, TABLES as READ,
 };
 use crate::origin::Origin;
 use crate::provider_table::PROVIDER_KEYS;
@@ -22,6 +22,7 @@ fn every_key_that_is_read_is_documented() {
         ("[roles]", ROLE_KEYS),
         ("[gates.\"PHASE.STAGE\"]", GATE_OPTIONS),
         ("[session]", SESSION_KEYS),
+        ("[standards]", STANDARDS_KEYS),
         ("[change]", CHANGE_KEYS),
         ("[workflow]", WORKFLOW_KEYS),
         ("[budget]", BUDGET_KEYS),

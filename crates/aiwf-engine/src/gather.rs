@@ -8,6 +8,7 @@ mod files;
 mod project;
 mod reply;
 mod session;
+mod standards;
 mod workflow;
 
 use std::path::{Path, PathBuf};
@@ -55,6 +56,8 @@ pub(crate) enum DocumentFsAbility {
     /// One of the four.
     Known(FsAbility),
 }
+
+pub(crate) use standards::project_standards;
 
 /// Reads the sources of a document.
 pub(crate) fn gather(

@@ -1,10 +1,12 @@
 //! Checks what sessions build on: profiles, standards, providers, configuration.
 
 use aiwf_config::Flags;
+use aiwf_profile::ProjectStandards;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::Engine;
+use crate::gather::project_standards;
 use crate::providers;
 
 /// One thing that was checked.
@@ -59,8 +61,34 @@ impl Engine {
 
     /// Builds the standards of every profile in every scope.
     pub fn validate_standards(&self) -> Vec<Validation> {
-        let mut validations = Vec::new();
-        for found in self.profiles() {
+        let of_project = providers::load_config(self.settings(), &Flags::default())
+            .and_then(|config| Ok(project_standards(self.settings(), &config)?));
+        let (of_project, mut validations) = match of_project {
+            Ok(of_project) => (of_project, Vec::new()),
+            Err(error) => {
+                let finding = match error.hint() {
+                    Some(hint) => format!("{error}\nhint: {hint}"),
+                    None => error.to_string(),
+                };
+                let broken = Validation::new("standards", "of the project", vec![finding]);
+                (ProjectStandards::default(), vec![broken])
+            }
+        };
+        let profiles = self.profiles();
+        if !of_project.is_empty() {
+            let names = profiles
+                .iter()
+                .filter_map(|found| {
+                    Some((found.name.clone(), found.profile.as_ref().ok()?.standards_files()))
+                })
+                .collect();
+            let doubts = of_project.doubts(&names);
+            let findings = doubts.iter().map(|doubt| format!("{doubt}\nhint: {}", doubt.hint)).collect();
+            let found = of_project.files.iter().map(|file| file.source.clone()).collect();
+            validations
+                .push(Validation { found, ..Validation::new("standards", "of the project", findings) });
+        }
+        for found in profiles {
             let Ok(profile) = found.profile else { continue };
             let scopes: Vec<Option<String>> = if profile.scopes().is_empty() {
                 vec![None]
@@ -72,7 +100,7 @@ impl Engine {
                 if let Some(scope) = &scope {
                     context.insert("scope".to_owned(), Value::from(scope.as_str()));
                 }
-                let findings = match profile.standards(&context, None) {
+                let findings = match profile.standards(&context, &of_project) {
                     Ok(_) => Vec::new(),
                     Err(error) => vec![format!("{error}\nhint: {}", error.hint())],
                 };

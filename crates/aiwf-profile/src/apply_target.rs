@@ -121,10 +121,6 @@ impl ApplyTarget {
         if let Some(fault) = path_fault(name) {
             return Err(fault.to_owned());
         }
-        // A reply could otherwise reach `.git/hooks` and the like.
-        if name.split('/').any(|segment| segment.starts_with('.')) {
-            return Err("is hidden or in a hidden directory".to_owned());
-        }
         let path = match self {
             Self::JavaPackage { root } => {
                 if !has_java_extension(name) {
@@ -152,9 +148,19 @@ impl ApplyTarget {
         };
         match path_fault(&path) {
             Some(fault) => Err(format!("would be written to `{}`, which {fault}", excerpt(&path))),
+            // A reply could otherwise reach `.git/hooks` and the like.
+            None if path.split('/').any(is_reserved) => {
+                Err("would be written to `.git` or `.aiwf`, where only git and aiwf write".to_owned())
+            }
             None => Ok(path),
         }
     }
+}
+
+/// Whether a segment is git's directory or aiwf's, in any case; names of replies were checked for every other disguise.
+fn is_reserved(segment: &str) -> bool {
+    let name = segment.trim_end_matches(['.', ' ']).to_lowercase();
+    [".git", ".aiwf"].contains(&name.as_str())
 }
 
 /// A parameter's value as one segment of a path.

@@ -9,6 +9,7 @@
 
 mod problem;
 mod problem_kind;
+mod project_standards;
 mod relative_path;
 mod reserved;
 mod text_table;
@@ -50,7 +51,8 @@ pub use param::{Choice, Param, ParamKind, ParamProblem, Pattern};
 pub use phase::{Phase, PhaseReply, PhaseValue, ReplyParser, Review, ReviewVerdict};
 pub use problem::{ProfileError, ProfileProblem, StandardsError};
 pub use problem_kind::ProfileProblemKind;
-pub use profile::{Files, MAX_FILE_BYTES, MAX_FILES, Profile, ProjectRules};
+pub use profile::{Files, MAX_FILE_BYTES, MAX_FILES, Profile};
+pub use project_standards::{ProjectRule, ProjectStandards};
 pub use reserved::RESERVED_PROFILE_NAMES;
 pub use scaffold::scaffold;
 pub use scope::Scope;

@@ -204,7 +204,7 @@ fn problems_of(files: Files, kind: Kind) -> Vec<ProfileProblem> {
     };
     let scope = if kind == Kind::UnknownScope { "domian" } else { "domain" };
     let context = json!({ "scope": scope });
-    match profile.standards(context.as_object().unwrap(), None) {
+    match profile.standards(context.as_object().unwrap(), &crate::ProjectStandards::default()) {
         Ok(_) => Vec::new(),
         Err(error) => error.problems,
     }

@@ -20,21 +20,13 @@ use crate::param::{Param, ParamProblem};
 use crate::phase::{Phase, PhaseReply, ReplyParser, read_reply};
 use crate::problem::{ProfileError, ProfileProblem, StandardsError, excerpt, known_hint};
 use crate::problem_kind::ProfileProblemKind as Kind;
+use crate::project_standards::ProjectStandards;
 use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
-use crate::standards::RuleFiles;
+use crate::standards::{RuleFile, RuleFiles, project_texts};
 
 /// The files of a profile, or of a project's standards, by their path with `/` below its directory.
 pub type Files = BTreeMap<String, Vec<u8>>;
-
-/// Rule files that a project has of its own.
-#[derive(Clone, Copy, Debug)]
-pub struct ProjectRules<'a> {
-    /// Their directory, as messages name it.
-    pub root: &'a str,
-    /// The files by path below the directory.
-    pub files: &'a Files,
-}
 
 /// The most files that a profile may have.
 pub const MAX_FILES: usize = 500;
@@ -200,20 +192,31 @@ impl Profile {
 
     /// The rules of a session as one text; `None` when the profile has none.
     ///
-    /// Rules of the project, when it has some, take the place of the profile's.
+    /// What the project adds, replaces and leaves out is in it; every file of the project is named by its source.
     pub fn standards(
         &self,
         context: &Map<String, Value>,
-        of_project: Option<ProjectRules<'_>>,
+        project: &ProjectStandards,
     ) -> Result<Option<String>, StandardsError> {
-        let Some(standards) = &self.manifest.standards else { return Ok(None) };
-        let (root, files) = match of_project {
-            Some(ProjectRules { root, files }) => {
-                (root, files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect())
+        let bundle = match &self.manifest.standards {
+            Some(standards) => {
+                let files = below(&self.files, &standards.root);
+                standards.bundle(context, self.scopes(), files, project).map_err(StandardsError::new)?
             }
-            None => (standards.root.as_str(), below(&self.files, &standards.root)),
+            None => {
+                let added = project.merge(&mut RuleFiles::new()).map_err(StandardsError::new)?;
+                project_texts(&added)
+            }
         };
-        standards.bundle(context, self.scopes(), root, &files).map(Some).map_err(StandardsError::new)
+        Ok(Some(bundle).filter(|bundle| self.manifest.standards.is_some() || !bundle.is_empty()))
+    }
+
+    /// The names of the standards' files, as `[standards] replace` and `exclude` of a project name them.
+    pub fn standards_files(&self) -> Vec<String> {
+        let standards = self.manifest.standards.as_ref();
+        standards.map_or_else(Vec::new, |standards| {
+            below(&self.files, &standards.root).into_keys().map(str::to_owned).collect()
+        })
     }
 
     /// The path in the project of each generated file, in the order given; the error holds every problem.
@@ -324,7 +327,7 @@ fn below<'a>(files: &'a Files, root: &str) -> RuleFiles<'a> {
         .iter()
         .filter_map(|(path, bytes)| {
             let rest = path.strip_prefix(root)?.strip_prefix('/')?;
-            Some((rest, bytes.as_slice()))
+            Some((rest, RuleFile { bytes: bytes.as_slice(), source: None }))
         })
         .collect()
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::ProjectRule;
 use crate::apply_target::ApplyTarget;
 
 fn files(entries: &[(&str, &str)]) -> Files {
@@ -47,7 +48,7 @@ fn a_profile_is_checked_again_only_when_it_changed() {
 fn a_profile_without_standards_and_commands_is_a_profile() {
     let profile = Profile::load(good()).unwrap();
     assert_eq!((profile.name(), profile.version()), ("notes", None));
-    assert_eq!(profile.standards(&Map::new(), None).unwrap(), None);
+    assert_eq!(profile.standards(&Map::new(), &ProjectStandards::default()).unwrap(), None);
     assert_eq!(profile.manifest.apply, ApplyTarget::Flat { root: String::new() });
     assert_eq!(profile.template(Phase::Planning), ("plan.md", "Plan {{ TOPIC }}"));
 }
@@ -134,7 +135,7 @@ fn the_hash_covers_paths_and_contents() {
 }
 
 #[test]
-fn standards_of_the_project_take_the_place_of_the_profiles() {
+fn a_project_adds_replaces_and_excludes_standards() {
     let mut with_standards = good();
     let manifest = format!(
         "{MANIFEST_TEXT}[standards]\nprovider = \"scoped-layer-fs\"\n[standards.layers]\n_universal = [\"a.md\"]\n"
@@ -142,16 +143,51 @@ fn standards_of_the_project_take_the_place_of_the_profiles() {
     with_standards.insert("profile.toml".to_owned(), manifest.into_bytes());
     with_standards.insert("standards/a.md".to_owned(), b"of the profile".to_vec());
     let profile = Profile::load(with_standards).unwrap();
-    assert_eq!(profile.standards(&Map::new(), None).unwrap().unwrap(), "--- a.md ---\nof the profile\n");
-    let own = files(&[("a.md", "of the project\n")]);
-    let rules = |files| Some(ProjectRules { root: "rules/notes", files });
-    let bundle = profile.standards(&Map::new(), rules(&own)).unwrap().unwrap();
-    assert_eq!(bundle, "--- a.md ---\nof the project\n");
-    let lacking = files(&[("b.md", "")]);
-    insta::assert_snapshot!(profile.standards(&Map::new(), rules(&lacking)).unwrap_err(), @r"
-    standards have 1 problem
-      profile.toml:12: standards file `rules/notes/a.md` does not exist
+    assert_eq!(
+        profile.standards(&Map::new(), &ProjectStandards::default()).unwrap().unwrap(),
+        "--- a.md ---\nof the profile\n"
+    );
+    let rule = |name: &str, text: &str| ProjectRule {
+        name: name.to_owned(),
+        source: format!(".aiwf/standards/{name}"),
+        text: text.to_owned(),
+    };
+    let mut project = ProjectStandards {
+        files: vec![rule("a.md", "of the project\n"), rule("team.md", "of the team")],
+        ..ProjectStandards::default()
+    };
+    let bundle = |project: &ProjectStandards| profile.standards(&Map::new(), project);
+    // Added by itself, the project's file stands beside the profile's.
+    insta::assert_snapshot!(bundle(&project).unwrap().unwrap(), @r"
+    --- a.md ---
+    of the profile
+    --- .aiwf/standards/a.md ---
+    of the project
+    --- .aiwf/standards/team.md ---
+    of the team
     ");
+    project.replace = vec!["a.md".to_owned()];
+    insta::assert_snapshot!(bundle(&project).unwrap().unwrap(), @r"
+    --- .aiwf/standards/a.md ---
+    of the project
+    --- .aiwf/standards/team.md ---
+    of the team
+    ");
+    project.exclude = vec!["team.md".to_owned()];
+    assert_eq!(bundle(&project).unwrap().unwrap(), "--- .aiwf/standards/a.md ---\nof the project\n");
+    project.exclude = vec!["a.md".to_owned()];
+    project.replace = Vec::new();
+    assert_eq!(bundle(&project).unwrap().unwrap(), "--- .aiwf/standards/team.md ---\nof the team\n");
+    project.replace = vec!["a.md".to_owned()];
+    insta::assert_snapshot!(bundle(&project).unwrap_err(), @r"
+    standards have 1 problem
+      [standards] replace: `a.md` is to be replaced, and the project has no such file
+    ");
+    // A profile without standards gets the project's.
+    let plain = Profile::load(good()).unwrap();
+    project.replace = Vec::new();
+    let bundle = plain.standards(&Map::new(), &project).unwrap().unwrap();
+    assert_eq!(bundle, "--- .aiwf/standards/team.md ---\nof the team\n");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn a_new_profile_works_and_has_no_findings() {
     for phase in Phase::ALL {
         assert!(profile.prompt(phase, &settled.context, &settled.inputs).unwrap().contains("winter"));
     }
-    insta::assert_snapshot!(profile.standards(&settled.context, None).unwrap().unwrap(), @r"
+    insta::assert_snapshot!(profile.standards(&settled.context, &crate::ProjectStandards::default()).unwrap().unwrap(), @r"
     --- general.md ---
     # General
 

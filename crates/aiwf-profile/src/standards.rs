@@ -7,6 +7,7 @@ mod scoped_layers;
 mod yaml_rules;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
@@ -16,6 +17,7 @@ use crate::manifest_params::SCOPE;
 use crate::param::{Param, ParamKind};
 use crate::problem::{ProfileProblem, excerpt, known_hint};
 use crate::problem_kind::ProfileProblemKind as Kind;
+use crate::project_standards::{ProjectRule, ProjectStandards};
 use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
 use crate::toml_document::TomlDocument;
@@ -24,7 +26,15 @@ use crate::toml_document::TomlDocument;
 const UNIVERSAL: &str = "_universal";
 
 /// Rule files by their path below the root of the standards.
-pub(crate) type RuleFiles<'a> = BTreeMap<&'a str, &'a [u8]>;
+pub(crate) type RuleFiles<'a> = BTreeMap<&'a str, RuleFile<'a>>;
+
+/// A rule file of a profile, or the project's that stands in for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuleFile<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Where the project has it; the profile's own have none.
+    pub(crate) source: Option<&'a str>,
+}
 
 /// Where a profile's rules come from.
 #[derive(Clone, Debug)]
@@ -122,33 +132,60 @@ impl StandardsConfig {
                 let named = layers.values().chain(when.iter().map(|condition| &condition.files)).flatten();
                 scoped_layers::check(named, files, &self.root, self.line)
             }
-            Provider::YamlRules => match yaml_rules::read_rules(files, &self.root) {
+            Provider::YamlRules => match yaml_rules::read_rules(files, &[], &self.root) {
                 Ok(_) => Vec::new(),
                 Err(problems) => problems,
             },
         }
     }
 
-    /// Makes the bundle for a session's values.
-    pub(crate) fn bundle(
+    /// Makes the bundle for a session's values: the profile's files, then what the project adds.
+    pub(crate) fn bundle<'a>(
         &self,
         context: &Map<String, Value>,
         scopes: &[Scope],
-        root: &str,
-        files: &RuleFiles<'_>,
+        mut files: RuleFiles<'a>,
+        project: &'a ProjectStandards,
     ) -> Result<String, Vec<ProfileProblem>> {
         let scope = chosen_scope(context, scopes).map_err(|problem| vec![problem])?;
+        let root = self.root.as_str();
+        let added = project.merge(&mut files)?;
         match &self.provider {
             Provider::ScopedLayerFs { layers, when } => {
                 let chosen = when
                     .iter()
                     .filter(|condition| condition.is_met(context))
-                    .flat_map(|condition| &condition.files);
-                scoped_layers::bundle(scope, layers, chosen, files, root, self.line)
+                    .flat_map(|condition| &condition.files)
+                    .filter(|name| !project.is_excluded(name));
+                let layers = layers
+                    .iter()
+                    .map(|(layer, names)| {
+                        let kept = names.iter().filter(|name| !project.is_excluded(name)).cloned();
+                        (layer.clone(), kept.collect())
+                    })
+                    .collect();
+                let bundle = scoped_layers::bundle(scope, &layers, chosen, &files, root, self.line)?;
+                Ok(bundle + &project_texts(&added))
             }
-            Provider::YamlRules => yaml_rules::bundle(scope, files, root),
+            Provider::YamlRules => {
+                let (rules, texts): (Vec<_>, Vec<_>) =
+                    added.into_iter().partition(|file| yaml_rules::is_rule_file(&file.name));
+                let is_mixed = !project.is_empty();
+                let bundle = yaml_rules::bundle(scope, scopes, &files, &rules, root, is_mixed)?;
+                let texts = project_texts(&texts);
+                Ok(if texts.is_empty() { bundle } else { format!("{bundle}\n{texts}") })
+            }
         }
     }
+}
+
+/// The project's files as they are, each below its source.
+pub(crate) fn project_texts(files: &[&ProjectRule]) -> String {
+    files.iter().fold(String::new(), |mut bundle, file| {
+        let end = if file.text.ends_with('\n') { "" } else { "\n" };
+        let _ = write!(bundle, "--- {} ---\n{}{end}", file.source, file.text);
+        bundle
+    })
 }
 
 /// The scope that the context names; `None` when the profile has no scopes.

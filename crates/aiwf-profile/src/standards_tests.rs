@@ -3,7 +3,11 @@ use serde_json::json;
 use super::*;
 
 fn files<'a>(entries: &'a [(&'a str, &'a str)]) -> RuleFiles<'a> {
-    entries.iter().map(|(path, text)| (*path, text.as_bytes())).collect()
+    entries.iter().map(|(path, text)| (*path, file(text.as_bytes()))).collect()
+}
+
+fn file(bytes: &[u8]) -> RuleFile<'_> {
+    RuleFile { bytes, source: None }
 }
 
 fn config(provider: Provider) -> StandardsConfig {
@@ -54,8 +58,9 @@ fn files_stand_in_scope_order_and_only_once() {
         ("service.md", "service"),
         ("tests.md", "tests"),
     ];
-    let bundle =
-        |scope: &str| layered().bundle(&context(scope), &scopes(), "standards", &files(&all)).unwrap();
+    let bundle = |scope: &str| {
+        layered().bundle(&context(scope), &scopes(), files(&all), &ProjectStandards::default()).unwrap()
+    };
     insta::assert_snapshot!(bundle("domain"), @r"
     --- java.md ---
     java
@@ -80,14 +85,17 @@ fn files_stand_in_scope_order_and_only_once() {
 
 #[test]
 fn files_that_are_missing_or_no_text_are_reported_with_their_names() {
-    let some: RuleFiles<'_> =
-        BTreeMap::from([("java.md", &b"a\n\xff"[..]), ("entity.md", b"x"), ("service.md", b"x")]);
+    let some: RuleFiles<'_> = BTreeMap::from([
+        ("java.md", file(b"a\n\xff")),
+        ("entity.md", file(b"x")),
+        ("service.md", file(b"x")),
+    ]);
     insta::assert_snapshot!(shown(&layered().check(&some)), @"
     standards/java.md:2: not UTF-8 text / save the file as UTF-8
     profile.toml:7: standards file `standards/names.md` does not exist / known: `entity.md`, `java.md`, `service.md`
     profile.toml:7: standards file `standards/tests.md` does not exist / did you mean `entity.md`? known: `entity.md`, `java.md`, `service.md`
     ");
-    insta::assert_snapshot!(shown(&layered().bundle(&context("domain"), &scopes(), "standards", &some).unwrap_err()), @"
+    insta::assert_snapshot!(shown(&layered().bundle(&context("domain"), &scopes(), some.clone(), &ProjectStandards::default()).unwrap_err()), @"
     standards/java.md:2: not UTF-8 text / save the file as UTF-8
     profile.toml:7: standards file `standards/names.md` does not exist / known: `entity.md`, `java.md`, `service.md`
     ");
@@ -104,7 +112,12 @@ fn rules_are_grouped_by_category_and_filtered_by_scope() {
         ("README.md", "not a rule"),
     ];
     let bundle = |scope: &str| {
-        config(Provider::YamlRules).bundle(&context(scope), &scopes(), "standards", &files(&rules))
+        config(Provider::YamlRules).bundle(
+            &context(scope),
+            &scopes(),
+            files(&rules),
+            &ProjectStandards::default(),
+        )
     };
     insta::assert_snapshot!(bundle("domain").unwrap(), @r"
     Severity: C = critical, M = major, m = minor.
@@ -134,7 +147,9 @@ fn rules_are_grouped_by_category_and_filtered_by_scope() {
 #[test]
 fn a_profile_without_scopes_gets_all_rules() {
     let rules = [("a.rules.yml", "A-1: \"C: x\"\n"), ("b.rules.yaml", "- {id: B-1, text: y}\n")];
-    let bundle = config(Provider::YamlRules).bundle(&Map::new(), &[], "standards", &files(&rules)).unwrap();
+    let bundle = config(Provider::YamlRules)
+        .bundle(&Map::new(), &[], files(&rules), &ProjectStandards::default())
+        .unwrap();
     insta::assert_snapshot!(bundle, @r"
     Severity: C = critical, M = major, m = minor.
 
@@ -146,4 +161,63 @@ fn a_profile_without_scopes_gets_all_rules() {
 
     - **B-1** (M): y
     ");
+}
+
+#[test]
+fn a_projects_rules_stand_beside_the_profiles_with_their_source_and_for_their_scope() {
+    let rules =
+        [("names.rules.yml", "JV-1: \"C: old\"\n"), ("service.rules.yml", "SVC-1: \"m: of services\"\n")];
+    let rule = |name: &str, text: &str| ProjectRule {
+        name: name.to_owned(),
+        source: format!(".aiwf/standards/{name}"),
+        text: text.to_owned(),
+    };
+    let scopes = [
+        Scope { name: "domain".to_owned(), rules: vec!["JV-".to_owned()], ..scopes()[0].clone() },
+        Scope { name: "service".to_owned(), rules: vec!["SVC-".to_owned()], ..scopes()[0].clone() },
+    ];
+    let project = ProjectStandards {
+        files: vec![
+            rule("acme.rules.yml", "ACME-1: \"C: ours\"\nSVC-2: \"M: ours for services\"\n"),
+            rule("names.rules.yml", "JV-1: \"C: new\"\n"),
+            rule("team.md", "Be kind.\n"),
+        ],
+        replace: vec!["names.rules.yml".to_owned()],
+        exclude: Vec::new(),
+    };
+    let bundle =
+        |scope: &str| config(Provider::YamlRules).bundle(&context(scope), &scopes, files(&rules), &project);
+    insta::assert_snapshot!(bundle("domain").unwrap(), @r"
+    Severity: C = critical, M = major, m = minor.
+
+    ### Names Standards (.aiwf/standards/names.rules.yml)
+
+    - **JV-1** (C): new
+
+    ### Acme Standards (.aiwf/standards/acme.rules.yml)
+
+    - **ACME-1** (C): ours
+
+    --- .aiwf/standards/team.md ---
+    Be kind.
+    ");
+    insta::assert_snapshot!(bundle("service").unwrap(), @r"
+    Severity: C = critical, M = major, m = minor.
+
+    ### Service Standards (service.rules.yml of the profile)
+
+    - **SVC-1** (m): of services
+
+    ### Acme Standards (.aiwf/standards/acme.rules.yml)
+
+    - **ACME-1** (C): ours
+    - **SVC-2** (M): ours for services
+
+    --- .aiwf/standards/team.md ---
+    Be kind.
+    ");
+    // A rule with the id of another is a clash, unless its file stands in for the other's.
+    let clash = ProjectStandards { replace: Vec::new(), ..project.clone() };
+    let error = config(Provider::YamlRules).bundle(&context("domain"), &scopes, files(&rules), &clash);
+    insta::assert_snapshot!(shown(&error.unwrap_err()), @".aiwf/standards/names.rules.yml:1: rule `JV-1` is also in `standards/names.rules.yml` line 1 / give each rule its own id");
 }

@@ -1,7 +1,7 @@
 //! Recipe `session`: what an agent needs for one step of a session.
 //!
-//! In: gathered artifacts, the profile's prompt, what the receiver can take. Out: plan, standards, code, review,
-//! feedback, profile prompt and output instructions, those that the phase calls for. Reads no directory: the
+//! In: gathered artifacts, the profile's prompt, what the receiver can take. Out: plan, standards, project context, code,
+//! review, feedback, profile prompt and output instructions, those that the phase calls for. Reads no directory: the
 //! engine hands the texts in.
 
 #![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
@@ -116,6 +116,8 @@ pub struct SessionRequest {
     pub plan: Option<Artifact>,
     /// The rules the session follows.
     pub standards: Option<Artifact>,
+    /// What the project says about itself to every agent.
+    pub project_context: Option<Artifact>,
     /// The code of the iteration the phase looks at, in any order.
     pub code: Vec<CodeFile>,
     /// The review that a revision answers.
@@ -153,9 +155,10 @@ impl PromptAssembler {
 /// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&SessionRequest, Capability) -> Result<Vec<Section>, PromptError>;
-    let table: [(&'static str, i32, Sections); 8] = [
+    let table: [(&'static str, i32, Sections); 9] = [
         ("approved-plan", 10, approved_plan),
         ("standards-bundle", 20, standards_bundle),
+        ("project-context", 25, project_context),
         ("previous-code", 30, previous_code),
         ("review", 40, review),
         ("feedback", 50, feedback),
@@ -186,6 +189,19 @@ fn approved_plan(request: &SessionRequest, capability: Capability) -> Result<Vec
 fn standards_bundle(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
     let standards = request.standards.as_ref().filter(|_| request.phase != SessionPhase::Initialized);
     Ok(artifact_section("standards-bundle", "Standards Bundle", standards, capability, Stability::Stable))
+}
+
+/// Cut after the code files, and before anything that a session cannot do without.
+const PROJECT_CONTEXT: Need = Need::Optional(90);
+
+fn project_context(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
+    let context = request.project_context.as_ref().filter(|_| request.phase != SessionPhase::Initialized);
+    let mut sections =
+        artifact_section("project-context", "Project Context", context, capability, Stability::Stable);
+    for section in &mut sections {
+        section.need = PROJECT_CONTEXT;
+    }
+    Ok(sections)
 }
 
 fn review(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {

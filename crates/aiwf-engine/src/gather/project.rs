@@ -8,19 +8,32 @@ use crate::error::EngineError;
 use crate::read::{Root, read_text_below};
 
 /// The files that hold a project's own notes, the first that exists.
-const NOTES: [&str; 2] = [".aiwf/project.md", "AGENTS.md"];
+const NOTES: [&str; 4] = [".aiwf/project.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 
 /// The project's own notes, or a notice that there are none.
 pub(super) fn context(root: &Path) -> Result<String, EngineError> {
+    Ok(notes(root)?.map_or_else(
+        || "(No project context is given: there is no `.aiwf/project.md`, `AGENTS.md`, `CLAUDE.md` or `GEMINI.md`.)".to_owned(),
+        |(_, text)| text,
+    ))
+}
+
+/// The project's own notes, with the file they stand in.
+pub(super) fn notes(root: &Path) -> Result<Option<(&'static str, String)>, EngineError> {
     for name in NOTES {
-        if let Some(text) =
-            read_text_below(Root::project(root), &root.join(name)).map_err(|error| error.about(name))?
+        let path = root.join(name);
+        // Looked at before it is opened: opening a pipe would wait for a writer.
+        if path.exists() && !path.is_file() {
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file");
+            return Err(EngineError::Unreadable { path: name.into(), source });
+        }
+        if let Some(text) = read_text_below(Root::project(root), &path).map_err(|error| error.about(name))?
             && !text.trim().is_empty()
         {
-            return Ok(text.trim_end().to_owned());
+            return Ok(Some((name, text.trim_end().to_owned())));
         }
     }
-    Ok(format!("(No project context is given: neither `{}` nor `{}` exists.)", NOTES[0], NOTES[1]))
+    Ok(None)
 }
 
 /// How many files the overview lists.

@@ -68,6 +68,7 @@ pub(super) fn gather(
         profile_source: Source::Input("profile_prompt".to_owned()),
         plan: directory.artifact("plan.md")?,
         standards: directory.artifact("standards-bundle.md")?,
+        project_context: project_context(settings)?,
         code,
         review,
         feedback: document.feedback.map(Text::from),
@@ -85,6 +86,12 @@ pub(super) fn gather(
         },
         problems,
     })
+}
+
+/// The project's notes for agents, when it has some.
+fn project_context(settings: &Settings) -> Result<Option<Artifact>, EngineError> {
+    let notes = super::project::notes(&settings.project_root)?;
+    Ok(notes.map(|(path, text)| Artifact { path: path.to_owned(), text: Text::from(text) }))
 }
 
 struct SessionDirectory {

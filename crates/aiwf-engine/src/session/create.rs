@@ -119,7 +119,8 @@ impl Engine {
         let settled = profile
             .settle(&new.given, &files)
             .map_err(|problems| SessionError::Params { profile: new.profile.clone(), problems })?;
-        let standards = profile.standards(&settled.context, None)?.unwrap_or_default();
+        let of_project = crate::gather::project_standards(self.settings(), &config)?;
+        let standards = profile.standards(&settled.context, &of_project)?.unwrap_or_default();
 
         // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
         let root = sessions_root(self.settings());

@@ -8,4 +8,5 @@ mod histories;
 mod properties;
 mod scene;
 mod self_running_files;
+mod standards;
 mod twins;

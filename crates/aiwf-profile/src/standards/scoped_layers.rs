@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::{RuleFiles, UNIVERSAL};
+use super::{RuleFile, RuleFiles, UNIVERSAL};
 use crate::manifest::MANIFEST;
 use crate::problem::{ProfileProblem, known_hint};
 use crate::problem_kind::ProfileProblemKind as Kind;
@@ -40,7 +40,8 @@ pub(super) fn bundle<'a>(
         match text_of(path, files, root, line) {
             Ok(text) => {
                 let end = if text.ends_with('\n') { "" } else { "\n" };
-                let _ = write!(bundle, "--- {path} ---\n{text}{end}");
+                let source = files.get(path.as_str()).and_then(|file| file.source).unwrap_or(path);
+                let _ = write!(bundle, "--- {source} ---\n{text}{end}");
             }
             Err(problem) => problems.push(problem),
         }
@@ -54,13 +55,14 @@ fn text_of<'a>(
     root: &str,
     line: usize,
 ) -> Result<&'a str, ProfileProblem> {
-    let Some(bytes) = files.get(path) else {
+    let Some(RuleFile { bytes, source }) = files.get(path) else {
         let message = format!("standards file `{root}/{path}` does not exist");
         let hint = known_hint(path, files.keys().copied());
         return Err(ProfileProblem::new(Kind::NoStandardsFile, MANIFEST, line, message).with_hint(hint));
     };
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes.iter().take(error.valid_up_to()).filter(|byte| **byte == b'\n').count() + 1;
-        ProfileProblem::new(Kind::NotUtf8, &format!("{root}/{path}"), line, "not UTF-8 text")
+        let file = source.map_or_else(|| format!("{root}/{path}"), str::to_owned);
+        ProfileProblem::new(Kind::NotUtf8, &file, line, "not UTF-8 text")
     })
 }

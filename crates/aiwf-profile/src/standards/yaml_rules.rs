@@ -10,9 +10,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use serde_saphyr::{alias_limits, budget, options};
 
-use super::RuleFiles;
+use super::{RuleFile, RuleFiles};
 use crate::problem::{ProfileProblem, excerpt};
 use crate::problem_kind::ProfileProblemKind as Kind;
+use crate::project_standards::ProjectRule;
 use crate::scope::Scope;
 
 const SUFFIXES: [&str; 2] = [".rules.yml", ".rules.yaml"];
@@ -55,17 +56,33 @@ impl Severity {
 #[derive(Clone, Debug)]
 pub(super) struct Category {
     title: String,
+    /// Where the project has it; the profile's own have none.
+    source: Option<String>,
+    /// Its name in the profile, or below the project's directory.
+    name: String,
     rules: Vec<Rule>,
 }
 
-/// Reads all rule files, sorted by path.
-pub(super) fn read_rules(files: &RuleFiles<'_>, root: &str) -> Result<Vec<Category>, Vec<ProfileProblem>> {
+/// Whether a file holds rules.
+pub(super) fn is_rule_file(path: &str) -> bool {
+    SUFFIXES.iter().any(|suffix| path.ends_with(suffix))
+}
+
+/// Reads all rule files: the profile's, sorted by path, then those that the project adds.
+pub(super) fn read_rules(
+    files: &RuleFiles<'_>,
+    added: &[&ProjectRule],
+    root: &str,
+) -> Result<Vec<Category>, Vec<ProfileProblem>> {
     let mut problems = Vec::new();
     let mut categories = Vec::new();
     let mut seen: BTreeMap<String, (String, usize)> = BTreeMap::new();
-    let rule_files = files.iter().filter(|(path, _)| SUFFIXES.iter().any(|suffix| path.ends_with(suffix)));
-    for (path, bytes) in rule_files {
-        let path = format!("{root}/{path}");
+    let own = files.iter().filter(|(name, _)| is_rule_file(name)).map(|(name, file)| (*name, *file));
+    let added = added.iter().map(|file| {
+        (file.name.as_str(), RuleFile { bytes: file.text.as_bytes(), source: Some(&file.source) })
+    });
+    for (name, RuleFile { bytes, source }) in own.chain(added) {
+        let path = source.map_or_else(|| format!("{root}/{name}"), str::to_owned);
         let Ok(text) = std::str::from_utf8(bytes) else {
             problems.push(ProfileProblem::new(Kind::NotUtf8, &path, 0, "not UTF-8 text"));
             continue;
@@ -94,7 +111,8 @@ pub(super) fn read_rules(files: &RuleFiles<'_>, root: &str) -> Result<Vec<Catego
             reader.problems.push(ProfileProblem::new(Kind::NoRules, &path, 1, message));
         }
         problems.append(&mut reader.problems);
-        categories.push(Category { title, rules: reader.rules });
+        let source = source.map(str::to_owned);
+        categories.push(Category { title, source, name: name.to_owned(), rules: reader.rules });
     }
     if categories.is_empty() && problems.is_empty() {
         let message = "no `*.rules.yml` file in the directory of the standards";
@@ -103,27 +121,38 @@ pub(super) fn read_rules(files: &RuleFiles<'_>, root: &str) -> Result<Vec<Catego
     if problems.is_empty() { Ok(categories) } else { Err(problems) }
 }
 
-/// Writes the rules of a scope, grouped by category.
+/// Writes the rules of a scope, grouped by category; with `is_mixed`, each category names its source.
+///
+/// A project's rule whose prefix no scope of the profile knows is for every scope.
 pub(super) fn bundle(
     scope: Option<&Scope>,
+    scopes: &[Scope],
     files: &RuleFiles<'_>,
+    added: &[&ProjectRule],
     root: &str,
+    is_mixed: bool,
 ) -> Result<String, Vec<ProfileProblem>> {
-    let categories = read_rules(files, root)?;
-    let is_wanted = |rule: &&Rule| {
-        scope.is_none_or(|scope| {
-            scope.rules.is_empty() || scope.rules.iter().any(|prefix| rule.id.starts_with(prefix.as_str()))
-        })
+    let categories = read_rules(files, added, root)?;
+    let has_prefix =
+        |scope: &Scope, rule: &Rule| scope.rules.iter().any(|prefix| rule.id.starts_with(prefix.as_str()));
+    let is_wanted = |category: &Category, rule: &Rule| {
+        scope.is_none_or(|scope| scope.rules.is_empty() || has_prefix(scope, rule))
+            || (category.source.is_some() && !scopes.iter().any(|scope| has_prefix(scope, rule)))
     };
     let mut bundle = String::from("Severity: C = critical, M = major, m = minor.\n");
     let mut n_rules = 0;
     for category in &categories {
-        let rules: Vec<&Rule> = category.rules.iter().filter(is_wanted).collect();
+        let rules: Vec<&Rule> = category.rules.iter().filter(|rule| is_wanted(category, rule)).collect();
         if rules.is_empty() {
             continue;
         }
         n_rules += rules.len();
-        let _ = write!(bundle, "\n### {}\n\n", category.title);
+        let source = match &category.source {
+            Some(source) => format!(" ({source})"),
+            None if is_mixed => format!(" ({} of the profile)", category.name),
+            None => String::new(),
+        };
+        let _ = write!(bundle, "\n### {}{source}\n\n", category.title);
         for rule in rules {
             let _ = writeln!(bundle, "- **{}** ({}): {}", rule.id, rule.severity.letter(), rule.text);
         }

@@ -2,8 +2,9 @@ use super::*;
 
 /// The problems of rule files, one per line.
 fn problems(files: &[(&str, &str)]) -> String {
-    let files: RuleFiles<'_> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let problems = read_rules(&files, "standards").unwrap_err();
+    let files: RuleFiles<'_> =
+        files.iter().map(|(path, text)| (*path, RuleFile { bytes: text.as_bytes(), source: None })).collect();
+    let problems = read_rules(&files, &[], "standards").unwrap_err();
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 

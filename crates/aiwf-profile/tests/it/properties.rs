@@ -70,7 +70,7 @@ proptest! {
         content.splice(at..end, bytes);
         if let Ok(profile) = Profile::load(files) {
             let _findings = profile.lint();
-            let _bundle = profile.standards(&jpa_context("domain"), None);
+            let _bundle = profile.standards(&jpa_context("domain"), &aiwf_profile::ProjectStandards::default());
             for phase in Phase::ALL {
                 let _prompt = profile.prompt(phase, &jpa_context("full"), &BTreeMap::new());
             }

@@ -76,7 +76,10 @@ fn every_file_of_the_profiles_directory_is_in_the_binary() {
 fn each_scope_gets_the_rules_of_its_prefixes_only() {
     let profile = profile("jpa-mt");
     let ids = |scope: &str| -> Vec<String> {
-        let bundle = profile.standards(&jpa_context(scope), None).unwrap().unwrap();
+        let bundle = profile
+            .standards(&jpa_context(scope), &aiwf_profile::ProjectStandards::default())
+            .unwrap()
+            .unwrap();
         let ids = bundle.lines().filter_map(|line| line.strip_prefix("- **")?.split_once('-'));
         let mut prefixes: Vec<String> = ids.map(|(prefix, _)| prefix.to_owned()).collect();
         prefixes.sort();
@@ -95,16 +98,16 @@ fn bundles_of_the_shipped_profiles() {
     let jpa = profile("jpa-mt");
     insta::assert_snapshot!(
         "standards_jpa_mt_full",
-        jpa.standards(&jpa_context("full"), None).unwrap().unwrap()
+        jpa.standards(&jpa_context("full"), &aiwf_profile::ProjectStandards::default()).unwrap().unwrap()
     );
     let react = profile("react-component");
     let typescript = settle(react, json!({"component": "Button", "with-tests": true}), "").context;
     insta::assert_snapshot!(
         "standards_react_component_typescript_tests",
-        react.standards(&typescript, None).unwrap().unwrap()
+        react.standards(&typescript, &aiwf_profile::ProjectStandards::default()).unwrap().unwrap()
     );
     let javascript = settle(react, json!({"component": "Button", "typescript": false}), "").context;
-    let bundle = react.standards(&javascript, None).unwrap().unwrap();
+    let bundle = react.standards(&javascript, &aiwf_profile::ProjectStandards::default()).unwrap().unwrap();
     let names: Vec<&str> = bundle.lines().filter(|line| line.starts_with("--- ")).collect();
     let expected = ["component.md", "accessibility.md", "styling.md", "javascript.md"];
     assert_eq!(names, expected.map(|name| format!("--- {name} ---")));

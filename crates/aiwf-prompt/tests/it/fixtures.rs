@@ -47,6 +47,7 @@ pub(crate) fn session(phase: SessionPhase) -> SessionRequest {
         profile_source: input("profile_prompt"),
         plan: None,
         standards: None,
+        project_context: None,
         code: Vec::new(),
         review: None,
         feedback: None,

@@ -57,23 +57,34 @@ fn session() -> impl Strategy<Value = Request> {
         0..4,
     );
     let phase = prop::sample::select(SessionPhase::ALL.to_vec());
-    (phase, text(), artifact(), artifact(), code, artifact(), maybe(text()), maybe(text())).prop_map(
-        |(phase, profile_prompt, plan, standards, code, review, feedback, response_path)| {
-            Request::Session(SessionRequest {
-                tools: Vec::new(),
+    (phase, text(), artifact(), (artifact(), artifact()), code, artifact(), maybe(text()), maybe(text()))
+        .prop_map(
+            |(
                 phase,
-                profile_prompt: Text::from(profile_prompt),
-                profile_source: input("profile_prompt"),
+                profile_prompt,
                 plan,
-                standards,
+                (standards, project_context),
                 code,
                 review,
-                feedback: feedback.map(Text::from),
-                rejected_reply: None,
+                feedback,
                 response_path,
-            })
-        },
-    )
+            )| {
+                Request::Session(SessionRequest {
+                    tools: Vec::new(),
+                    phase,
+                    profile_prompt: Text::from(profile_prompt),
+                    profile_source: input("profile_prompt"),
+                    plan,
+                    standards,
+                    project_context,
+                    code,
+                    review,
+                    feedback: feedback.map(Text::from),
+                    rejected_reply: None,
+                    response_path,
+                })
+            },
+        )
 }
 
 fn context_items() -> impl Strategy<Value = Vec<ContextItem>> {

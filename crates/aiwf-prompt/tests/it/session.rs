@@ -1,8 +1,8 @@
 //! Recipe `session`, mostly through [`PromptAssembler`].
 
 use aiwf_prompt::{
-    Capability, CodeFile, Format, FsAbility, PartBody, PromptAggregator, PromptAssembler, Recipe, Request,
-    SessionPhase, SessionRequest, Text,
+    Artifact, Capability, CodeFile, Format, FsAbility, Options, PartBody, PromptAggregator, PromptAssembler,
+    Recipe, Request, SessionPhase, SessionRequest, Text, Tokenizer, Tokens,
 };
 
 use crate::fixtures::{PLAIN, WITH_SYSTEM_PROMPT, artifact, code, full_session, options, session};
@@ -493,6 +493,7 @@ fn the_components_of_the_recipe_stand_in_their_order() {
         [
             "approved-plan",
             "standards-bundle",
+            "project-context",
             "previous-code",
             "review",
             "feedback",
@@ -529,4 +530,46 @@ fn xml_holds_artifacts_as_context_and_the_rest_as_instructions() {
     Save your complete response to `.aiwf/sessions/s1/iteration-1/revision-response.md`</instructions>
     </prompt>
     "#);
+}
+
+#[test]
+fn the_project_context_stands_after_the_standards_in_every_phase_that_asks() {
+    let prompt = |phase: SessionPhase| {
+        let project_context = Some(Artifact { path: "AGENTS.md".to_owned(), text: Text::from("Use tabs.") });
+        user_prompt(SessionRequest { project_context, ..full_session(phase) }, LOCAL_WRITE)
+    };
+    assert_eq!(
+        prompt(SessionPhase::Initialized),
+        user_prompt(full_session(SessionPhase::Initialized), LOCAL_WRITE)
+    );
+    for phase in
+        [SessionPhase::Planning, SessionPhase::Generating, SessionPhase::Reviewing, SessionPhase::Revising]
+    {
+        insta::assert_snapshot!(format!("project_context_{}", phase.as_str()), prompt(phase));
+        // Without such a file nothing of it is left, not even a separator.
+        let section = "## Project Context\n\nUse tabs.\n\n---\n\n";
+        assert_eq!(prompt(phase).replacen(section, "", 1), user_prompt(full_session(phase), LOCAL_WRITE));
+    }
+}
+
+#[test]
+fn the_project_context_is_optional_names_its_source_and_is_reported_when_cut() {
+    let project_context =
+        Some(Artifact { path: "CLAUDE.md".to_owned(), text: Text::from("word ".repeat(4000)) });
+    let request =
+        Request::Session(SessionRequest { project_context, ..full_session(SessionPhase::Generating) });
+    let within = |budget| Options {
+        format: Format::Text,
+        capability: LOCAL_WRITE,
+        budget,
+        counter: &Tokenizer::Estimate,
+    };
+    let whole = PromptAggregator::global().aggregate(&request, &within(None)).unwrap();
+    let section = whole.sections().into_iter().find(|section| section.id == "project-context").unwrap();
+    assert_eq!(section.source, "file:CLAUDE.md");
+    let cut = PromptAggregator::global().aggregate(&request, &within(Some(Tokens(500)))).unwrap();
+    assert!(!cut.full_prompt().contains("Project Context"));
+    let report = cut.sections().into_iter().find(|section| section.id == "project-context").unwrap();
+    assert!(!report.is_kept && report.reason.is_some(), "{report:?}");
+    assert!(cut.full_prompt().contains("## Standards Bundle"));
 }
