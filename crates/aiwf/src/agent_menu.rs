@@ -16,8 +16,8 @@ use aiwf_engine::tool::sandbox::{AliasPath, Mount, Mounts, ToolError};
 use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
+use crate::escape::escaped_line;
 use crate::failure::Failure;
-use crate::output::printable;
 
 /// A file that an item runs may have so many bytes.
 const MAX_SCRIPT_BYTES: u64 = 256 * 1024;
@@ -106,7 +106,7 @@ impl ProjectFiles<'_> {
         let mounts = self.mounts();
         let is_there = |path: &str| AliasPath::parse(path).is_ok_and(|path| mounts.has_file(&path));
         let missing: Vec<String> =
-            paths.iter().filter(|path| !is_there(path)).map(|path| printable(path)).collect();
+            paths.iter().filter(|path| !is_there(path)).map(|path| escaped_line(path)).collect();
         if missing.is_empty() { Ok(()) } else { Err(CommandError::FilesMissing { missing }.into()) }
     }
 
@@ -157,14 +157,14 @@ fn reason(path: &str, error: &ToolError) -> String {
 }
 
 fn not_loaded(path: &str, reason: &str) -> Failure {
-    MenuError::NotLoaded { path: printable(path), reason: reason.to_owned() }.into()
+    MenuError::NotLoaded { path: escaped_line(path), reason: reason.to_owned() }.into()
 }
 
 /// Who an agent is, in one line.
 pub(crate) fn introduced(agent: &AgentDefinition) -> String {
     let metadata = &agent.metadata;
     let (icon, name, title) =
-        (printable(&metadata.icon), printable(&metadata.name), printable(&metadata.title));
+        (escaped_line(&metadata.icon), escaped_line(&metadata.name), escaped_line(&metadata.title));
     format!("{icon} {name}, {title}").trim_start().to_owned()
 }
 
@@ -182,9 +182,10 @@ fn listed(agent: &AgentDefinition, is_listed: impl Fn(usize) -> bool) -> String 
     let menu = visible_menu(agent);
     let mut text = String::new();
     for item in menu.items.iter().filter(|item| is_listed(item.number)) {
-        let triggers = item.triggers.iter().map(|trigger| printable(trigger)).collect::<Vec<_>>().join(", ");
+        let triggers =
+            item.triggers.iter().map(|trigger| escaped_line(trigger)).collect::<Vec<_>>().join(", ");
         let triggers = if triggers.is_empty() { triggers } else { format!(" ({triggers})") };
-        let _ = writeln!(text, "  {}. {}{triggers}", item.number, printable(item.description));
+        let _ = writeln!(text, "  {}. {}{triggers}", item.number, escaped_line(item.description));
     }
     text
 }

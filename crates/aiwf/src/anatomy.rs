@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use aiwf_engine::prompt::{Metadata, PartReport, SectionReport, Stability, Tokens};
 
-use crate::output::printable;
+use crate::escape::escaped_line;
 
 const BAR_WIDTH: usize = 16;
 /// Longer lists are summed up; `--json` has them all.
@@ -83,8 +83,8 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn write(&self, text: &mut String, width: usize, total: Tokens) {
-        let name = shortened(&format!("{}{}", self.indent, printable(self.name)), width);
-        let source = printable(self.source);
+        let name = shortened(&format!("{}{}", self.indent, escaped_line(self.name)), width);
+        let source = escaped_line(self.source);
         let _ = write!(text, "  {name:width$}  ");
         match self.tokens {
             Some(tokens) => {

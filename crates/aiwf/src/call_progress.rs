@@ -8,6 +8,7 @@ use aiwf_engine::provider::Progress;
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
+use crate::escape::escaped_line;
 use crate::output;
 
 /// How often the clock of the line moves on.
@@ -28,7 +29,7 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
                 if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {msg}") {
                     bar.set_style(style);
                 }
-                bar.set_prefix(format!("{provider} {name}"));
+                bar.set_prefix(escaped_line(&format!("{provider} {name}")));
                 bar.enable_steady_tick(TICK);
                 *current = Some(bar);
             }

@@ -21,6 +21,7 @@ use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
 use crate::commands::tools::ToolsCommand;
 use crate::commands::workflow::WorkflowCommand;
+use crate::escape::escaped_line;
 
 /// The flags that every command takes.
 const GLOBAL: &str = "Global options";
@@ -73,10 +74,10 @@ pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
     let mut group = format!("{START}. Profiles (`aiwf PROFILE --help` shows what each can do):");
     for found in engine.profiles() {
         let about = match &found.profile {
-            Ok(profile) => profile.description().to_owned(),
+            Ok(profile) => escaped_line(profile.description()),
             Err(_) => format!("broken: `aiwf profiles {}` says why", found.name),
         };
-        let _ = write!(group, "\n  {:15}  {about}", found.name);
+        let _ = write!(group, "\n  {:15}  {about}", escaped_line(&found.name));
     }
     // One list of options is enough where all of them are the program's own.
     let with_the_others = |arg: clap::Arg| arg.help_heading(None::<&'static str>);

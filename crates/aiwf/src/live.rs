@@ -1,6 +1,5 @@
 //! What is shown while a model works at a run: its words as they arrive, and the tools it uses.
 
-use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +8,8 @@ use aiwf_engine::provider::Progress;
 use anstyle::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::{self, harmless, printable};
+use crate::escape::escaped_line;
+use crate::output;
 
 /// How often the clock of the waiting line moves on.
 const TICK: Duration = Duration::from_millis(200);
@@ -127,18 +127,14 @@ impl Shown {
         }
         self.stop_waiting();
         self.current.push_str(text);
-        let text = harmless(text);
         self.is_at_line_start = text.ends_with('\n');
-        let mut out = io::stdout().lock();
-        // A terminal that went away is noticed when the next line is read from it.
-        drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        output::print_piece(text);
     }
 
     fn end_line(&mut self) {
         if !self.is_at_line_start {
             self.is_at_line_start = true;
-            let mut out = io::stdout().lock();
-            drop(out.write_all(b"\n").and_then(|()| out.flush()));
+            output::print_piece("\n");
         }
     }
 
@@ -146,8 +142,7 @@ impl Shown {
     fn dim(&mut self, line: &str) {
         self.stop_waiting();
         self.end_line();
-        let dim = Style::new().dimmed();
-        output::note(&format!("{dim}{}{dim:#}\n", printable(line)));
+        output::note_styled(&[(Style::new().dimmed(), escaped_line(line)), (Style::new(), "\n".to_owned())]);
     }
 
     fn wait_for(&mut self, provider: &str) {
@@ -159,7 +154,7 @@ impl Shown {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {msg}") {
             bar.set_style(style);
         }
-        bar.set_prefix(provider.to_owned());
+        bar.set_prefix(escaped_line(provider));
         bar.enable_steady_tick(TICK);
         self.waiting = Some(bar);
     }

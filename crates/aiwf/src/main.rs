@@ -7,6 +7,7 @@ mod call_progress;
 mod cli;
 mod command_error;
 mod commands;
+mod escape;
 mod exit;
 mod failure;
 mod line_editor;

@@ -1,6 +1,10 @@
 //! Prints results to the standard output and everything else to the standard error.
 //!
+//! The only file that writes to either, so that text of others cannot reach a terminal unescaped: on a terminal
+//! everything goes through [`Escaped`], and only the colours put in here pass. In a pipe bytes stay as they are.
 //! `--json` prints one line with `schema_version`, `command` and `exit_code`, for failures too.
+
+#![expect(clippy::disallowed_methods, reason = "this is where it is printed")]
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -12,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::command_error::CommandError;
+use crate::escape::{Escaped, Passing, escaped_line};
 use crate::exit::Exit;
 use crate::failure::{About, Failure};
 use crate::usage::{self, KnownCommand};
@@ -76,10 +81,7 @@ impl<'a> Output<'a> {
             exit_code: exit.code(),
             result,
         };
-        print(|out| {
-            serde_json::to_writer(&mut *out, &envelope)?;
-            out.write_all(b"\n")
-        })?;
+        print_json(&envelope)?;
         Ok(exit)
     }
 
@@ -98,12 +100,29 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Prints a result as it is.
-pub(crate) fn print(
-    write: impl FnOnce(&mut BufWriter<io::StdoutLock<'static>>) -> io::Result<()>,
-) -> Result<(), Failure> {
-    let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(|error| CommandError::Unprintable(error).into())
+/// Where a result goes.
+pub(crate) type Out = BufWriter<Escaped<io::StdoutLock<'static>>>;
+
+/// Prints a result: as it is in a pipe, escaped on a terminal.
+pub(crate) fn print(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Failure> {
+    print_as(Passing::Text, write)
+}
+
+fn print_as(on_terminal: Passing, write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Failure> {
+    let stdout = io::stdout().lock();
+    let passing = if stdout.is_terminal() { on_terminal } else { Passing::Raw };
+    let mut out = BufWriter::with_capacity(256 * 1024, Escaped::new(stdout, passing));
+    write(&mut out)
+        .and_then(|()| out.flush())
+        .and_then(|()| out.get_mut().finish())
+        .map_err(|error| CommandError::Unprintable(error).into())
+}
+
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    print_as(Passing::Json, |out| {
+        serde_json::to_writer(&mut *out, value)?;
+        out.write_all(b"\n")
+    })
 }
 
 fn print_failure_json(command: &str, failure: &Failure) {
@@ -127,11 +146,7 @@ fn print_failure_json(command: &str, failure: &Failure) {
             fields: &failure.fields,
         },
     };
-    let printed = print(|out| {
-        serde_json::to_writer(&mut *out, &envelope)?;
-        out.write_all(b"\n")
-    });
-    if printed.is_err() {
+    if print_json(&envelope).is_err() {
         note_failure(failure);
     }
 }
@@ -140,17 +155,43 @@ fn print_failure_json(command: &str, failure: &Failure) {
 pub(crate) fn note_failure(failure: &Failure) {
     let error = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
     let hint = Style::new().fg_color(Some(AnsiColor::Cyan.into())).bold();
-    let mut lines = vec![format!("{error}error:{error:#} {}", failure.message)];
-    lines.extend(failure.causes.iter().map(|cause| format!("  caused by: {cause}")));
-    if let Some(advice) = &failure.hint {
-        lines.push(format!("\n{hint}hint:{hint:#} {advice}"));
+    let mut text = format!(" {}\n", failure.message);
+    for cause in &failure.causes {
+        text.push_str("  caused by: ");
+        text.push_str(cause);
+        text.push('\n');
     }
-    note(&(lines.join("\n") + "\n"));
+    let mut parts = vec![(error, "error:".to_owned()), (PLAIN, text)];
+    if let Some(advice) = &failure.hint {
+        parts.extend([(PLAIN, "\n".to_owned()), (hint, "hint:".to_owned()), (PLAIN, format!(" {advice}\n"))]);
+    }
+    note_styled(&parts);
 }
+
+const PLAIN: Style = Style::new();
 
 /// Prints to the standard error; nothing is lost if that does not work.
 pub(crate) fn note(text: &str) {
-    drop(anstream::stderr().lock().write_all(text.as_bytes()));
+    note_styled(&[(PLAIN, text.to_owned())]);
+}
+
+/// Prints to the standard error, each text in its style; the texts themselves bring no style.
+pub(crate) fn note_styled(parts: &[(Style, String)]) {
+    let is_terminal = is_watched();
+    let mut out = anstream::stderr().lock();
+    for (style, text) in parts {
+        let passing = if is_terminal { Passing::Text } else { Passing::Raw };
+        let written = write!(out, "{style}").and_then(|()| {
+            let mut escaped = Escaped::new(&mut out, passing);
+            escaped.write_all(text.as_bytes()).and_then(|()| escaped.finish())
+        });
+        drop(written.and_then(|()| write!(out, "{style:#}")));
+    }
+}
+
+/// Prints a piece of a longer text to the standard output at once; a terminal that went away is noticed later.
+pub(crate) fn print_piece(text: &str) {
+    drop(print(|out| out.write_all(text.as_bytes())));
 }
 
 /// Whether what is said on the way stands on the standard error as lines of JSON.
@@ -170,41 +211,22 @@ pub(crate) fn say(line: &str) {
     }
 }
 
-/// Text of others without what would move the cursor, colour the terminal or start a line.
-pub(crate) fn printable(text: &str) -> String {
-    let is_harmless = |character: char| !character.is_control();
-    text.chars().map(|character| if is_harmless(character) { character } else { '\u{fffd}' }).collect()
-}
-
-/// Words of a model, its lines kept, without the characters that a terminal obeys.
-pub(crate) fn harmless(text: &str) -> String {
-    let shown = |character: char| match character {
-        '\n' | '\t' => Some(character),
-        // Half of a line's end; alone it would overwrite the line.
-        '\r' => None,
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some('\u{fffd}'),
-        character if character.is_control() => Some('\u{fffd}'),
-        character => Some(character),
-    };
-    text.chars().filter_map(shown).collect()
-}
-
 /// Prints what a person should know about the sources of a prompt.
 pub(crate) fn problems(problems: &[Problem]) {
     for problem in problems {
-        warn(&printable(&format!("{}: {}", problem.source, problem.message)));
+        warn(&escaped_line(&format!("{}: {}", problem.source, problem.message)));
     }
 }
 
 /// Prints what a person should know although it stops nothing.
 pub(crate) fn warn(text: &str) {
     let warning = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
-    note(&format!("{warning}warning:{warning:#} {text}\n"));
+    note_styled(&[(warning, "warning:".to_owned()), (PLAIN, format!(" {text}\n"))]);
 }
 
 /// Says that a tool server is started that was agreed to only now.
 pub(crate) fn server_starts(server: &str, command: &str) {
-    note(&format!("starting `{server}`: {}\n", printable(command)));
+    note(&format!("starting `{server}`: {}\n", escaped_line(command)));
 }
 
 /// Says that the program waits, when it waits for a person.
@@ -233,7 +255,7 @@ pub(crate) fn is_json_asked_for() -> bool {
 pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
     use clap::error::ErrorKind;
     if !error.use_stderr() {
-        return match error.print().map_err(|error| Failure::from(CommandError::Unprintable(error))) {
+        return match print_help(error).map_err(|error| Failure::from(CommandError::Unprintable(error))) {
             Ok(()) => Exit::Done,
             Err(failure) => Output::new(false, "").failure(&failure),
         };
@@ -241,9 +263,29 @@ pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
     let is_json = is_json_asked_for();
     if !is_json && error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         // Nothing was asked for yet: the help says what there is.
-        drop(error.print());
+        drop(print_help(error));
         return Exit::Usage;
     }
     let command = KnownCommand::of(root, std::env::args_os());
     Output::new(is_json, &command.name).failure(&usage::error_of(error, &command).into())
+}
+
+/// Prints what clap has to say; on a terminal with its colours and nothing else that a terminal obeys.
+///
+/// A profile brings texts of its own to the help; those are escaped where the command line is made.
+fn print_help(error: &clap::Error) -> io::Result<()> {
+    let is_terminal = if error.use_stderr() { is_watched() } else { is_stdout_watched() };
+    if !is_terminal {
+        return error.print();
+    }
+    let text = error.render().ansi().to_string();
+    let write = |out: &mut dyn Write| {
+        let mut escaped = Escaped::new(out, Passing::Styled);
+        escaped.write_all(text.as_bytes()).and_then(|()| escaped.finish())
+    };
+    if error.use_stderr() {
+        write(&mut anstream::stderr().lock())
+    } else {
+        write(&mut anstream::stdout().lock())
+    }
 }

@@ -10,9 +10,10 @@ use aiwf_engine::{
 use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
+use crate::escape::{escaped, escaped_line};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{self, Output, harmless, printable};
+use crate::output::{self, Output};
 use crate::question::Question;
 
 /// How a command ends that was to go on with a run.
@@ -40,7 +41,6 @@ pub(crate) fn turn(report: &RunReport, output: &Output<'_>) -> Result<Exit, Fail
     let reply = report.reply.as_deref().filter(|reply| !reply.trim().is_empty());
     output::print(|out| {
         if let Some(reply) = reply {
-            let reply = shown_text(reply);
             out.write_all(reply.as_bytes())?;
             if !reply.ends_with('\n') {
                 out.write_all(b"\n")?;
@@ -48,7 +48,7 @@ pub(crate) fn turn(report: &RunReport, output: &Output<'_>) -> Result<Exit, Fail
         }
         if let Some(question) = &question {
             let blank = if reply.is_some() { "\n" } else { "" };
-            write!(out, "{blank}{}", shown_text(&question.words()))?;
+            write!(out, "{blank}{}", question.words())?;
         }
         Ok(())
     })?;
@@ -63,11 +63,6 @@ pub(crate) fn turn(report: &RunReport, output: &Output<'_>) -> Result<Exit, Fail
     Ok(exit)
 }
 
-/// Text of a model: as it is for a program, harmless for a terminal.
-fn shown_text(text: &str) -> String {
-    if output::is_stdout_watched() { harmless(text) } else { text.to_owned() }
-}
-
 /// What the model asked, when it did.
 pub(crate) fn question(report: &RunReport) -> Option<Question> {
     report.question.as_ref().filter(|_| report.phase == RunPhase::WaitingUser).and_then(Question::read)
@@ -76,13 +71,13 @@ pub(crate) fn question(report: &RunReport) -> Option<Question> {
 /// Says what a person should know.
 pub(crate) fn warnings(warnings: &[String]) {
     for warning in warnings {
-        output::warn(&printable(warning));
+        output::warn(&escaped_line(warning));
     }
 }
 
 /// Says how a run stands, or what went wrong with it.
 pub(crate) fn outcome(report: &RunReport) {
-    let node = report.node.as_deref().map(|node| format!(" at `{}`", printable(node))).unwrap_or_default();
+    let node = report.node.as_deref().map(|node| format!(" at `{}`", escaped_line(node))).unwrap_or_default();
     let id = &report.run_id;
     if let Some(fault) = &report.error {
         let go_on = format!("`aiwf workflow resume {id}` goes on from there");
@@ -106,9 +101,9 @@ pub(crate) fn outcome(report: &RunReport) {
 /// What a turn came to that did not work; `go_on` is what to do when its fault does not say.
 pub(crate) fn failed(fault: Option<&Fault>, go_on: &str) -> CommandError {
     CommandError::TurnFailed {
-        message: fault.map_or("the run has failed".to_owned(), |fault| harmless(&fault.message)),
-        code: fault.map_or("UNKNOWN".to_owned(), |fault| printable(&fault.code)),
-        hint: fault.and_then(|fault| fault.hint.as_deref()).map_or_else(|| go_on.to_owned(), harmless),
+        message: fault.map_or("the run has failed".to_owned(), |fault| escaped(&fault.message)),
+        code: fault.map_or("UNKNOWN".to_owned(), |fault| escaped_line(&fault.code)),
+        hint: fault.and_then(|fault| fault.hint.as_deref()).map_or_else(|| go_on.to_owned(), escaped),
     }
 }
 
@@ -145,17 +140,17 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
     let report = &status.report;
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:9} {}", harmless(value));
+        let _ = writeln!(text, "{name:9} {}", escaped(value));
     };
     line(if report.kind == RunKind::Run { "run" } else { "talk" }, &report.run_id);
     for (name, value) in
         [("package", &report.package), ("workflow", &report.workflow), ("agent", &report.agent)]
     {
         if let Some(value) = value {
-            line(name, &printable(value));
+            line(name, &escaped_line(value));
         }
     }
-    line("provider", &printable(&status.provider));
+    line("provider", &escaped_line(&status.provider));
     let more = match (status.is_busy, status.interrupted) {
         (true, _) => ", another process works on it",
         (false, true) => ", interrupted",
@@ -163,7 +158,7 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
     };
     line("phase", &format!("{}{more}", report.phase.as_str()));
     if let Some(fault) = &report.error {
-        line("error", &format!("{} ({})", printable(&fault.message), printable(&fault.code)));
+        line("error", &format!("{} ({})", escaped_line(&fault.message), escaped_line(&fault.code)));
     }
     for node in &status.nodes {
         let mark = match node.status {
@@ -172,16 +167,16 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
             _ => ' ',
         };
         let title = if node.title == node.id { String::new() } else { format!(": {}", node.title) };
-        line("node", &printable(&format!("[{mark}] {}{title} ({})", node.id, node.node_type)));
+        line("node", &escaped_line(&format!("[{mark}] {}{title} ({})", node.id, node.node_type)));
     }
     for (name, value) in &status.variables {
-        line("variable", &printable(&format!("{name} = {value}")));
+        line("variable", &escaped_line(&format!("{name} = {value}")));
     }
     for decision in &status.decisions {
-        line("decision", &printable(&decision_words(decision)));
+        line("decision", &escaped_line(&decision_words(decision)));
     }
     for path in &status.artifacts {
-        line("artifact", &printable(path));
+        line("artifact", &escaped_line(path));
     }
     line("calls", &format!("{}, {} of tools{}", status.n_calls, status.n_tool_calls, cost(&report.usage)));
     line("begun", &status.created_at);
@@ -194,7 +189,7 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
         line("asks", question.words().trim_end());
     }
     for warning in &report.warnings {
-        line("warning", &printable(warning));
+        line("warning", &escaped_line(warning));
     }
     if let Some(next) = next(status) {
         line("next", &next);
@@ -238,7 +233,7 @@ pub(crate) fn list(runs: &[RunSummary], total: usize, output: &Output<'_>) -> Re
     if output.is_json() {
         return output.json(json!({ "runs": runs, "total": total }), Exit::Done);
     }
-    let shown = |text: Option<&str>| text.map_or("-".to_owned(), printable);
+    let shown = |text: Option<&str>| text.map_or("-".to_owned(), escaped_line);
     let rows: Vec<[String; 6]> = runs
         .iter()
         .map(|run| {
@@ -246,7 +241,7 @@ pub(crate) fn list(runs: &[RunSummary], total: usize, output: &Output<'_>) -> Re
             [
                 run.run_id.clone(),
                 shown(run.package.as_deref()),
-                printable(workflow),
+                escaped_line(workflow),
                 run.phase.as_str().to_owned(),
                 shown(run.node.as_deref()),
                 run.updated_at.clone(),
@@ -263,7 +258,7 @@ pub(crate) fn list(runs: &[RunSummary], total: usize, output: &Output<'_>) -> Re
         for (row, run) in rows.iter().zip(runs) {
             write_row(out, row, &widths)?;
             if let Some(problem) = &run.problem {
-                writeln!(out, "  {}", harmless(problem).replace('\n', "\n  "))?;
+                writeln!(out, "  {}", escaped(problem).replace('\n', "\n  "))?;
             }
         }
         Ok(())
@@ -313,9 +308,9 @@ pub(crate) fn shown(
 }
 
 fn write_entry(out: &mut impl std::io::Write, entry: &RunEntry) -> std::io::Result<()> {
-    let who = entry.who.as_deref().map(|who| format!(" {}", printable(who))).unwrap_or_default();
+    let who = entry.who.as_deref().map(|who| format!(" {}", escaped_line(who))).unwrap_or_default();
     writeln!(out, "#{} {} {}{who}", entry.seq, entry.at, entry.what)?;
-    for line in harmless(&entry.text).lines() {
+    for line in escaped(&entry.text).lines() {
         writeln!(out, "{}", format!("  {line}").trim_end())?;
     }
     Ok(())
@@ -335,7 +330,7 @@ pub(crate) fn verified(verified: &RunVerified, output: &Output<'_>) -> Result<Ex
     }
     output::print(|out| {
         for problem in &verified.problems {
-            writeln!(out, "{}", harmless(problem))?;
+            writeln!(out, "{}", escaped(problem))?;
         }
         writeln!(
             out,
@@ -390,7 +385,7 @@ fn anatomy(preview: &RunPreview) -> String {
     let mut text = format!(
         "next request of {} to {}: {}{window} tokens ({counted}), sha256 {}\n",
         preview.run_id,
-        printable(&preview.provider),
+        escaped_line(&preview.provider),
         preview.tokens,
         preview.payload_sha256
     );
@@ -401,7 +396,7 @@ fn anatomy(preview: &RunPreview) -> String {
         let _ = writeln!(
             text,
             "  {:width$}  {:9}  {:>8}  {sha256}",
-            printable(&message.layer),
+            escaped_line(&message.layer),
             message.role,
             message.tokens
         );

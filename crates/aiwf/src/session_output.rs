@@ -6,6 +6,7 @@ use aiwf_engine::machine::{Dollars, Flow, TaskStatus, Total};
 use aiwf_engine::{Decided, Performed, SessionReport, UsageReport};
 use serde_json::json;
 
+use crate::escape::{escaped, escaped_line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -41,12 +42,12 @@ pub(crate) fn report(report: &SessionReport, output: &Output<'_>, exit: Exit) ->
 fn shown(report: &SessionReport) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "{name:9} {}", output::harmless(value));
+        let _ = writeln!(text, "{name:9} {}", escaped(value));
     };
     let stage = report.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
     if let Some(change) = &report.change {
         line("change", &change.name);
-        line("request", &output::printable(&change.request));
+        line("request", &escaped_line(&change.request));
         line("phase", &format!("{}{stage} (round {} of {})", report.phase, change.round, change.max_rounds));
         if let Some(agent) = change.agents.get(report.phase) {
             line("agent", &agent.provider);
@@ -82,7 +83,7 @@ fn shown(report: &SessionReport) -> String {
             line(artifact.phase, &format!("{}{}", artifact.path, verdict.unwrap_or_default()));
         }
         for task in change.tasks.iter().filter(|task| task.status == TaskStatus::Failed) {
-            line("failed", &format!("task {}", output::printable(&task.id)));
+            line("failed", &format!("task {}", escaped_line(&task.id)));
         }
         for file in &change.files {
             line("file", &file.path);

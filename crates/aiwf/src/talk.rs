@@ -3,7 +3,7 @@
 //! What is said and done is kept by the engine as it happens, so leaving loses nothing. A workflow that an agent's
 //! menu starts is talked with in the same way, until the person goes back to the agent.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use aiwf_engine::package::AgentDefinition;
@@ -13,11 +13,12 @@ use aiwf_engine::{Engine, NewRun, Run, RunError, RunKind, RunPhase, RunReport};
 use crate::agent_menu::{self, Chosen};
 use crate::call_args::{CallArgs, ServerArgs, TalkSignals};
 use crate::command_error::CommandError;
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::line_editor::{LineEditor, Typed};
 use crate::live::{Screen, Streaming};
-use crate::output::{self, Output, harmless, printable};
+use crate::output::{self, Output};
 use crate::question::Question;
 use crate::run_output;
 
@@ -362,7 +363,11 @@ impl Talk<'_> {
             RunPhase::Cancelled => output::note("this is cancelled; /exit leaves\n"),
             RunPhase::WaitingUser => {
                 if let Some(fault) = &report.error {
-                    output::warn(&format!("{} ({})", printable(&fault.message), printable(&fault.code)));
+                    output::warn(&format!(
+                        "{} ({})",
+                        escaped_line(&fault.message),
+                        escaped_line(&fault.code)
+                    ));
                 }
             }
             RunPhase::Running | RunPhase::Completed => {}
@@ -388,7 +393,7 @@ impl Talk<'_> {
         let mut answers = Vec::new();
         for step in question.steps() {
             let answer = loop {
-                let line = match self.line(&printable(&step.prompt))? {
+                let line = match self.line(&escaped_line(&step.prompt))? {
                     Wish::Say(line) => line,
                     Wish::Blank => String::new(),
                     Wish::Nothing => continue,
@@ -420,7 +425,7 @@ impl Talk<'_> {
         output::note(&format!(
             "run {} of `{}` begins; /pause comes back here\n",
             run.id(),
-            printable(workflow)
+            escaped_line(workflow)
         ));
         let mut last_reply = None;
         self.first_turn(&mut last_reply, || match data {
@@ -498,7 +503,7 @@ fn wish(line: &str) -> Wish {
         Some(command) if mark == "/" || !command.may_be_of_a_menu() => Wish::Command(command),
         Some(command) => Wish::Starred(command, line.to_owned()),
         None if mark == "/" && is_word(rest) => {
-            let shown = printable(trimmed);
+            let shown = escaped_line(trimmed);
             output::note(&format!("unknown command `{shown}`; /help lists them, `/say {shown}` says it\n"));
             Wish::Nothing
         }
@@ -525,7 +530,7 @@ fn welcome(run: &Run<'_>) -> RunReport {
 
 fn label(run: &Run<'_>, report: &RunReport) -> String {
     let of_agent = || run.agent().map(|agent| agent.id.clone());
-    printable(&report.node.clone().or_else(of_agent).unwrap_or_default())
+    escaped_line(&report.node.clone().or_else(of_agent).unwrap_or_default())
 }
 
 fn leave(id: &str) {
@@ -554,8 +559,7 @@ fn clarify(agent: &AgentDefinition, numbers: &[usize]) {
 
 /// Prints text of a model on a line of its own.
 fn print_line(text: &str) {
-    let mut out = io::stdout().lock();
-    drop(writeln!(out, "{}", harmless(text)).and_then(|()| out.flush()));
+    output::print_piece(&format!("{text}\n"));
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use aiwf_engine::{Durability, Engine, PackageToolError, write_atomic};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{self, Output, printable};
+use crate::output::{self, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PackageCommand {
@@ -128,8 +129,8 @@ fn check(path: &Path, engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
     }
     output::print(|out| {
         for finding in &checked.findings {
-            writeln!(out, "{}: {}", finding.severity.as_str(), printable(&finding.to_string()))?;
-            writeln!(out, "  hint: {}", printable(&finding.hint))?;
+            writeln!(out, "{}: {}", finding.severity.as_str(), escaped_line(&finding.to_string()))?;
+            writeln!(out, "  hint: {}", escaped_line(&finding.hint))?;
         }
         writeln!(out, "{}", verdict(n_errors, n_warnings))
     })?;
@@ -157,9 +158,9 @@ fn refused(path: &Path, error: &SourceError, output: &Output<'_>) -> Result<Exit
     }
     output::print(|out| {
         for reason in reasons {
-            writeln!(out, "error: {}: {}", printable(&path.display().to_string()), printable(reason))?;
+            writeln!(out, "error: {}: {}", escaped_line(&path.display().to_string()), escaped_line(reason))?;
         }
-        writeln!(out, "  hint: {}", printable(&hint))?;
+        writeln!(out, "  hint: {}", escaped_line(&hint))?;
         writeln!(out, "{}", verdict(reasons.len(), 0))
     })?;
     Ok(Exit::Refused)
@@ -173,9 +174,9 @@ fn show(path: &Path, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failu
     }
     let manifest = &package.manifest;
     output::print(|out| {
-        writeln!(out, "{} {}", printable(&manifest.name), printable(&manifest.version))?;
+        writeln!(out, "{} {}", escaped_line(&manifest.name), escaped_line(&manifest.version))?;
         for text in [&manifest.description, &manifest.author].into_iter().flatten() {
-            writeln!(out, "  {}", printable(text))?;
+            writeln!(out, "  {}", escaped_line(text))?;
         }
         writeln!(out, "  {} files, SHA-256 {}", package.files.len(), package.hash)?;
         for workflow in &package.workflows {
@@ -185,8 +186,8 @@ fn show(path: &Path, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failu
         writeln!(out, "\nagents")?;
         let width = package.agents.iter().map(|agent| agent.id.chars().count()).max().unwrap_or(0);
         for agent in &package.agents {
-            let (name, title) = (printable(&agent.metadata.name), printable(&agent.metadata.title));
-            writeln!(out, "  {:width$}  {} {name}, {title}", agent.id, printable(&agent.metadata.icon))?;
+            let (name, title) = (escaped_line(&agent.metadata.name), escaped_line(&agent.metadata.title));
+            writeln!(out, "  {:width$}  {} {name}, {title}", agent.id, escaped_line(&agent.metadata.icon))?;
         }
         Ok(())
     })?;
@@ -200,7 +201,7 @@ fn print_workflow(
 ) -> std::io::Result<()> {
     let entry = if workflow.is_entry && package.workflows.len() > 1 { " (entry)" } else { "" };
     let name =
-        workflow.display_name.as_deref().map(|name| format!(": {}", printable(name))).unwrap_or_default();
+        workflow.display_name.as_deref().map(|name| format!(": {}", escaped_line(name))).unwrap_or_default();
     writeln!(out, "workflow {}{name}{entry}", workflow.id)?;
     let nodes = workflow.graph.nodes();
     let width = nodes.iter().map(|node| node.id.chars().count()).max().unwrap_or(0);
@@ -209,7 +210,7 @@ fn print_workflow(
         let ways: Vec<String> = workflow
             .graph
             .edges_from(&node.id)
-            .map(|edge| format!("{} ({})", edge.to, printable(&edge.label)))
+            .map(|edge| format!("{} ({})", edge.to, escaped_line(&edge.label)))
             .collect();
         let ways = if ways.is_empty() { String::new() } else { format!("  → {}", ways.join(", ")) };
         let agent = node.agent_id().unwrap_or("-");
@@ -295,7 +296,7 @@ fn workflow_json(workflow: &Workflow) -> Value {
 /// Says on the standard error what is odd about a package that is used all the same.
 fn warn(package: &Package) {
     for finding in package.warnings.iter().filter(|finding| finding.severity == Severity::Warning) {
-        output::warn(&printable(&finding.to_string()));
+        output::warn(&escaped_line(&finding.to_string()));
     }
 }
 

@@ -12,6 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value, json};
 
 use crate::call_args::{CallArgs, agreeing, keeping_gates};
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -60,7 +61,7 @@ pub(crate) fn command(profile: &Profile) -> Command {
         );
     init = CallArgs::augment_args(init);
     let mut command = Command::new(profile.name().to_owned())
-        .about(profile.description().to_owned())
+        .about(escaped_line(profile.description()))
         .subcommand_required(true)
         .arg_required_else_help(true)
         .disable_help_subcommand(true)
@@ -89,11 +90,9 @@ pub(crate) fn command(profile: &Profile) -> Command {
                 .after_help(format!("Example: aiwf {} info", profile.name())),
         );
     for declared in profile.commands() {
-        let mut sub = Command::new(declared.name.clone()).about(declared.help.clone()).after_help(format!(
-            "Example: aiwf {} {}",
-            profile.name(),
-            declared.name
-        ));
+        let mut sub = Command::new(declared.name.clone())
+            .about(escaped_line(&declared.help))
+            .after_help(format!("Example: aiwf {} {}", profile.name(), declared.name));
         if declared.action.is_about_session() {
             sub = sub.arg(Arg::new("id").value_name("ID").help("The session, when not the only open one"));
         }
@@ -139,7 +138,7 @@ fn flags(param: &Param) -> Vec<Arg> {
                         .long(negation.clone())
                         .action(ArgAction::SetTrue)
                         .conflicts_with(param.name.clone())
-                        .help(format!("The opposite of --{}", param.name)),
+                        .help(escaped_line(&format!("The opposite of --{}", param.name))),
                 );
             }
             args
@@ -168,7 +167,8 @@ fn help(param: &Param) -> String {
         None if param.is_required => help.push_str(" (required)"),
         None => {}
     }
-    help
+    // Clap puts its own colours around it, so it cannot be escaped when it is printed.
+    escaped_line(&help)
 }
 
 /// The project that the words of a profile's command name: it is wanted before the profile is, which may be its own.

@@ -6,9 +6,10 @@ use aiwf_engine::Engine;
 use clap::Subcommand;
 use serde_json::json;
 
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{self, Output, printable};
+use crate::output::{self, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplateCommand {
@@ -66,7 +67,7 @@ fn list(engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     output::print(|out| {
         for listing in &listings {
             let hidden = if listing.is_hidden { "  (hidden by the one above)" } else { "" };
-            let (file, path) = (printable(&listing.file), printable(&listing.path));
+            let (file, path) = (escaped_line(&listing.file), escaped_line(&listing.path));
             writeln!(out, "{file:width$}  {:8}  {path}{hidden}", listing.layer.as_str())?;
         }
         Ok(())
@@ -98,7 +99,7 @@ fn check(engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     }
     output::print(|out| {
         for check in checks.iter().filter(|check| !check.problems.is_empty()) {
-            writeln!(out, "{}", printable(&check.path))?;
+            writeln!(out, "{}", escaped_line(&check.path))?;
             for problem in &check.problems {
                 writeln!(out, "  {}", problem.replace('\n', "\n  "))?;
             }

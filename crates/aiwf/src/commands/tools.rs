@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call_args::CallArgs;
 use crate::command_error::CommandError;
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -121,7 +122,7 @@ fn open(engine: &Engine, consent: &ConsentArgs) -> Result<Toolbox, Failure> {
     let consent = if consent.yes { Consent::Given } else { Consent::Remembered };
     let toolbox = engine.tools(consent, output::server_starts)?;
     for problem in toolbox.problems() {
-        output::warn(&output::printable(problem));
+        output::warn(&escaped_line(problem));
     }
     if toolbox.is_empty() {
         return Err(CommandError::NoServer.into());
@@ -158,7 +159,7 @@ fn note_progress(progress: &Progress) {
         return;
     }
     let total = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
-    let message = progress.message.as_deref().map(|text| format!(" {}", output::printable(text)));
+    let message = progress.message.as_deref().map(|text| format!(" {}", escaped_line(text)));
     output::note(&format!("{}{total}{}\n", progress.done, message.unwrap_or_default()));
 }
 
@@ -184,7 +185,7 @@ fn print_tools(
     output::print(|out| {
         for (index, server) in servers.iter().enumerate() {
             let blank = if index == 0 { "" } else { "\n" };
-            writeln!(out, "{blank}{}: {}", server.name, output::printable(&server.command))?;
+            writeln!(out, "{blank}{}: {}", server.name, escaped_line(&server.command))?;
             let width = server.tools.iter().map(|tool| tool.full_name.len()).max().unwrap_or(0);
             for tool in &server.tools {
                 let marks = format!(
@@ -211,7 +212,7 @@ fn print_tools(
     })?;
     for server in servers {
         for problem in &server.problems {
-            output::warn(&output::printable(problem));
+            output::warn(&escaped_line(problem));
         }
         if let Some(error) = &server.error {
             output::note_failure(&Failure::of_tools(error));
@@ -232,7 +233,7 @@ fn server_json(server: &ServerTools) -> Value {
 /// The first sentence or line of a description, short enough for one line of a list.
 fn first_line(description: &str) -> String {
     const LENGTH: usize = 80;
-    let line = output::printable(description.trim().lines().next().unwrap_or_default());
+    let line = escaped_line(description.trim().lines().next().unwrap_or_default());
     if line.chars().count() <= LENGTH {
         return line;
     }

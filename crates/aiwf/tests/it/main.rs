@@ -54,6 +54,7 @@ mod session_apply;
 mod session_limits;
 mod template;
 mod terminal;
+mod terminal_escapes;
 mod tool_loop;
 mod tools;
 mod workflow_cli;

@@ -72,12 +72,12 @@ fn a_prompt_is_never_coloured_or_changed() {
 fn names_of_others_cannot_steer_the_terminal() {
     let project = project().file("src/\u{1b}[2Jx\n.bin", [0; 4]).file("src/\u{7}.rs", "fn a() {}\n");
     let outcome = project.run("prompt preview change --instructions x --file src");
-    assert_snapshot!(outcome.stderr_text(), @"
-    warning: file:src/�[2Jx�.bin: skipped: binary (4 bytes)
-    warning: file:src/�.rs: 1 character that XML cannot hold became U+FFFD
+    assert_snapshot!(outcome.stderr_text(), @r"
+    warning: file:src/\u{1b}[2Jx\n.bin: skipped: binary (4 bytes)
+    warning: file:src/\u{7}.rs: 1 character that XML cannot hold became U+FFFD
     change prompt as xml: 29 tokens (estimate), sha256 2a9d8b5e9af405d1b75f966f294c82f2a307fca0e15b811f825e35c3fe05f93a
       context       ██████████······         19  65.5%  input:context
-        src/�.rs    ██████████······         19  65.5%  file:src/�.rs
+        src/�.rs    ██████████······         19  65.5%  file:src/\u{7}.rs
       instructions  █████···········         10  34.4%  input:instructions
     ");
 }

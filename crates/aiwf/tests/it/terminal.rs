@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ pub(crate) struct Terminal {
     pty: std::fs::File,
     child: Child,
     seen: Arc<Mutex<String>>,
+    /// Whether everything the program printed has been read.
+    is_read: Arc<AtomicBool>,
     /// How much of what was seen an expectation has used up.
     n_read: usize,
 }
@@ -40,6 +43,8 @@ impl Terminal {
         let mut reader = pty.try_clone().unwrap();
         let seen = Arc::new(Mutex::new(String::new()));
         let written = Arc::clone(&seen);
+        let is_read = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&is_read);
         // Ends with the program: reading from a terminal that nobody holds is an error.
         std::thread::spawn(move || {
             let (mut buffer, mut pending) = ([0; 4096], Vec::new());
@@ -53,8 +58,9 @@ impl Terminal {
                 let text = String::from_utf8(std::mem::replace(&mut pending, rest)).unwrap();
                 written.lock().unwrap().push_str(&text);
             }
+            ended.store(true, Ordering::SeqCst);
         });
-        Self { pty, child, seen, n_read: 0 }
+        Self { pty, child, seen, is_read, n_read: 0 }
     }
 
     /// Types something.
@@ -67,13 +73,14 @@ impl Terminal {
     pub(crate) fn expect(&mut self, text: &str) {
         let started_at = Instant::now();
         loop {
+            let is_read = self.is_read.load(Ordering::SeqCst);
             let seen = self.seen();
             let new = seen.get(self.n_read..).unwrap_or_default();
             if let Some(found) = new.find(text) {
                 self.n_read += found + text.len();
                 return;
             }
-            let is_late = started_at.elapsed() > PATIENCE;
+            let is_late = is_read || started_at.elapsed() > PATIENCE;
             assert!(!is_late, "`{text}` never came; after the last expected text stands:\n{new}");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -82,6 +89,15 @@ impl Terminal {
     /// Everything that stood there.
     pub(crate) fn seen(&self) -> String {
         self.seen.lock().unwrap().clone()
+    }
+
+    /// Waits until everything the program printed is there.
+    pub(crate) fn read_to_end(&mut self) -> String {
+        self.wait();
+        while !self.is_read.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.seen()
     }
 
     /// The program's exit code, once it ends.

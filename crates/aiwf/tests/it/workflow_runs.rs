@@ -255,7 +255,7 @@ fn a_terminal_streams_the_answer_once_and_says_how_to_go_on() {
     let mut terminal = Terminal::open(&scene, &["chat", "--provider", "model"]);
     terminal.expect("> ");
     terminal.send("What is this?\r");
-    terminal.expect("It is a project.\u{fffd}[2J");
+    terminal.expect("It is a project.\\u{1b}[2J");
     terminal.expect("> ");
     terminal.send("/nonsense\r");
     terminal.expect("unknown command `/nonsense`");
