@@ -9,11 +9,13 @@ use aiwf_prompt::{
     Tokens,
 };
 use aiwf_provider::{FsAbilitySettings, Provider, Stop, resolve_fs_ability};
+use aiwf_session::Surface;
 
 use crate::count_cache::CountCache;
 use crate::document::Document;
 use crate::error::EngineError;
 use crate::gather::{ChangeFlags, DocumentCapability, DocumentFsAbility, Progress, gather};
+use crate::session::SeenGate;
 use crate::watch::{CallEvent, Surroundings};
 
 /// What the caller says about how a prompt is built; what it leaves open, the document, the provider and the
@@ -94,6 +96,27 @@ impl Engine {
     #[must_use]
     pub fn agreeing_to_servers(mut self, on_start: impl Fn(&str, &str) + Send + Sync + 'static) -> Self {
         self.surroundings.agreed = Some(Arc::new(on_start));
+        self
+    }
+
+    /// The same engine; decisions are made on this gate, and refused when another one is there.
+    #[must_use]
+    pub fn deciding_on(mut self, seen: SeenGate) -> Self {
+        self.surroundings.seen = Some(seen);
+        self
+    }
+
+    /// The same engine; decisions are refused when the hash of the gate does not begin like this.
+    #[must_use]
+    pub fn expecting(mut self, sha256: Option<String>) -> Self {
+        self.surroundings.expected = sha256;
+        self
+    }
+
+    /// The same engine; decisions are recorded as made on this surface.
+    #[must_use]
+    pub fn on_surface(mut self, surface: Surface) -> Self {
+        self.surroundings.surface = Some(surface);
         self
     }
 

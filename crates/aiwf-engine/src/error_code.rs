@@ -90,6 +90,8 @@ impl SessionError {
             | Self::Stale { .. }
             | Self::UnknownFiles { .. }
             | Self::ReplyProblems { .. }
+            | Self::AnotherGate { .. }
+            | Self::NoHash { .. }
             | Self::NoReplyYet { .. }
             | Self::EditedPrompt { .. }
             | Self::NotAwaited { .. }

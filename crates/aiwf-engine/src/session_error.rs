@@ -165,6 +165,20 @@ pub enum SessionError {
         /// What is wrong with it.
         problems: Vec<String>,
     },
+    /// The gate is not the one that was decided on.
+    #[error("the gate has changed since you looked: you decided on {seen}, and it is now {found}")]
+    AnotherGate {
+        /// The gate that was decided on.
+        seen: String,
+        /// The gate that is there.
+        found: String,
+    },
+    /// What should be a hash is none.
+    #[error("`{given}` is not the beginning of a SHA-256 hash")]
+    NoHash {
+        /// What was given.
+        given: String,
+    },
     /// A reply is awaited.
     #[error("there is no reply yet\n  expected: `{path}`")]
     NoReplyYet {
@@ -389,6 +403,12 @@ impl SessionError {
             Self::ReplyProblems { path, .. } => Some(format!(
                 "edit `{path}` and approve again, or ask again with `aiwf reject --feedback TEXT`"
             )),
+            Self::AnotherGate { .. } => {
+                Some("nothing was decided; look at it with `aiwf status`, then decide again".to_owned())
+            }
+            Self::NoHash { .. } => {
+                Some("give at least 8 digits of the `sha256` that `aiwf status --json` shows for the gate".to_owned())
+            }
             Self::NoReplyYet { .. } => {
                 Some("save the reply there, or put it in place with `aiwf respond --file FILE`".to_owned())
             }

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aiwf_provider::{Progress, Stop};
+use aiwf_session::Surface;
+
+use crate::session::SeenGate;
 
 /// Something that happens during a call.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +62,12 @@ pub(crate) struct Surroundings {
     pub(crate) record: Option<PathBuf>,
     /// Hears of servers that are agreed to only now; only those of before are started when there is none.
     pub(crate) agreed: Option<Arc<Agreed>>,
+    /// The gate that a person decides on; noted by the command itself when it is not given.
+    pub(crate) seen: Option<SeenGate>,
+    /// The beginning of the hash that the gate must have.
+    pub(crate) expected: Option<String>,
+    /// Where a person decides.
+    pub(crate) surface: Option<Surface>,
 }
 
 /// Someone who agreed to the start of servers, and hears the name and the exact command of each.

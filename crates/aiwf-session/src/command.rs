@@ -2,7 +2,7 @@
 
 use crate::call::{Call, ToolUse};
 use crate::change::{Artifact, Flow, PhaseChoice};
-use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
+use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Person};
 use crate::phase::{Phase, Stage};
 use crate::refusal::Refusal;
 use crate::setup::{Approver, Setup};
@@ -522,7 +522,7 @@ fn has_used_up(state: &State, by: &Actor) -> bool {
 
 fn left_to_person(by: &Actor, feedback: String) -> Event {
     let provider = match by {
-        Actor::Provider(name) | Actor::Person(name) => name.clone(),
+        Actor::Provider(name) | Actor::Person(Person { name, .. }) => name.clone(),
         Actor::OpenGate => String::new(),
     };
     Event::GateUndecided { provider, message: feedback }

@@ -8,7 +8,7 @@ use crate::setup::GateSetting;
 use crate::state::Status;
 
 fn person() -> Actor {
-    Actor::Person("ann".to_owned())
+    Actor::Person(Person { name: "ann".to_owned(), surface: None })
 }
 
 fn file(path: &str, content: &str) -> FileHash {

@@ -19,16 +19,80 @@ pub struct FileHash {
     pub sha256: String,
 }
 
+/// Where a person decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surface {
+    /// The command line.
+    Terminal,
+    /// A client of the MCP server.
+    Mcp,
+    /// The page in the browser.
+    Page,
+    /// A fleet's client.
+    Fleet,
+}
+
+/// A person who decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// The name the system knows.
+    pub name: String,
+    /// Where they decided; journals of 0.1.0 do not say.
+    pub surface: Option<Surface>,
+}
+
 /// Who did something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(from = "WrittenActor", into = "WrittenActor")]
 pub enum Actor {
-    /// A person, by the name the system knows.
-    Person(String),
+    /// A person.
+    Person(Person),
     /// The gate was open.
     OpenGate,
     /// A provider.
     Provider(String),
+}
+
+/// An actor in the journal: `{"person": "ann", "surface": "terminal"}`, `"open-gate"`, `{"provider": "judge"}`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenActor {
+    Person {
+        person: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        surface: Option<Surface>,
+    },
+    Provider {
+        provider: String,
+    },
+    OpenGate(OpenGate),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum OpenGate {
+    OpenGate,
+}
+
+impl From<WrittenActor> for Actor {
+    fn from(written: WrittenActor) -> Self {
+        match written {
+            WrittenActor::Person { person, surface } => Self::Person(Person { name: person, surface }),
+            WrittenActor::Provider { provider } => Self::Provider(provider),
+            WrittenActor::OpenGate(OpenGate::OpenGate) => Self::OpenGate,
+        }
+    }
+}
+
+impl From<Actor> for WrittenActor {
+    fn from(actor: Actor) -> Self {
+        match actor {
+            Actor::Person(Person { name, surface }) => Self::Person { person: name, surface },
+            Actor::Provider(provider) => Self::Provider { provider },
+            Actor::OpenGate => Self::OpenGate(OpenGate::OpenGate),
+        }
+    }
 }
 
 /// What an approved reply gave.

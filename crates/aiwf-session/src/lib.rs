@@ -26,7 +26,7 @@ pub use change::{
 };
 pub use command::{Command, decide};
 pub use effect::{Effect, next_effect};
-pub use event::{Actor, AppliedFile, Event, FileHash, Outcome};
+pub use event::{Actor, AppliedFile, Event, FileHash, Outcome, Person, Surface};
 pub use phase::{Phase, Stage};
 pub use refusal::Refusal;
 pub use setup::{Approver, GateSetting, Role, Setup};

@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use crate::change::{Artifact, Flow, Follows, PhaseChoice, Task, TaskStatus, Verdict};
 use crate::command::{Command, decide};
-use crate::event::{Actor, FileHash, Outcome};
+use crate::event::{Actor, FileHash, Outcome, Person};
 use crate::phase::Phase;
 use crate::refusal::situation;
 use crate::setup::Setup;
@@ -74,7 +74,7 @@ fn label(command: &Command, state: &State) -> &'static str {
 
 /// Commands that make sense somewhere, with made-up contents that fit the state.
 fn commands(flow: Flow, state: &State) -> Vec<Command> {
-    let by = Actor::Person("you".to_owned());
+    let by = Actor::Person(Person { name: "you".to_owned(), surface: None });
     let file = |path: &str| FileHash { path: path.to_owned(), sha256: "0".repeat(64) };
     let response = file(&state.phase.response_path(state.iteration).unwrap_or_default());
     let prompt = file(&state.phase.prompt_path(state.iteration).unwrap_or_default());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aiwf_engine::provider::Stop;
 use aiwf_engine::tool::ToolsError;
-use aiwf_engine::{Engine, SessionError};
+use aiwf_engine::{Engine, SessionError, Which};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -72,6 +72,26 @@ impl ServerArgs {
     /// The engine, with this consent.
     pub(crate) fn engine(self, engine: Engine) -> Engine {
         agreeing(engine, self.yes)
+    }
+}
+
+/// What a decision is about.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct GateArgs {
+    /// Decide only if the `sha256` of the gate, as `status --json` shows it, begins with this [at least 8 digits].
+    #[arg(long, value_name = "HASH")]
+    expect: Option<String>,
+}
+
+impl GateArgs {
+    /// The engine, deciding on the gate as it is now: whatever comes there later was not seen.
+    pub(crate) fn engine<'a>(
+        &self,
+        engine: &Engine,
+        which: impl Into<Which<'a>>,
+    ) -> Result<Engine, SessionError> {
+        let seen = engine.seen_gate(which)?;
+        Ok(engine.clone().deciding_on(seen).expecting(self.expect.clone()))
     }
 }
 

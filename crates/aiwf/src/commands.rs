@@ -24,6 +24,7 @@ pub(crate) mod workflow;
 
 use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
+use aiwf_engine::machine::Surface;
 
 use crate::cli::{Cli, Command};
 use crate::command_error::CommandError;
@@ -37,7 +38,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
     let of_profile =
         if let Command::Profile(words) = &cli.command { profile::project_dir(words) } else { None };
     let project_dir = of_profile.as_deref().or(cli.project_dir.as_deref());
-    let engine = Engine::new(Settings::resolve(project_dir, environment)?);
+    let engine = Engine::new(Settings::resolve(project_dir, environment)?).on_surface(Surface::Terminal);
     match &cli.command {
         Command::Prompt(command) => prompt::run(command, &engine, output),
         Command::Template(command) => template::run(command, &engine, output),

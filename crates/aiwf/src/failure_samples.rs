@@ -235,6 +235,11 @@ fn session_errors() -> Vec<Sample> {
                 problems: texts(["line 31: block `src/a.rs` is not closed", "block `tests` is missing"]),
             },
         ],
+        AnotherGate => [SessionError::AnotherGate {
+            seen: text("planning prompt, iteration 1 (8a1b2c3d4e5f)"),
+            found: text("planning response, iteration 1 (0f1e2d3c4b5a)"),
+        }],
+        NoHash => [SessionError::NoHash { given: text("latest") }],
         NoReplyYet => [SessionError::NoReplyYet { path: text(".aiwf/sessions/x/planning-response.md") }],
         OverBudget => [SessionError::OverBudget { needed: Tokens(142_300), budget: Tokens(128_000) }],
         EditedPrompt => [SessionError::EditedPrompt { path: text(".aiwf/sessions/x/planning-prompt.md") }],

@@ -73,7 +73,7 @@ impl Engine {
         given: impl Into<Which<'a>>,
         options: &ApproveOptions,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
+        let mut work = self.work_at_gate(given)?;
         let by = work.person();
         // Whoever says yes where a judge is too dear has decided instead of it.
         let is_awake = !work.state.is_judge_too_dear && work.wake_up()?;
@@ -113,7 +113,7 @@ impl Engine {
 
     /// Says no to what lies at the gate, with the reason; the next prompt carries it.
     pub fn reject<'a>(&self, given: impl Into<Which<'a>>, feedback: &str) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
+        let mut work = self.work_at_gate(given)?;
         let by = work.person();
         let feedback = feedback.to_owned();
         if matches!(work.state.step, Step::Asked { .. }) {
@@ -143,7 +143,7 @@ impl Engine {
 
     /// Sends the same prompt once more.
     pub fn retry<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
+        let mut work = self.work_at_gate(given)?;
         let by = work.person();
         work.send_again(by)?;
         let performed = work.run_until_waiting()?;
@@ -157,7 +157,7 @@ impl Engine {
         reply: &str,
         record: Option<&Path>,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
+        let mut work = self.work_at_gate(given)?;
         if work.state.phase.is_final() {
             return Err(SessionError::NotAwaited { next: work.situation() });
         }
@@ -190,7 +190,7 @@ impl Engine {
 
     /// Takes the code although its review failed.
     pub fn accept<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
+        let mut work = self.work_at_gate(given)?;
         let by = work.person();
         work.refuse_stale()?;
         work.commit(Command::Accept { by })?;
@@ -203,7 +203,7 @@ impl Engine {
         given: impl Into<Which<'a>>,
         max_iterations: u32,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
+        let mut work = self.work_at_gate(given)?;
         work.refuse_stale()?;
         work.commit(Command::RaiseCap { max_iterations })?;
         let performed = work.run_until_waiting()?;
@@ -220,7 +220,7 @@ impl Engine {
 
     /// Accepts the changes of approved files; what was derived from them is marked.
     pub fn rebind<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
+        let mut work = self.work_at_gate(given)?;
         let by = work.person();
         let changed = stale(&work.directory, &work.state);
         if let Some(missing) = changed.iter().find(|difference| difference.found.is_none()) {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::change_report::{self, ChangeReport};
 use super::directory::{self, SessionDirectory, Which};
 use super::reply_files::SelfRunning;
+use super::seen_gate::sha256_of;
 use super::snapshot::{self, SessionSummary};
 use super::verify::{Difference, stale};
 use crate::Engine;
@@ -79,6 +80,9 @@ pub struct GateReport {
     pub kind: String,
     /// How it stands.
     pub state: &'static str,
+    /// SHA-256 of what lies there, for `--expect`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 /// An approved file that is not what it was.
@@ -144,7 +148,7 @@ impl SessionReport {
             stage: state.stage.map(aiwf_session::Stage::as_str),
             status: state.status().as_str(),
             iteration: state.iteration,
-            gate: gate(state),
+            gate: gate(directory, state),
             prompt_path: shown(phase.prompt_path(state.iteration)).filter(|_| !is_yet_to_begin),
             system_prompt_path: state
                 .written
@@ -205,8 +209,9 @@ fn unknown_files(directory: &SessionDirectory, state: &State) -> Vec<String> {
     unknown
 }
 
-fn gate(state: &State) -> Option<GateReport> {
+fn gate(directory: &SessionDirectory, state: &State) -> Option<GateReport> {
     state.stage?;
+    let sha256 = sha256_of(directory, state);
     let kind = match state.approver() {
         Approver::Manual => "manual".to_owned(),
         Approver::Skip => "skip".to_owned(),
@@ -217,7 +222,7 @@ fn gate(state: &State) -> Option<GateReport> {
         GateState::Passed => "passed",
         GateState::Rejected => "rejected",
     };
-    Some(GateReport { kind, state })
+    Some(GateReport { kind, state, sha256 })
 }
 
 fn problems(state: &State) -> Vec<String> {

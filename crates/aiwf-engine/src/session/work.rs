@@ -5,7 +5,7 @@ use std::rc::Rc;
 use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
 use aiwf_prompt::OwnedText;
-use aiwf_session::{Actor, Command, FileHash, Flow, Phase, Setup, State, decide};
+use aiwf_session::{Actor, Command, FileHash, Flow, Person, Phase, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex, write_atomic};
 
 use super::directory::{SessionDirectory, remove_temporary};
@@ -193,7 +193,13 @@ impl<'e> Work<'e> {
 
     /// The person at the keyboard.
     pub(crate) fn person(&self) -> Actor {
-        Actor::Person(self.engine.settings().user.clone().unwrap_or_else(|| "unknown".to_owned()))
+        let name = self.engine.settings().user.clone().unwrap_or_else(|| "unknown".to_owned());
+        Actor::Person(Person { name, surface: self.engine.surroundings().surface })
+    }
+
+    /// The number of the last event.
+    pub(crate) fn last_seq(&self) -> u64 {
+        self.journal.lines().len() as u64
     }
 
     /// The configuration.

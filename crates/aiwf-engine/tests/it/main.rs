@@ -7,6 +7,7 @@ mod count_once;
 mod histories;
 mod properties;
 mod scene;
+mod seen_gate;
 mod self_running_files;
 mod standards;
 mod twins;

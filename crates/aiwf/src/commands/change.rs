@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::call_args::{CallArgs, ServerArgs, agreeing, keeping_gates};
+use crate::call_args::{CallArgs, GateArgs, ServerArgs, agreeing, keeping_gates};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -119,6 +119,8 @@ pub(crate) enum ChangeCommand {
     Reject {
         #[command(flatten)]
         change: ChangeName,
+        #[command(flatten)]
+        gate: GateArgs,
         /// What should be different.
         #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
         feedback: String,
@@ -132,6 +134,8 @@ pub(crate) enum ChangeCommand {
     Respond {
         #[command(flatten)]
         change: ChangeName,
+        #[command(flatten)]
+        gate: GateArgs,
         /// The reply, or - for the standard input.
         #[arg(long, value_name = "FILE|-", default_value = "-")]
         file: PathBuf,
@@ -146,6 +150,8 @@ pub(crate) enum ChangeCommand {
     Retry {
         #[command(flatten)]
         change: ChangeName,
+        #[command(flatten)]
+        gate: GateArgs,
         #[command(flatten)]
         call: CallArgs,
         #[command(flatten)]
@@ -234,6 +240,8 @@ pub(crate) struct ApproveArgs {
     /// Allow more rounds.
     #[arg(long, value_name = "N")]
     max_rounds: Option<u32>,
+    #[command(flatten)]
+    gate: GateArgs,
     #[command(flatten)]
     hash_prompts: session::HashPromptsArgs,
     #[command(flatten)]
@@ -331,11 +339,13 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         ChangeCommand::List { status, limit } => list(status, *limit, engine, output),
         ChangeCommand::Show { change, artifact } => session::show(change.which(), artifact, engine, output),
         ChangeCommand::Approve(args) => approve(args, engine, output),
-        ChangeCommand::Reject { change, feedback, call, servers } => {
+        ChangeCommand::Reject { change, feedback, gate, call, servers } => {
+            let engine = &gate.engine(engine, change.which())?;
             let decided = servers.engine(call.engine(engine)).reject(change.which(), feedback)?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Respond { change, file, record, servers } => {
+        ChangeCommand::Respond { change, file, record, gate, servers } => {
+            let engine = &gate.engine(engine, change.which())?;
             let reply = if file.as_os_str() == "-" {
                 read_stdin()?
             } else {
@@ -345,7 +355,8 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             let decided = engine.respond(change.which(), &reply, record.as_deref())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Retry { change, call, servers } => {
+        ChangeCommand::Retry { change, gate, call, servers } => {
+            let engine = &gate.engine(engine, change.which())?;
             let decided = servers.engine(call.engine(engine)).retry(change.which())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
@@ -390,7 +401,8 @@ fn phase(
 
 fn approve(args: &ApproveArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let which = args.change.which();
-    let engine = args.servers.engine(args.call.engine(engine));
+    let engine = args.gate.engine(engine, which)?;
+    let engine = args.servers.engine(args.call.engine(&engine));
     let decided = match (args.rebind, args.accept, args.max_rounds) {
         (true, ..) => engine.rebind(which)?,
         (_, true, _) => engine.accept(which)?,

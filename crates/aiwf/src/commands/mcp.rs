@@ -3,7 +3,8 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use aiwf_engine::config::{self, Settings};
+use aiwf_engine::config;
+use aiwf_engine::machine::Surface;
 use aiwf_engine::{Engine, read_text};
 use aiwf_mcp::{Approvals, Ended, LoopbackAddress, Options, Token};
 use clap::Args;
@@ -29,7 +30,7 @@ pub(crate) struct McpArgs {
 }
 
 pub(crate) fn run(args: &McpArgs, engine: &Engine) -> Result<Exit, Failure> {
-    let engine = &named_as_client(engine);
+    let engine = &engine.clone().on_surface(Surface::Mcp);
     let options = Options {
         approvals: if args.allow_approve { Approvals::Offered } else { Approvals::Withheld },
         version: env!("CARGO_PKG_VERSION"),
@@ -58,14 +59,6 @@ pub(crate) fn run(args: &McpArgs, engine: &Engine) -> Result<Exit, Failure> {
         Ended::ByClient => Exit::Done,
         Ended::BySignal => Exit::Interrupted,
     })
-}
-
-/// The same engine; the journal tells what a client decides from what the person decides who started the server.
-fn named_as_client(engine: &Engine) -> Engine {
-    let settings = engine.settings().clone();
-    let user = settings.user.as_deref().unwrap_or("unknown");
-    let user = Some(format!("{user}, by an MCP client"));
-    Engine::new(Settings { user, ..settings })
 }
 
 /// The token, and whether it was made just now.

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::prompt::name_parser;
-use crate::call_args::{CallArgs, ServerArgs};
+use crate::call_args::{CallArgs, GateArgs, ServerArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -54,13 +54,20 @@ pub(crate) enum SessionCommand {
         #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
         feedback: String,
         #[command(flatten)]
+        gate: GateArgs,
+        #[command(flatten)]
         call: CallArgs,
         #[command(flatten)]
         servers: ServerArgs,
     },
     /// Ask again with the same approved prompt.
     #[command(after_help = "Example: aiwf retry")]
-    Retry(AskingArgs),
+    Retry {
+        #[command(flatten)]
+        asking: AskingArgs,
+        #[command(flatten)]
+        gate: GateArgs,
+    },
     /// Put a reply in place.
     #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
     Respond {
@@ -72,6 +79,8 @@ pub(crate) enum SessionCommand {
         /// Keep the request and the reply in this directory, for a provider of type replay.
         #[arg(long, value_name = "DIR")]
         record: Option<PathBuf>,
+        #[command(flatten)]
+        gate: GateArgs,
         #[command(flatten)]
         servers: ServerArgs,
     },
@@ -161,6 +170,8 @@ pub(crate) struct AskingArgs {
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     session: SessionId,
+    #[command(flatten)]
+    gate: GateArgs,
     /// Accept the edits of files that were approved before.
     #[arg(long, conflicts_with_all = ["accept", "max_iterations"])]
     rebind: bool,
@@ -242,7 +253,7 @@ impl SessionCommand {
             Self::Run(_) => "run",
             Self::Approve(_) => "approve",
             Self::Reject { .. } => "reject",
-            Self::Retry(_) => "retry",
+            Self::Retry { .. } => "retry",
             Self::Respond { .. } => "respond",
             Self::Cancel(_) => "cancel",
             Self::Restore { .. } => "restore",
@@ -272,7 +283,8 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
         }
         SessionCommand::Approve(args) => {
             let given = args.session.given();
-            let engine = args.servers.engine(args.call.engine(engine));
+            let engine = args.gate.engine(engine, given)?;
+            let engine = args.servers.engine(args.call.engine(&engine));
             let decided = match (args.rebind, args.accept, args.max_iterations) {
                 (true, ..) => engine.rebind(given)?,
                 (_, true, _) => engine.accept(given)?,
@@ -284,15 +296,18 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             };
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Reject { session, feedback, call, servers } => {
+        SessionCommand::Reject { session, feedback, gate, call, servers } => {
+            let engine = &gate.engine(engine, session.given())?;
             let decided = servers.engine(call.engine(engine)).reject(session.given(), feedback)?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Retry(AskingArgs { session, call, servers }) => {
+        SessionCommand::Retry { asking: AskingArgs { session, call, servers }, gate } => {
+            let engine = &gate.engine(engine, session.given())?;
             let decided = servers.engine(call.engine(engine)).retry(session.given())?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Respond { session, file, record, servers } => {
+        SessionCommand::Respond { session, file, record, gate, servers } => {
+            let engine = &gate.engine(engine, session.given())?;
             let reply = if file.as_os_str() == "-" {
                 read_stdin()?
             } else {

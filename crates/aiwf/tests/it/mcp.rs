@@ -205,7 +205,8 @@ fn a_client_that_may_decide_walks_on_by_itself() {
     let events = session.done("events")["events"].clone();
     let approval = events.as_array().unwrap().iter().map(|line| &line["event"]);
     let approval = approval.into_iter().find(|event| event["event"] == "prompt-approved").unwrap();
-    assert_eq!(approval["by"]["person"], "unknown, by an MCP client", "{approval:#}");
+    let by = serde_json::json!({ "person": "unknown", "surface": "mcp" });
+    assert_eq!(approval["by"], by, "{approval:#}");
 }
 
 #[test]

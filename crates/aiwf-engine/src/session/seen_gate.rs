@@ -1,0 +1,130 @@
+//! The gate that somebody decided on: what lay there when they looked.
+//!
+//! A command notes the gate before it takes the session's lock, and compares it with what is there once it has the lock.
+//! Between the two, another command may have decided: what it left was never seen, so the second decision is refused.
+
+use aiwf_session::{Phase, Stage, State, Step};
+use aiwf_store::sha256_hex;
+
+use super::directory::{self, SessionDirectory, Which};
+use super::work::Work;
+use crate::Engine;
+use crate::read::read_bytes;
+use crate::session_error::SessionError;
+
+/// Fewer digits of a hash could mean another gate by chance.
+const MIN_DIGITS: usize = 8;
+
+/// A gate as it was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenGate {
+    /// The phase.
+    pub phase: Phase,
+    /// The stage, when the session is at one.
+    pub stage: Option<Stage>,
+    /// The iteration.
+    pub iteration: u32,
+    /// The number of the last event then.
+    pub seq: u64,
+    /// SHA-256 of what lay there: of the file, or of the list that `sha256sum` prints when there are several.
+    pub sha256: Option<String>,
+}
+
+impl SeenGate {
+    pub(crate) fn of(directory: &SessionDirectory, state: &State, seq: u64) -> Self {
+        let sha256 = sha256_of(directory, state);
+        Self { phase: state.phase, stage: state.stage, iteration: state.iteration, seq, sha256 }
+    }
+
+    /// The gate in a few words.
+    fn words(&self) -> String {
+        let stage = self.stage.map(|stage| format!(" {}", stage.as_str())).unwrap_or_default();
+        let hash = self.sha256.as_deref().and_then(|sha256| sha256.get(..12));
+        let hash = hash.map(|hash| format!(" ({hash})")).unwrap_or_default();
+        format!("{}{stage}, iteration {}{hash}", self.phase.as_str(), self.iteration)
+    }
+
+    /// Whether a decision on one is a decision on the other.
+    fn is_same(&self, other: &Self) -> bool {
+        let is_same_place =
+            (self.phase, self.stage, self.iteration) == (other.phase, other.stage, other.iteration);
+        let is_same_content = match (&self.sha256, &other.sha256) {
+            (Some(seen), Some(found)) => seen == found,
+            // Nothing lay there: then nothing may have happened either.
+            (None, None) => self.seq == other.seq,
+            // A reply that a person saved meanwhile was not seen.
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        is_same_place && is_same_content
+    }
+}
+
+/// The hash of what lies at the gate.
+pub(crate) fn sha256_of(directory: &SessionDirectory, state: &State) -> Option<String> {
+    let paths: Vec<String> = match state.step {
+        Step::PromptReady => state.written.iter().map(|file| file.path.clone()).collect(),
+        Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } => {
+            state.phase.response_path(state.iteration).into_iter().collect()
+        }
+        Step::Unborn | Step::PromptWanted { .. } | Step::AskWanted | Step::Paused(_) | Step::Ended => {
+            Vec::new()
+        }
+    };
+    let mut hashes = Vec::new();
+    for path in paths {
+        let bytes = read_bytes(&directory.file(&path)).ok()?;
+        hashes.push((sha256_hex(&bytes), path));
+    }
+    match hashes.as_slice() {
+        [] => None,
+        [(sha256, _)] => Some(sha256.clone()),
+        several => {
+            let list: String = several.iter().map(|(sha256, path)| format!("{sha256}  {path}\n")).collect();
+            Some(sha256_hex(list.as_bytes()))
+        }
+    }
+}
+
+impl Engine {
+    /// The gate of a session as it is now; nothing is locked.
+    pub fn seen_gate<'a>(&self, given: impl Into<Which<'a>>) -> Result<SeenGate, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        look(&directory)
+    }
+
+    /// Opens a session to decide on the gate that was seen when the command began.
+    pub(super) fn work_at_gate<'a>(&self, given: impl Into<Which<'a>>) -> Result<Work<'_>, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        let seen = match &self.surroundings().seen {
+            Some(seen) => seen.clone(),
+            None => look(&directory)?,
+        };
+        if let Some(expected) = &self.surroundings().expected {
+            refuse_unexpected(&seen, expected)?;
+        }
+        let work = Work::open(self, directory)?;
+        let found = SeenGate::of(&work.directory, &work.state, work.last_seq());
+        if seen.is_same(&found) {
+            return Ok(work);
+        }
+        Err(SessionError::AnotherGate { seen: seen.words(), found: found.words() })
+    }
+}
+
+fn look(directory: &SessionDirectory) -> Result<SeenGate, SessionError> {
+    let journal = directory.journal()?;
+    let state = State::fold(journal.lines().iter().map(|line| &line.event));
+    Ok(SeenGate::of(directory, &state, journal.lines().len() as u64))
+}
+
+fn refuse_unexpected(seen: &SeenGate, expected: &str) -> Result<(), SessionError> {
+    let expected = expected.to_ascii_lowercase();
+    let is_hash = expected.len() >= MIN_DIGITS && expected.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_hash {
+        return Err(SessionError::NoHash { given: expected });
+    }
+    if seen.sha256.as_ref().is_some_and(|sha256| sha256.starts_with(&expected)) {
+        return Ok(());
+    }
+    Err(SessionError::AnotherGate { seen: format!("`{expected}`"), found: seen.words() })
+}

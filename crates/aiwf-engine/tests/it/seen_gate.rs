@@ -1,0 +1,106 @@
+//! A decision is about the gate that was seen when it was made.
+
+use aiwf_engine::machine::{Actor, Event, Person, Surface};
+use aiwf_engine::{ApproveOptions, Engine, SessionError};
+
+use crate::scene::Scene;
+
+const OPEN: Option<&str> = None;
+/// A provider that answers at once.
+const FAST: &str = "[roles]\ndefault = \"fast\"\n[providers.fast]\ntype = \"command\"\nargv = [\"echo\", \"# Plan\"]\nfs_ability = \"none\"\n";
+
+fn approve(engine: &Engine) -> Result<aiwf_engine::Decided, SessionError> {
+    engine.approve(OPEN, &ApproveOptions::default())
+}
+
+/// The scene's session of a provider that answers at once, set up in the user's own configuration.
+fn fast() -> Scene {
+    let scene = Scene::new();
+    let config = scene.home().join(".aiwf/config.toml");
+    scene.write(config.to_str().unwrap(), FAST);
+    scene.create().unwrap();
+    scene
+}
+
+#[test]
+fn of_two_approvals_at_once_one_decides_and_the_other_is_refused() {
+    let scene = fast();
+    // Both commands begin, and see the same prompt.
+    let seen = scene.engine.seen_gate(OPEN).unwrap();
+    let (first, second) =
+        (scene.engine.clone().deciding_on(seen.clone()), scene.engine.clone().deciding_on(seen));
+    let report = approve(&first).unwrap().report;
+    assert_eq!((report.phase, report.stage), ("planning", Some("response")), "the plan is there already");
+    let error = approve(&second).unwrap_err();
+    assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+    let report = scene.engine.session_report(OPEN).unwrap();
+    assert_eq!((report.phase, report.stage), ("planning", Some("response")), "nobody approved the plan");
+    // Whoever looks again may decide.
+    assert_eq!(approve(&scene.engine).unwrap().report.phase, "generating");
+}
+
+#[test]
+fn every_other_decision_is_about_what_was_seen_too() {
+    let scene = fast();
+    let seen = scene.engine.seen_gate(OPEN).unwrap();
+    approve(&scene.engine).unwrap();
+    let late = scene.engine.clone().deciding_on(seen);
+    let errors = [
+        late.reject(OPEN, "no").unwrap_err(),
+        late.retry(OPEN).unwrap_err(),
+        late.respond(OPEN, "text", None).unwrap_err(),
+        late.accept(OPEN).unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_prompt_that_somebody_edited_meanwhile_is_another_gate() {
+    let scene = Scene::new();
+    scene.create().unwrap();
+    let seen = scene.engine.seen_gate(OPEN).unwrap();
+    let path = scene.engine.session_report(OPEN).unwrap().prompt_path.unwrap();
+    scene.write(&path, "Something else.\n");
+    let error = approve(&scene.engine.clone().deciding_on(seen)).unwrap_err();
+    assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+}
+
+#[test]
+fn an_expected_hash_must_be_that_of_the_gate() {
+    let scene = Scene::new();
+    scene.create().unwrap();
+    let sha256 = scene.engine.session_report(OPEN).unwrap().gate.unwrap().sha256.unwrap();
+    let expecting = |hash: &str| scene.engine.clone().expecting(Some(hash.to_owned()));
+    let error = approve(&expecting("0123456789")).unwrap_err();
+    assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+    let error = approve(&expecting(sha256.get(..7).unwrap())).unwrap_err();
+    assert!(matches!(&error, SessionError::NoHash { .. }), "{error}");
+    approve(&expecting(sha256.get(..8).unwrap())).unwrap();
+}
+
+#[test]
+fn a_decision_records_who_made_it_and_where() {
+    let scene = Scene::new();
+    scene.create().unwrap();
+    approve(&scene.engine.clone().on_surface(Surface::Mcp)).unwrap();
+    let events = scene.engine.session_events(OPEN).unwrap();
+    let by = events.iter().find_map(|line| match &line.event {
+        Event::PromptApproved { by, .. } => Some(by.clone()),
+        _ => None,
+    });
+    let person = Person { name: "unknown".to_owned(), surface: Some(Surface::Mcp) };
+    assert_eq!(by, Some(Actor::Person(person)));
+}
+
+#[test]
+fn actors_of_older_journals_are_still_read() {
+    let read = |json: &str| serde_json::from_str::<Actor>(json).unwrap();
+    assert_eq!(read(r#"{"person":"ann"}"#), Actor::Person(Person { name: "ann".to_owned(), surface: None }));
+    assert_eq!(read(r#"{"provider":"judge"}"#), Actor::Provider("judge".to_owned()));
+    assert_eq!(read(r#""open-gate""#), Actor::OpenGate);
+    let person = Actor::Person(Person { name: "ann".to_owned(), surface: Some(Surface::Terminal) });
+    assert_eq!(serde_json::to_string(&person).unwrap(), r#"{"person":"ann","surface":"terminal"}"#);
+    assert_eq!(serde_json::to_string(&Actor::OpenGate).unwrap(), r#""open-gate""#);
+}
