@@ -15,6 +15,12 @@ pub enum ConfigError {
         /// The path given.
         path: PathBuf,
     },
+    /// The project is in a directory whose name is not text.
+    #[error("the path of the project is not UTF-8: `{}`", path.display())]
+    PathNotUtf8 {
+        /// The path.
+        path: PathBuf,
+    },
     /// A configuration file could not be read.
     #[error("could not read `{file}`")]
     Unreadable {
@@ -59,6 +65,9 @@ impl ConfigError {
     /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
+            Self::PathNotUtf8 { .. } => {
+                "rename the directory, or work in a copy of the project with a plain path".to_owned()
+            }
             Self::NoProjectDir { .. } => {
                 "name a directory that exists, or leave `--project-dir` out to use the current one".to_owned()
             }

@@ -38,6 +38,10 @@ impl Settings {
             }
             None => find_project(&environment),
         };
+        // Prompts, journals and agents are told paths as text; half of them would name another directory.
+        if project_root.to_str().is_none() {
+            return Err(ConfigError::PathNotUtf8 { path: project_root });
+        }
         let cache_dir = environment
             .cache_home
             .or_else(|| environment.home.as_ref().map(|home| home.join(".cache")))

@@ -60,3 +60,14 @@ fn the_cache_is_where_the_system_says_or_in_the_home() {
     assert_eq!(Settings::resolve(None, home).unwrap().cache_dir, Some("/h/.cache/aiwf".into()));
     assert_eq!(Settings::resolve(None, named).unwrap().cache_dir, Some("/c/aiwf".into()));
 }
+
+#[test]
+fn a_project_whose_path_is_not_text_is_refused_with_that_reason() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let odd = directory.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir(&odd).unwrap();
+    let environment = Environment { current_dir: odd, ..Environment::default() };
+    let error = Settings::resolve(None, environment).unwrap_err();
+    assert!(error.to_string().starts_with("the path of the project is not UTF-8"), "{error}");
+}

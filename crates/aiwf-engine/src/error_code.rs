@@ -62,9 +62,11 @@ impl SessionError {
             Self::Lock(LockError::Unusable { .. }) | Self::Journal(JournalError::Store(_)) => {
                 "FILE_UNWRITABLE"
             }
-            Self::Journal(JournalError::Changed { .. } | JournalError::Short { .. }) => "JOURNAL_CHANGED",
+            Self::Journal(
+                JournalError::Changed { .. } | JournalError::Refused { .. } | JournalError::Short { .. },
+            ) => "JOURNAL_CHANGED",
             Self::Journal(JournalError::TooNew { .. }) => "JOURNAL_TOO_NEW",
-            Self::Journal(JournalError::Unreadable { .. }) | Self::LinkInSession { .. } => "FILE_UNREADABLE",
+            Self::Journal(JournalError::Unreadable { .. }) | Self::UnsafeFile { .. } => "FILE_UNREADABLE",
             Self::Tools(ToolsError::Untrusted { .. }) => "SERVER_UNTRUSTED",
             Self::Tools(error) if error.is_stopped() => "ENGINE_ABORTED",
             Self::Tools(_) | Self::NoTools { .. } => "TOOL_NOT_AVAILABLE",
@@ -84,6 +86,9 @@ impl SessionError {
             | Self::NoArtifact { .. }
             | Self::OutsideSession { .. }
             | Self::Conflicts { .. }
+            | Self::ReservedTarget { .. }
+            | Self::TargetChanged { .. }
+            | Self::ApplyElsewhere { .. }
             | Self::NoPlace { .. }
             | Self::LinkInTheWay { .. }
             | Self::NoPrompt { .. }

@@ -7,7 +7,6 @@ use aiwf_store::{Durability, Lock, WritePlan, create_dir, write_atomic};
 
 use crate::Engine;
 use crate::profiles::{ProfileFault, ProfileOrigin, installed_root, pin_path, pinned, read_files};
-use crate::session::remove_temporary;
 use crate::session_error::SessionError;
 
 impl Engine {
@@ -29,7 +28,9 @@ impl Engine {
         create_dir(&root)?;
         // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
         let _lock = Lock::wait(&root.join(".lock"))?;
-        remove_temporary(&root);
+        if let Ok(root) = aiwf_store::LedgerDir::at(&root) {
+            root.remove_leftovers();
+        }
         let pin = pin_path(&root, &name);
         let hash = profile.hash().to_string();
         // Whichever version lies there when we are stopped, it is one that was added.

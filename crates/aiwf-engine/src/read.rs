@@ -33,10 +33,17 @@ fn limit_of(n_bytes: u64) -> u64 {
     if n_bytes == 0 { MAX_BYTES + 1 } else { n_bytes }
 }
 
-/// Opens a file to read it up to the limit.
+/// Opens a regular file to read it up to the limit; a pipe or a device is refused instead of being waited for.
 pub(crate) fn open_bounded(path: &Path) -> Result<BoundedFile, EngineError> {
+    let opened = aiwf_store::open_regular(path);
+    bounded(
+        opened.map_err(|error| EngineError::Unreadable { path: path.to_owned(), source: error.into() })?,
+        path,
+    )
+}
+
+fn bounded(file: File, path: &Path) -> Result<BoundedFile, EngineError> {
     let unreadable = |source| EngineError::Unreadable { path: path.to_owned(), source };
-    let file = File::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         return Err(unreadable(io::ErrorKind::IsADirectory.into()));
@@ -56,9 +63,12 @@ pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, EngineError> {
     read_limited(file.content, file.n_expected, path)
 }
 
-/// Reads a whole text file, up to the limit.
+/// Reads a whole text file that somebody named, up to the limit; it may be a pipe that a shell made.
 pub fn read_text(path: &Path) -> Result<String, EngineError> {
-    into_text(read_bytes(path)?, path)
+    let opened = File::open(path);
+    let opened = opened.map_err(|source| EngineError::Unreadable { path: path.to_owned(), source })?;
+    let file = bounded(opened, path)?;
+    into_text(read_limited(file.content, file.n_expected, path)?, path)
 }
 
 /// Reads the whole of the standard input, up to the limit.

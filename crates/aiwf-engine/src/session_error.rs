@@ -119,11 +119,33 @@ pub enum SessionError {
         /// The path.
         path: String,
     },
-    /// A link inside a session.
-    #[error("`{path}` is a link, or lies behind one: nothing is read or written through it")]
-    LinkInSession {
+    /// Code that would be written where only git and aiwf write.
+    #[error("code cannot be copied to `{path}`: only git and aiwf write in `.git` and `.aiwf`")]
+    ReservedTarget {
+        /// The target.
+        path: String,
+    },
+    /// A target that somebody changed while code was being copied.
+    #[error("`{path}` was changed while the code was being copied; what was copied before it was taken back")]
+    TargetChanged {
+        /// The target.
+        path: String,
+    },
+    /// Copying to a directory outside the project that was cut short.
+    #[error("copying `{id}` to a directory outside the project was interrupted\n  at: `{path}`")]
+    ApplyElsewhere {
+        /// The session.
+        id: String,
+        /// A target.
+        path: String,
+    },
+    /// Something in the place of a file of the engine that is not read or written through.
+    #[error("`{path}` is not used: {problem}")]
+    UnsafeFile {
         /// The path.
         path: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// A place for recordings that is the engine's own.
     #[error("recordings cannot be kept in `{path}`: sessions and changes are there")]
@@ -391,7 +413,18 @@ impl SessionError {
             Self::LinkInTheWay { .. } => {
                 Some("remove the link, or name another directory with `--to DIR`".to_owned())
             }
-            Self::LinkInSession { .. } => Some("remove the link, then run this again".to_owned()),
+            Self::ReservedTarget { .. } => {
+                Some("change `[apply]` in the profile, or name another directory with `--to DIR`".to_owned())
+            }
+            Self::TargetChanged { .. } => {
+                Some("run `aiwf apply` again: it shows the difference to what is there now".to_owned())
+            }
+            Self::ApplyElsewhere { id, .. } => {
+                Some(format!("name the same directory again: `aiwf apply {id} --to DIR` finishes or undoes it"))
+            }
+            Self::UnsafeFile { path, .. } => Some(format!(
+                "aiwf did not make `{path}` what it is: remove it, then run this again"
+            )),
             Self::RecordingPlace { .. } => Some("name another directory with `--record DIR`".to_owned()),
             Self::SendFailed { .. } => Some("send it again, or use another provider".to_owned()),
             Self::NoPrompt { .. } => Some("`aiwf status` shows where the session stands".to_owned()),

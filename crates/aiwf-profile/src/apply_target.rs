@@ -73,6 +73,13 @@ impl ApplyTarget {
             let hint = "name a directory below the project, such as `src`".to_owned();
             return Err(("root", format!("path `{}` {fault}", excerpt(&root)), Some(hint)));
         }
+        let is_reserved =
+            |part: &str| part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case(".aiwf");
+        if root.split('/').chain(file.target.split('/')).any(is_reserved) {
+            let key = if root.split('/').any(is_reserved) { "root" } else { "target" };
+            let hint = "name another directory: only git and aiwf write in `.git` and `.aiwf`".to_owned();
+            return Err((key, "code cannot be copied into `.git` or `.aiwf`".to_owned(), Some(hint)));
+        }
         match file.target.as_str() {
             "java-package" => {
                 let root = file.root.clone().unwrap_or_else(|| "src/main/java".to_owned());

@@ -132,3 +132,13 @@ fn targets_that_make_no_sense_are_refused() {
     root: path `..` leaves its directory / name a directory below the project, such as `src`
     ");
 }
+
+#[test]
+fn code_is_not_copied_where_only_git_and_aiwf_write() {
+    for root in [".git", ".aiwf", "web/.GIT/hooks", ".Aiwf/sessions"] {
+        let refused = target("flat", Some(root)).unwrap_err();
+        assert!(refused.starts_with("root: code cannot be copied into `.git` or `.aiwf`"), "{refused}");
+    }
+    assert!(target(".git/hooks/{name}", None).unwrap_err().starts_with("target: "));
+    target("flat", Some(".github")).unwrap();
+}

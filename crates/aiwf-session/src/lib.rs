@@ -14,6 +14,8 @@ mod change;
 mod event;
 mod state;
 
+mod check;
+
 mod command;
 mod effect;
 mod refusal;
@@ -24,6 +26,7 @@ pub use call::{Call, Dollars, Spent, ToolOutcome, ToolUse, Total, TouchedFile, U
 pub use change::{
     Agent, Artifact, ChangeSetup, ChangeState, Flow, NewFile, PhaseChoice, Task, TaskStatus, Verdict,
 };
+pub use check::EventFault;
 pub use command::{Command, decide};
 pub use effect::{Effect, next_effect};
 pub use event::{Actor, AppliedFile, Event, FileHash, Outcome, Person, Surface};

@@ -65,13 +65,6 @@ pub fn write_atomic(
         .map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
-/// Writes bytes that survive a loss of power once [`sync_names`] has run: for many files of one directory.
-pub(crate) fn write_unsettled(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    replace(path, Durability::PowerLoss, |out| out.write_all(bytes))
-        .map(drop)
-        .map_err(|source| StoreError { path: path.to_owned(), source })
-}
-
 /// Makes the names in a directory safe; some file systems cannot do this and say so.
 pub(crate) fn sync_names(directory: &Path) {
     if let Ok(directory) = File::open(directory) {

@@ -6,17 +6,19 @@
 
 use std::ffi::CString;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, open, openat, renameat, statat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, fsync, linkat, mkdirat, open, openat,
+    renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use crate::atomic::Durability;
+use crate::objects::sha256_of;
 
 /// Why a name in a confined directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +27,7 @@ pub enum ConfinedError {
     #[error("there is no such file or directory")]
     Missing,
     /// It is a link, or lies behind one.
-    #[error("it is a link, or lies behind one")]
+    #[error("it is a link, or behind one")]
     Link,
     /// A directory is needed and it is something else.
     #[error("it is not a directory")]
@@ -36,6 +38,24 @@ pub enum ConfinedError {
     /// It is a pipe, a socket or a device.
     #[error("it is not a regular file")]
     Special,
+    /// The same file has another name somewhere else.
+    #[error("it has {n_links} hard links, so it is also a file somewhere else")]
+    HardLinks {
+        /// How many names it has.
+        n_links: u64,
+    },
+    /// It is larger than any file of its kind.
+    #[error("it is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// It is not in the directory that it has to be in.
+    #[error("it leads out of the project")]
+    Outside,
+    /// It is not what it was when somebody last looked.
+    #[error("it was changed by somebody else meanwhile")]
+    Changed,
     /// It is no name of one file: empty, `.`, `..`, or with a slash or a NUL.
     #[error("it is not a name")]
     NotAName,
@@ -59,6 +79,25 @@ impl From<Errno> for ConfinedError {
 impl From<io::Error> for ConfinedError {
     fn from(error: io::Error) -> Self {
         Self::System(error)
+    }
+}
+
+impl From<ConfinedError> for io::Error {
+    fn from(error: ConfinedError) -> Self {
+        let kind = match error {
+            ConfinedError::System(error) => return error,
+            ConfinedError::Missing => io::ErrorKind::NotFound,
+            ConfinedError::NotADirectory => io::ErrorKind::NotADirectory,
+            ConfinedError::IsADirectory => io::ErrorKind::IsADirectory,
+            ConfinedError::TooLarge { .. } => io::ErrorKind::FileTooLarge,
+            ConfinedError::Link
+            | ConfinedError::Special
+            | ConfinedError::HardLinks { .. }
+            | ConfinedError::Outside
+            | ConfinedError::Changed
+            | ConfinedError::NotAName => io::ErrorKind::InvalidInput,
+        };
+        Self::new(kind, error)
     }
 }
 
@@ -115,6 +154,30 @@ impl ConfinedDir {
         Ok(Self { handle: open(path, flags, Mode::empty())? })
     }
 
+    /// Opens a directory of a project; a link on the way to it is followed as long as it stays in the project.
+    ///
+    /// The real path is opened part by part without following links, so that what was checked is what is opened.
+    pub fn open_below(root: &Path, below: &Path) -> Result<Self, ConfinedError> {
+        let real_root = root.canonicalize().map_err(missing_or_system)?;
+        let real = root.join(below).canonicalize().map_err(missing_or_system)?;
+        let below = real.strip_prefix(&real_root).or(Err(ConfinedError::Outside))?;
+        let mut directory = Self::open(&real_root)?;
+        for part in below.iter() {
+            directory = directory.directory(part.to_str().ok_or(ConfinedError::NotAName)?)?;
+        }
+        Ok(directory)
+    }
+
+    /// The same, and creates the directories that are missing.
+    pub fn create_below(root: &Path, below: &Path) -> Result<Self, ConfinedError> {
+        let opened = Self::open_below(root, below);
+        let (Err(ConfinedError::Missing), Some(name)) = (&opened, below.file_name()) else { return opened };
+        let above = Self::create_below(root, below.parent().unwrap_or(Path::new("")))?;
+        let made = above.create_directory(name.to_str().ok_or(ConfinedError::NotAName)?)?;
+        above.sync();
+        Ok(made)
+    }
+
     /// Another handle of the same directory.
     pub fn same(&self) -> io::Result<Self> {
         Ok(Self { handle: self.handle.try_clone()? })
@@ -139,11 +202,44 @@ impl ConfinedDir {
             Err(Errno::NXIO) => return Err(ConfinedError::Special),
             Err(errno) => return Err(errno.into()),
         };
-        match EntryKind::of(FileType::from_raw_mode(fstat(&handle)?.st_mode)) {
-            EntryKind::File => Ok(File::from(handle)),
-            EntryKind::Directory => Err(ConfinedError::IsADirectory),
-            EntryKind::Link => Err(ConfinedError::Link),
-            EntryKind::Special => Err(ConfinedError::Special),
+        refuse_other_kinds(&fstat(&handle)?)?;
+        Ok(File::from(handle))
+    }
+
+    /// Opens a regular file of the engine's own: one with another name somewhere else is refused.
+    pub(crate) fn own_file(&self, name: &str) -> Result<File, ConfinedError> {
+        let file = self.file(name)?;
+        refuse_hard_links(&fstat(&file)?)?;
+        Ok(file)
+    }
+
+    /// Opens a file of the engine's own to write to it; it is created when it is not there.
+    pub(crate) fn own_file_to_write(&self, name: &str, how: OFlags) -> Result<File, ConfinedError> {
+        let flags = OFlags::WRONLY
+            | OFlags::CREATE
+            | OFlags::NOFOLLOW
+            | OFlags::CLOEXEC
+            | OFlags::NONBLOCK
+            | OFlags::NOCTTY
+            | how;
+        let mode = Mode::from_raw_mode(0o666);
+        let handle = match openat(&self.handle, checked(name)?.as_c_str(), flags, mode) {
+            Ok(handle) => handle,
+            Err(Errno::NXIO) => return Err(ConfinedError::Special),
+            Err(errno) => return Err(errno.into()),
+        };
+        let stat = fstat(&handle)?;
+        refuse_other_kinds(&stat)?;
+        refuse_hard_links(&stat)?;
+        Ok(File::from(handle))
+    }
+
+    /// The bytes of a file, up to a limit; nothing when it is not there.
+    pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, ConfinedError> {
+        match self.file(name) {
+            Ok(file) => read_limited(file, limit).map(Some),
+            Err(ConfinedError::Missing) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -187,14 +283,92 @@ impl ConfinedDir {
 
     /// Writes a file in this directory: all of it, or nothing. One that is there is replaced and keeps its rights.
     pub fn write(&self, name: &str, content: &[u8], durability: Durability) -> Result<(), ConfinedError> {
+        self.replace(name, content, durability, |_| Ok(()))?;
+        if durability == Durability::PowerLoss {
+            self.sync();
+        }
+        Ok(())
+    }
+
+    /// Writes a file whose name survives a loss of power once [`Self::sync`] has run: for many files of one directory.
+    pub(crate) fn write_unsettled(&self, name: &str, content: &[u8]) -> Result<(), ConfinedError> {
+        self.replace(name, content, Durability::PowerLoss, |_| Ok(()))
+    }
+
+    /// Replaces a file whose content has that hash, or creates one where none is; otherwise nothing is changed.
+    ///
+    /// What is there is looked at when the new content is already on the disk, right before it gets its name. Where
+    /// nothing is expected the name is taken only if it is free, in one step.
+    pub fn write_over(&self, name: &str, before: Option<&str>, content: &[u8]) -> Result<(), ConfinedError> {
+        let expected = |found: Option<String>| {
+            if found.as_deref() == before { Ok(()) } else { Err(ConfinedError::Changed) }
+        };
+        if before.is_none() {
+            self.create(name, content)?;
+        } else {
+            self.replace(name, content, Durability::PowerLoss, |directory| {
+                expected(directory.sha256(name)?)
+            })?;
+        }
+        self.sync();
+        Ok(())
+    }
+
+    /// SHA-256 of a file; nothing when it is not there.
+    pub fn sha256(&self, name: &str) -> Result<Option<String>, ConfinedError> {
+        match self.file(name) {
+            Ok(file) => Ok(Some(sha256_of(file)?)),
+            Err(ConfinedError::Missing) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Creates a file where none is.
+    fn create(&self, name: &str, content: &[u8]) -> Result<(), ConfinedError> {
+        let target = checked(name)?;
+        let (temporary, mut file) = self.temporary()?;
+        let created = (|| {
+            file.write_all(content)?;
+            file.sync_all()?;
+            let (from, to) = (temporary.as_c_str(), target.as_c_str());
+            match renameat_with(&self.handle, from, &self.handle, to, RenameFlags::NOREPLACE) {
+                Ok(()) => Ok(()),
+                Err(Errno::EXIST) => Err(ConfinedError::Changed),
+                // Not every file system can do this; a second name is refused by all of them where one is taken.
+                Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                    match linkat(&self.handle, from, &self.handle, to, AtFlags::empty()) {
+                        Ok(()) => Ok(unlinkat(&self.handle, from, AtFlags::empty())?),
+                        Err(Errno::EXIST) => Err(ConfinedError::Changed),
+                        Err(errno) => Err(errno.into()),
+                    }
+                }
+                Err(errno) => Err(errno.into()),
+            }
+        })();
+        if created.is_err() {
+            let _ = unlinkat(&self.handle, temporary.as_c_str(), AtFlags::empty());
+        }
+        created
+    }
+
+    /// Makes the names in this directory safe; some file systems cannot do this and say so.
+    pub(crate) fn sync(&self) {
+        let _ = fsync(&self.handle);
+    }
+
+    fn replace(
+        &self,
+        name: &str,
+        content: &[u8],
+        durability: Durability,
+        check: impl FnOnce(&Self) -> Result<(), ConfinedError>,
+    ) -> Result<(), ConfinedError> {
         let target = checked(name)?;
         let rights = match statat(&self.handle, target.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => match EntryKind::of(FileType::from_raw_mode(stat.st_mode)) {
-                EntryKind::File => Some(Mode::from_raw_mode(stat.st_mode & 0o777)),
-                EntryKind::Directory => return Err(ConfinedError::IsADirectory),
-                EntryKind::Link => return Err(ConfinedError::Link),
-                EntryKind::Special => return Err(ConfinedError::Special),
-            },
+            Ok(stat) => {
+                refuse_other_kinds(&stat)?;
+                Some(Mode::from_raw_mode(stat.st_mode & 0o777))
+            }
             Err(Errno::NOENT) => None,
             Err(errno) => return Err(errno.into()),
         };
@@ -207,16 +381,46 @@ impl ConfinedDir {
             if durability == Durability::PowerLoss {
                 file.sync_all()?;
             }
+            check(self)?;
             renameat(&self.handle, temporary.as_c_str(), &self.handle, target.as_c_str())?;
             Ok::<(), ConfinedError>(())
         })();
         if written.is_err() {
             let _ = unlinkat(&self.handle, temporary.as_c_str(), AtFlags::empty());
-        } else if durability == Durability::PowerLoss {
-            // The name is only safe once the directory is; some file systems cannot do this and say so.
-            let _ = fsync(&self.handle);
         }
         written
+    }
+
+    /// Creates a file that grows while it is written; one that is there already is an error.
+    pub(crate) fn create_file(&self, name: &str) -> Result<File, ConfinedError> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = openat(&self.handle, checked(name)?.as_c_str(), flags, Mode::from_raw_mode(0o666))?;
+        Ok(File::from(handle))
+    }
+
+    /// Gives what is in this directory another name, here or in another one; what has that name is replaced.
+    pub(crate) fn rename(&self, name: &str, to: &Self, new_name: &str) -> Result<(), ConfinedError> {
+        let (name, new_name) = (checked(name)?, checked(new_name)?);
+        Ok(renameat(&self.handle, name.as_c_str(), &to.handle, new_name.as_c_str())?)
+    }
+
+    /// Removes a file, or a directory with everything in it; links are removed, not followed.
+    pub fn remove(&self, name: &str) -> Result<(), ConfinedError> {
+        if self.kind(name)? != Some(EntryKind::Directory) {
+            return self.remove_file(name);
+        }
+        let directory = self.directory(name)?;
+        for entry in Dir::read_from(&directory.handle)? {
+            let entry = entry?;
+            match entry.file_name().to_str() {
+                Ok("." | "..") => {}
+                Ok(name) => directory.remove(name)?,
+                // Not a name that the engine gives; only files are removed under such names.
+                Err(_) => unlinkat(&directory.handle, entry.file_name(), AtFlags::empty())?,
+            }
+        }
+        drop(directory);
+        Ok(unlinkat(&self.handle, checked(name)?.as_c_str(), AtFlags::REMOVEDIR)?)
     }
 
     /// Removes a file; a link is removed, not followed. Nothing there is fine too.
@@ -229,16 +433,79 @@ impl ConfinedDir {
 
     fn temporary(&self) -> Result<(CString, File), ConfinedError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         loop {
             let n = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = checked(&format!(".tmp-aiwf-{}-{n}", std::process::id()))?;
-            match openat(&self.handle, name.as_c_str(), flags, Mode::from_raw_mode(0o666)) {
-                Ok(handle) => return Ok((name, File::from(handle))),
-                Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno.into()),
+            let name = format!(".tmp-aiwf-{}-{n}", std::process::id());
+            match self.create_file(&name) {
+                Ok(file) => return Ok((checked(&name)?, file)),
+                Err(ConfinedError::System(error)) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
             }
         }
+    }
+}
+
+/// Opens a regular file by its path, links followed; a pipe or a device is refused at once instead of being waited for.
+pub fn open_regular(path: &Path) -> Result<File, ConfinedError> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let handle = match open(path, flags, Mode::empty()) {
+        Ok(handle) => handle,
+        Err(Errno::NXIO) => return Err(ConfinedError::Special),
+        Err(errno) => return Err(errno.into()),
+    };
+    refuse_other_kinds(&fstat(&handle)?)?;
+    Ok(File::from(handle))
+}
+
+/// The bytes of a regular file, links followed, up to a limit.
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ConfinedError> {
+    read_limited(open_regular(path)?, limit)
+}
+
+pub(crate) fn read_limited(file: File, limit: u64) -> Result<Vec<u8>, ConfinedError> {
+    let n_bytes = file.metadata()?.len();
+    if n_bytes > limit {
+        return Err(ConfinedError::TooLarge { limit });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).unwrap_or_default());
+    // A file may say that it is empty and never end.
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(ConfinedError::TooLarge { limit }) } else { Ok(bytes) }
+}
+
+fn refuse_other_kinds(stat: &Stat) -> Result<(), ConfinedError> {
+    match EntryKind::of(FileType::from_raw_mode(stat.st_mode)) {
+        EntryKind::File => Ok(()),
+        EntryKind::Directory => Err(ConfinedError::IsADirectory),
+        EntryKind::Link => Err(ConfinedError::Link),
+        EntryKind::Special => Err(ConfinedError::Special),
+    }
+}
+
+fn refuse_hard_links(stat: &Stat) -> Result<(), ConfinedError> {
+    #[allow(clippy::useless_conversion, reason = "systems count links in types of their own")]
+    let n_links = u64::from(stat.st_nlink);
+    if n_links > 1 { Err(ConfinedError::HardLinks { n_links }) } else { Ok(()) }
+}
+
+/// Whether the system had nothing against it, but we do: somebody put something else in the place of a file of ours.
+pub(crate) fn is_unsafe(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|source| source.is::<ConfinedError>())
+}
+
+/// What to do about a file that somebody put in the place of one of ours.
+pub(crate) fn remove_hint(path: &Path) -> String {
+    format!(
+        "aiwf did not make `{}` what it is; remove it if you do not know where it came from",
+        path.display()
+    )
+}
+
+fn missing_or_system(error: io::Error) -> ConfinedError {
+    if error.kind() == io::ErrorKind::NotFound {
+        ConfinedError::Missing
+    } else {
+        ConfinedError::System(error)
     }
 }
 

@@ -4,23 +4,29 @@
 //! byte for byte. A last line without its end is torn: the process died while writing it, so it never happened. A line
 //! that is whole and wrong was changed by somebody.
 
-#![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
-
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::OFlags;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::atomic::{Durability, StoreError, write_atomic};
+use crate::atomic::{Durability, StoreError};
+use crate::confined::{is_unsafe, remove_hint};
+use crate::ledger_dir::LedgerDir;
 use crate::objects::{hex, sha256_hex};
 
 /// The version of the line format.
 const VERSION: u32 = 1;
 /// What the first line's `prev` holds.
 const NO_PREVIOUS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// The journal's name in a session or run.
+const JOURNAL: &str = "journal.jsonl";
+/// A journal larger than this is not one of ours.
+const MAX_JOURNAL_BYTES: u64 = 256 * 1024 * 1024;
 /// A line larger than this is not one of ours.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
@@ -68,6 +74,16 @@ pub enum JournalError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A line is whole, but says what no aiwf would have written.
+    #[error("line {line} of the journal was not written by aiwf: {problem}\n  file: `{}`", path.display())]
+    Refused {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// It is shorter than it was.
     #[error("the journal has lost its end: {found} bytes of it are there, and there were {expected}\n  file: `{}`", path.display())]
     Short {
@@ -106,6 +122,11 @@ impl JournalError {
     /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
+            Self::Unreadable { path, source } if is_unsafe(source) => remove_hint(path),
+            Self::Refused { path, .. } => {
+                let directory = path.parent().unwrap_or(path).display();
+                format!("do not work with it; remove `{directory}` if you do not know where it came from")
+            }
             Self::Unreadable { path, .. } => format!("check that `{}` can be read", path.display()),
             Self::Changed { .. } | Self::Short { .. } => {
                 "bring the journal back from a copy; everything else is untouched".to_owned()
@@ -147,6 +168,8 @@ struct Whole<E> {
 /// A session's journal, read as a whole.
 #[derive(Debug)]
 pub struct Journal<E> {
+    ledger: Arc<LedgerDir>,
+    name: String,
     path: PathBuf,
     lines: Vec<Line<E>>,
     torn: Option<Torn>,
@@ -154,19 +177,32 @@ pub struct Journal<E> {
 }
 
 impl<E: Serialize + DeserializeOwned> Journal<E> {
-    /// Reads a journal and checks its chain; one that does not exist is empty.
-    pub fn open(path: &Path) -> Result<Self, JournalError> {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(source) => return Err(JournalError::Unreadable { path: path.to_owned(), source }),
+    /// Reads the journal of a session or run and checks its chain; one that does not exist is empty.
+    pub fn open(ledger: &Arc<LedgerDir>) -> Result<Self, JournalError> {
+        Self::open_file(Arc::clone(ledger), JOURNAL)
+    }
+
+    /// Reads a journal by its path; links on the way to its directory are followed.
+    pub fn open_path(path: &Path) -> Result<Self, JournalError> {
+        let unreadable = |source| JournalError::Unreadable { path: path.to_owned(), source };
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(JOURNAL);
+        let ledger = LedgerDir::at(path.parent().unwrap_or(Path::new(".")));
+        Self::open_file(Arc::new(ledger.map_err(|error| unreadable(error.into()))?), name)
+    }
+
+    fn open_file(ledger: Arc<LedgerDir>, name: &str) -> Result<Self, JournalError> {
+        let path = ledger.path().join(name);
+        let bytes = match ledger.read_up_to(name, MAX_JOURNAL_BYTES) {
+            Ok(bytes) => bytes.unwrap_or_default(),
+            Err(error) => return Err(JournalError::Unreadable { path, source: error.into() }),
         };
-        Self::read(path, &bytes)
+        Self::read(ledger, name, &bytes)
     }
 
     /// Reads the bytes of a journal and checks its chain.
-    fn read(path: &Path, bytes: &[u8]) -> Result<Self, JournalError> {
-        let mut journal = Self { path: path.to_owned(), lines: Vec::new(), torn: None, n_whole_bytes: 0 };
+    fn read(ledger: Arc<LedgerDir>, name: &str, bytes: &[u8]) -> Result<Self, JournalError> {
+        let (path, name) = (ledger.path().join(name), name.to_owned());
+        let mut journal = Self { ledger, name, path, lines: Vec::new(), torn: None, n_whole_bytes: 0 };
         for bytes in bytes.split_inclusive(|byte| *byte == b'\n') {
             let n_whole = journal.lines.len() as u64;
             let Some(line) = bytes.strip_suffix(b"\n") else {
@@ -221,6 +257,14 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         Ok(Line { seq: head.seq, at: head.at, sha256: sha256.to_owned(), event })
     }
 
+    /// Refuses a journal with a line that nobody would have written who decided by the rules.
+    pub fn check(&self, mut fault: impl FnMut(&Line<E>) -> Option<String>) -> Result<(), JournalError> {
+        match self.lines.iter().find_map(|line| Some((line.seq, fault(line)?))) {
+            Some((line, problem)) => Err(JournalError::Refused { path: self.path.clone(), line, problem }),
+            None => Ok(()),
+        }
+    }
+
     /// The lines, oldest first.
     pub fn lines(&self) -> &[Line<E>] {
         &self.lines
@@ -271,6 +315,9 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             }
             let sha256 = sha256_hex(body.as_bytes());
             let rest = body.strip_prefix('{').unwrap_or(&body);
+            if self.n_whole_bytes + (text.len() + body.len()) as u64 > MAX_JOURNAL_BYTES - 4_096 {
+                return Err(self.failed(io::Error::new(io::ErrorKind::FileTooLarge, "the journal is full")));
+            }
             text.push_str("{\"sha256\":\"");
             text.push_str(&sha256);
             text.push_str("\",");
@@ -286,7 +333,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
 
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let is_new = self.n_whole_bytes == 0;
-        let mut file = File::options().create(true).append(true).open(&self.path)?;
+        let mut file = self.ledger.handle().own_file_to_write(&self.name, OFlags::APPEND)?;
         // Somebody who does not hold the lock may have written; then our chain would not follow.
         if file.metadata()?.len() != self.n_whole_bytes {
             return Err(io::Error::other("the journal was changed while it was being used"));
@@ -296,22 +343,23 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             drop(file.set_len(self.n_whole_bytes));
             return Err(error);
         }
-        if is_new && let Some(directory) = self.path.parent() {
-            File::open(directory)?.sync_all()?;
+        if is_new {
+            self.ledger.handle().sync();
         }
         Ok(())
     }
 
     fn drop_torn_line(&mut self) -> Result<(), JournalError> {
         let Some(torn) = self.torn.take() else { return Ok(()) };
-        let read = fs::read(&self.path).map_err(|source| self.failed(source))?;
+        let read = self.ledger.read_up_to(&self.name, MAX_JOURNAL_BYTES);
+        let read = read.map_err(|error| self.failed(error.into()))?.unwrap_or_default();
         let whole = usize::try_from(self.n_whole_bytes).unwrap_or(usize::MAX);
         let partial = read.get(whole..).unwrap_or_default();
-        let copy = self.path.with_file_name(format!("journal.torn-{}.txt", torn.n_whole + 1));
-        write_atomic(&copy, Durability::PowerLoss, |out| out.write_all(partial))?;
-        let cut = File::options()
-            .write(true)
-            .open(&self.path)
+        let copy = format!("journal.torn-{}.txt", torn.n_whole + 1);
+        self.ledger.write(&copy, partial, Durability::PowerLoss)?;
+        let opened = self.ledger.handle().own_file_to_write(&self.name, OFlags::empty());
+        let cut = opened
+            .map_err(io::Error::from)
             .and_then(|file| file.set_len(self.n_whole_bytes).and_then(|()| file.sync_all()));
         cut.map_err(|source| self.failed(source))
     }

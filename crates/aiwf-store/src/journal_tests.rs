@@ -1,5 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests damage journals")]
 
+use std::fs;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -20,7 +22,7 @@ impl World {
     }
 
     fn open(&self) -> Result<Events, JournalError> {
-        Events::open(&self.path())
+        Events::open_path(&self.path())
     }
 
     fn append(&self, names: &[&str]) {
@@ -106,10 +108,17 @@ fn a_journal_that_grew_under_our_hands_is_not_appended_to() {
 mod properties {
     use super::*;
 
+    /// Reads bytes as a journal; the directory it would be in is never looked at.
+    fn read(bytes: &[u8]) -> Result<Events, JournalError> {
+        static HERE: std::sync::LazyLock<Arc<LedgerDir>> =
+            std::sync::LazyLock::new(|| Arc::new(LedgerDir::at(Path::new(".")).unwrap()));
+        Events::read(Arc::clone(&HERE), JOURNAL, bytes)
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused_and_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-            drop(Events::read(Path::new("journal.jsonl"), &bytes));
+            drop(read(&bytes));
         }
     }
 
@@ -126,7 +135,7 @@ mod properties {
             let position = position.index(WHOLE.len());
             let mut bytes = WHOLE.clone();
             bytes[position] = byte;
-            let is_whole = Events::read(Path::new("journal.jsonl"), &bytes)
+            let is_whole = read(&bytes)
                 .is_ok_and(|journal| journal.lines().len() == 2 && journal.torn().is_none());
             prop_assert_eq!(is_whole, WHOLE[position] == byte, "at {}", position);
         }
@@ -137,7 +146,7 @@ mod properties {
         for position in 0..WHOLE.len() {
             let mut bytes = WHOLE.clone();
             bytes[position] ^= 1;
-            let is_whole = Events::read(Path::new("journal.jsonl"), &bytes)
+            let is_whole = read(&bytes)
                 .is_ok_and(|journal| journal.lines().len() == 2 && journal.torn().is_none());
             assert!(!is_whole, "at {position}");
         }

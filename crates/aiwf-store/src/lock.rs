@@ -7,6 +7,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::OFlags;
+
+use crate::confined::{is_unsafe, remove_hint};
+use crate::ledger_dir::LedgerDir;
+
 /// How often the lock is tried for before it counts as taken, and how long between.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(4);
@@ -39,13 +44,17 @@ impl LockError {
     pub fn hint(&self) -> String {
         match self {
             Self::Taken => "wait until it is done, then run this again; nothing was changed".to_owned(),
+            Self::Unusable { path, source } if is_unsafe(source) => remove_hint(path),
             Self::Unusable { path, .. } => format!("check the rights of `{}`", path.display()),
         }
     }
 }
 
+/// The lock file of a session, of a run, and of the place where they are.
+const LOCK: &str = ".lock";
+
 impl Lock {
-    /// Takes the lock, after whoever has it.
+    /// Takes the lock of a file outside of projects, after whoever has it.
     pub fn wait(path: &Path) -> Result<Self, LockError> {
         let unusable = |source| LockError::Unusable { path: path.to_owned(), source };
         let file = File::options().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
@@ -53,10 +62,16 @@ impl Lock {
         Ok(Self { _file: file })
     }
 
-    /// Takes the lock, or says at once that somebody has it.
-    pub fn take(path: &Path) -> Result<Self, LockError> {
-        let unusable = |source| LockError::Unusable { path: path.to_owned(), source };
-        let file = File::options().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
+    /// Takes the lock of a place where sessions or runs are, after whoever has it.
+    pub fn wait_in(ledger: &LedgerDir) -> Result<Self, LockError> {
+        let file = open(ledger)?;
+        file.lock().map_err(|source| unusable(ledger, source))?;
+        Ok(Self { _file: file })
+    }
+
+    /// Takes the lock of a session or run, or says at once that somebody has it.
+    pub fn take(ledger: &LedgerDir) -> Result<Self, LockError> {
+        let file = open(ledger)?;
         let mut n_tries = 1;
         loop {
             match file.try_lock() {
@@ -67,16 +82,25 @@ impl Lock {
                     std::thread::sleep(PAUSE);
                 }
                 Err(TryLockError::WouldBlock) => return Err(LockError::Taken),
-                Err(TryLockError::Error(source)) => return Err(unusable(source)),
+                Err(TryLockError::Error(source)) => return Err(unusable(ledger, source)),
             }
         }
     }
 
     /// Whether somebody has it now; nothing is waited for and nothing is made.
-    pub fn is_taken(path: &Path) -> bool {
-        let Ok(file) = File::open(path) else { return false };
+    pub fn is_taken(ledger: &LedgerDir) -> bool {
+        let Ok(file) = ledger.handle().own_file(LOCK) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
+}
+
+fn open(ledger: &LedgerDir) -> Result<File, LockError> {
+    let opened = ledger.handle().own_file_to_write(LOCK, OFlags::empty());
+    opened.map_err(|error| unusable(ledger, error.into()))
+}
+
+fn unusable(ledger: &LedgerDir, source: io::Error) -> LockError {
+    LockError::Unusable { path: ledger.path().join(LOCK), source }
 }
 
 #[cfg(test)]
@@ -86,12 +110,13 @@ mod tests {
     #[test]
     fn the_second_one_is_refused_until_the_first_lets_go() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("lock");
-        let first = Lock::take(&path).unwrap();
-        assert!(matches!(Lock::take(&path), Err(LockError::Taken)));
-        assert!(Lock::is_taken(&path));
+        let ledger = LedgerDir::at(directory.path()).unwrap();
+        assert!(!Lock::is_taken(&ledger));
+        let first = Lock::take(&ledger).unwrap();
+        assert!(matches!(Lock::take(&ledger), Err(LockError::Taken)));
+        assert!(Lock::is_taken(&ledger));
         drop(first);
-        assert!(!Lock::is_taken(&path) && !Lock::is_taken(&directory.path().join("none")));
-        Lock::take(&path).unwrap();
+        assert!(!Lock::is_taken(&ledger));
+        Lock::take(&ledger).unwrap();
     }
 }

@@ -26,7 +26,7 @@ pub fn name_fault(part: &str) -> Option<&'static str> {
     if part.contains(':') {
         return Some("holds a colon, which names a drive or a stream on some systems");
     }
-    let plain: String = part.nfkc().collect();
+    let plain: String = if part.is_ascii() { part.to_owned() } else { part.nfkc().collect() };
     let is_look_alike =
         |c: char| matches!(c, '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{2216}' | '\u{29f5}' | '\u{29f9}');
     if plain.contains(['/', '\\', ':', '\0']) || plain.chars().any(is_look_alike) {
@@ -68,6 +68,9 @@ pub fn is_unseen(c: char) -> bool {
 
 /// A name as the most forgiving file system sees it: composed, in one case, without what leaves no mark.
 pub fn folded(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase().trim_end_matches([' ', '.']).to_owned();
+    }
     let lower: String = name.nfkc().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase).collect();
     // Upper and lower again: `ß` and `ſ` have one upper case, and the dotless i must not stay apart.
     let upper: String = lower.chars().flat_map(char::to_uppercase).collect();

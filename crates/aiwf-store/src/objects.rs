@@ -3,10 +3,13 @@
 use std::fs;
 use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::atomic::{StoreError, create_dir, sync_names, write_unsettled};
+use crate::atomic::{StoreError, create_dir};
+use crate::confined::ConfinedError;
+use crate::ledger_dir::LedgerDir;
 
 /// SHA-256 of bytes, in lower-case hex.
 pub fn sha256_hex(bytes: &[u8]) -> String {
@@ -18,7 +21,12 @@ pub fn sha256_file(path: &Path) -> io::Result<String> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    let mut reader = io::BufReader::with_capacity(64 * 1024, fs::File::open(path)?);
+    sha256_of(crate::confined::open_regular(path)?)
+}
+
+/// SHA-256 of what is left of a file.
+pub(crate) fn sha256_of(file: fs::File) -> io::Result<String> {
+    let mut reader = io::BufReader::with_capacity(64 * 1024, file);
     let mut hasher = Sha256::new();
     loop {
         let bytes = reader.fill_buf()?;
@@ -37,20 +45,34 @@ pub fn hex(bytes: &[u8]) -> String {
     halves.filter_map(|half| char::from_digit(half.into(), 16)).collect()
 }
 
-/// A directory of bytes by their hash.
+/// The bytes that a session or run keeps by their hash, in `objects/`.
 #[derive(Clone, Debug)]
 pub struct Objects {
-    directory: PathBuf,
+    ledger: Arc<LedgerDir>,
+    name: String,
 }
 
+/// Where they are, relative to the session or run.
+const DIRECTORY: &str = "objects";
+
 impl Objects {
-    /// The objects in a directory; it is created when the first one is kept.
-    pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into() }
+    /// The bytes of a session or run; their directory is created when the first one is kept.
+    pub fn of(ledger: Arc<LedgerDir>) -> Self {
+        Self { ledger, name: DIRECTORY.to_owned() }
     }
 
-    fn path(&self, sha256: &str) -> PathBuf {
-        self.directory.join(sha256)
+    /// The bytes in a directory of the engine's choice; the one above it is created.
+    pub fn in_directory(directory: &Path) -> Result<Self, StoreError> {
+        let above = directory.parent().unwrap_or(Path::new("."));
+        create_dir(above)?;
+        let failed = |source| StoreError { path: directory.to_owned(), source };
+        let ledger = LedgerDir::at(above).map_err(|error| failed(error.into()))?;
+        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { ledger: Arc::new(ledger), name })
+    }
+
+    fn path(&self, sha256: &str) -> String {
+        format!("{}/{sha256}", self.name)
     }
 
     /// Keeps bytes; the same bytes are kept once.
@@ -60,20 +82,25 @@ impl Objects {
 
     /// Keeps several, and makes their names safe together; the hashes are in the order given.
     pub fn keep_all<'b>(&self, all: impl IntoIterator<Item = &'b [u8]>) -> Result<Vec<String>, StoreError> {
-        let mut is_new = false;
+        let failed = |source| StoreError { path: self.directory(), source };
         let mut hashes = Vec::new();
+        let mut opened = None;
         for bytes in all {
             let sha256 = sha256_hex(bytes);
-            let path = self.path(&sha256);
-            if !path.is_file() {
-                create_dir(&self.directory)?;
-                write_unsettled(&path, bytes)?;
-                is_new = true;
+            if !matches!(self.get(&sha256), Ok(Some(_))) {
+                let directory = match opened.take() {
+                    Some(directory) => directory,
+                    None => {
+                        self.ledger.create_directories(&self.name).map_err(|error| failed(error.into()))?
+                    }
+                };
+                directory.write_unsettled(&sha256, bytes).map_err(|error| failed(error.into()))?;
+                opened = Some(directory);
             }
             hashes.push(sha256);
         }
-        if is_new {
-            sync_names(&self.directory);
+        if let Some(directory) = opened {
+            directory.sync();
         }
         Ok(hashes)
     }
@@ -84,28 +111,39 @@ impl Objects {
         if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
         }
-        match fs::read(self.path(sha256)) {
-            Ok(bytes) => Ok((sha256_hex(&bytes) == sha256).then_some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let bytes = self.ledger.read(&self.path(sha256))?;
+        Ok(bytes.filter(|bytes| sha256_hex(bytes) == sha256))
+    }
+
+    /// The names in the directory that are not the hash of what they hold.
+    pub fn damaged(&self) -> Result<Vec<String>, ConfinedError> {
+        let entries = match self.ledger.directory(&self.name) {
+            Ok(directory) => directory.entries()?,
+            Err(ConfinedError::Missing) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let names = entries.into_iter().map(|entry| entry.name).filter(|name| !name.starts_with(".tmp-"));
+        Ok(names
+            .filter(|name| self.ledger.sha256(&self.path(name)).ok().flatten().as_ref() != Some(name))
+            .collect())
     }
 
     /// Where they are.
-    pub fn directory(&self) -> &Path {
-        &self.directory
+    pub fn directory(&self) -> PathBuf {
+        self.ledger.path().join(&self.name)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::atomic::{Durability, write_atomic};
+    use crate::atomic::Durability;
 
     #[test]
     fn several_are_kept_at_once_and_each_only_once() {
         let directory = tempfile::tempdir().unwrap();
-        let objects = Objects::in_directory(directory.path().join("objects"));
+        let ledger = Arc::new(LedgerDir::at(directory.path()).unwrap());
+        let objects = Objects::of(Arc::clone(&ledger));
         let plan = objects.keep(b"plan").unwrap();
         let hashes = objects.keep_all([b"code".as_slice(), b"plan", b"code"]).unwrap();
         assert_eq!(hashes, [sha256_hex(b"code"), plan, sha256_hex(b"code")]);
@@ -117,12 +155,16 @@ mod tests {
     #[test]
     fn bytes_come_back_by_their_hash_and_damaged_ones_do_not() {
         let directory = tempfile::tempdir().unwrap();
-        let objects = Objects::in_directory(directory.path().join("objects"));
+        let ledger = Arc::new(LedgerDir::at(directory.path()).unwrap());
+        let objects = Objects::of(Arc::clone(&ledger));
         let sha256 = objects.keep(b"plan").unwrap();
         assert_eq!(objects.keep(b"plan").unwrap(), sha256);
         assert_eq!(objects.get(&sha256).unwrap(), Some(b"plan".to_vec()));
-        write_atomic(&objects.path(&sha256), Durability::Process, |out| out.write_all(b"other")).unwrap();
+        ledger.write(&objects.path(&sha256), b"other", Durability::Process).unwrap();
         assert_eq!(objects.get(&sha256).unwrap(), None);
+        assert_eq!(objects.damaged().unwrap(), [sha256.as_str()]);
+        assert_eq!(objects.keep(b"plan").unwrap(), sha256);
+        assert_eq!(objects.damaged().unwrap(), Vec::<String>::new());
         assert_eq!(objects.get("../../etc/passwd").unwrap(), None);
     }
 }

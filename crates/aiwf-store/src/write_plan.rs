@@ -4,14 +4,12 @@
 //! file name or a relative path; it cannot leave the directory, be in `.git` or `.aiwf`, or take
 //! the place of another.
 
-#![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
-
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write as _;
 use std::path::Path;
 
-use crate::atomic::{StoreError, remove_any};
+use crate::atomic::{StoreError, create_dir};
+use crate::confined::{ConfinedDir, ConfinedError};
 use crate::name::{folded, is_reserved_dir, name_fault};
 use crate::objects::sha256_hex;
 
@@ -51,19 +49,20 @@ impl WritePlan {
                 problem(fault);
                 continue;
             }
-            match by_fold.get(&folded(&path)) {
+            let fold = folded_path(&path);
+            match by_fold.get(&fold) {
                 Some(earlier) if *earlier == path => problem("is there twice"),
                 Some(earlier) => problem(&format!("differs from `{earlier}` only in case")),
                 None => {
-                    by_fold.insert(folded(&path), path.clone());
+                    by_fold.insert(fold, path.clone());
                     checked.insert(path, content);
                 }
             }
         }
-        for path in checked.keys() {
-            for (position, _) in path.match_indices('/') {
-                let above = path.get(..position).unwrap_or_default();
-                if let Some(file) = by_fold.get(&folded(above)) {
+        for (fold, path) in &by_fold {
+            // The beginnings of a folded path are folded already.
+            for (position, _) in fold.match_indices('/') {
+                if let Some(file) = fold.get(..position).and_then(|above| by_fold.get(above)) {
                     problems.push(PlanProblem {
                         path: path.clone(),
                         problem: format!("needs a directory where `{file}` is a file"),
@@ -86,51 +85,69 @@ impl WritePlan {
 
     /// Writes every file into a new directory and moves it into place: all of them, or none.
     ///
-    /// `temporary` lies beside `target`; what an earlier attempt left there is removed. A `target` that exists is
-    /// replaced: the caller has made sure that it holds nothing of a person. It is moved aside first, so that nobody
-    /// ever finds half of it.
-    pub fn write(&self, temporary: &Path, target: &Path) -> Result<(), StoreError> {
-        let mut aside = temporary.as_os_str().to_owned();
-        aside.push(".old");
-        let written = self.write_new(temporary).and_then(|()| replace(temporary, target, Path::new(&aside)));
-        written.map_err(|source| {
-            drop(remove_any(temporary));
-            StoreError { path: target.to_owned(), source }
-        })
+    /// `temporary` and `target` are names in `parent`; what an earlier attempt left there is removed. A `target` that
+    /// exists is replaced: the caller has made sure that it holds nothing of a person. It is moved aside first, so that
+    /// nobody ever finds half of it. No link is followed on the way.
+    pub fn write_in(&self, parent: &ConfinedDir, temporary: &str, target: &str) -> Result<(), ConfinedError> {
+        let aside = format!("{temporary}.old");
+        let written =
+            self.write_new(parent, temporary).and_then(|()| replace(parent, temporary, target, &aside));
+        written.inspect_err(|_| drop(parent.remove(temporary)))
     }
 
-    fn write_new(&self, directory: &Path) -> io::Result<()> {
-        remove_any(directory)?;
-        fs::create_dir_all(directory)?;
-        for (name, content) in &self.files {
-            let path = directory.join(name);
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            let mut file = File::options().write(true).create_new(true).open(&path)?;
+    /// The same for a directory of the engine's choice, by its path.
+    pub fn write(&self, temporary: &Path, target: &Path) -> Result<(), StoreError> {
+        let name =
+            |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let parent = target.parent().unwrap_or(Path::new("."));
+        let written = create_dir(parent).map_err(|error| error.source).and_then(|()| {
+            let parent = ConfinedDir::open(parent)?;
+            Ok(self.write_in(&parent, &name(temporary), &name(target))?)
+        });
+        written.map_err(|source| StoreError { path: target.to_owned(), source })
+    }
+
+    fn write_new(&self, parent: &ConfinedDir, temporary: &str) -> Result<(), ConfinedError> {
+        parent.remove(temporary)?;
+        let root = parent.create_directory(temporary)?;
+        // Files come sorted, so those of one directory follow each other.
+        let mut last: Option<(&str, ConfinedDir)> = None;
+        for (path, content) in &self.files {
+            let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+            let directory = match last.take() {
+                Some((known, directory)) if known == above => directory,
+                _ if above.is_empty() => root.same()?,
+                _ => above
+                    .split('/')
+                    .try_fold(root.same()?, |directory, part| directory.create_directory(part))?,
+            };
+            let mut file = directory.create_file(name)?;
             file.write_all(content)?;
             file.sync_all()?;
+            last = Some((above, directory));
         }
-        File::open(directory)?.sync_all()
+        root.sync();
+        Ok(())
     }
 }
 
 /// Gives `new` the name `target`; what has that name is moved aside, and back when that does not work.
-fn replace(new: &Path, target: &Path, aside: &Path) -> io::Result<()> {
-    remove_any(aside)?;
-    match fs::rename(target, aside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+fn replace(parent: &ConfinedDir, new: &str, target: &str, aside: &str) -> Result<(), ConfinedError> {
+    parent.remove(aside)?;
+    match parent.rename(target, parent, aside) {
+        Ok(()) | Err(ConfinedError::Missing) => {}
+        Err(error) => return Err(error),
     }
-    fs::rename(new, target).inspect_err(|_| drop(fs::rename(aside, target)))?;
-    sync_above(target)?;
+    parent.rename(new, parent, target).inspect_err(|_| drop(parent.rename(aside, parent, target)))?;
+    parent.sync();
     // What is left of the old one bears a temporary name: it is in nobody's way.
-    drop(remove_any(aside));
+    drop(parent.remove(aside));
     Ok(())
 }
 
-fn sync_above(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+/// A path as the most forgiving file system sees it.
+fn folded_path(path: &str) -> String {
+    path.split('/').map(folded).collect::<Vec<_>>().join("/")
 }
 
 fn fault(path: &str) -> Option<&'static str> {

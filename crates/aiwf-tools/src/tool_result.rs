@@ -79,13 +79,13 @@ impl ToolResult {
         let structured_bytes = structured.as_ref().map_or(0, |value| value.to_string().len());
         let is_structured_cut = structured_bytes > max_bytes;
         let holds_data = attachments.iter().any(|attachment| attachment.kind != "resource_link");
-        let objects = Objects::in_directory(cap.results.path);
+        let keep = |bytes: &[u8]| Objects::in_directory(cap.results.path)?.keep(bytes);
         // Text for whoever reads on; everything as it came when there is more than text.
         let kept = if holds_data || is_structured_cut {
             // Invariant: every key is a string, which is all that can be wrong with a value.
-            Some(objects.keep(&serde_json::to_vec(result).unwrap_or_default())?)
+            Some(keep(&serde_json::to_vec(result).unwrap_or_default())?)
         } else if is_cut {
-            Some(objects.keep(whole.as_bytes())?)
+            Some(keep(whole.as_bytes())?)
         } else {
             None
         };

@@ -210,7 +210,16 @@ fn session_errors() -> Vec<Sample> {
         }],
         NoPlace => [SessionError::NoPlace { problems: texts(["`App.java` has no `package` line"]) }],
         LinkInTheWay => [SessionError::LinkInTheWay { path: text("src/link") }],
-        LinkInSession => [SessionError::LinkInSession { path: text(".aiwf/sessions/x/code") }],
+        ReservedTarget => [SessionError::ReservedTarget { path: text(".git/hooks/pre-commit") }],
+        TargetChanged => [SessionError::TargetChanged { path: text("src/lib.rs") }],
+        ApplyElsewhere => [SessionError::ApplyElsewhere {
+            id: text("20260102-030405-0001"),
+            path: text("/srv/out/a.rs"),
+        }],
+        UnsafeFile => [SessionError::UnsafeFile {
+            path: text(".aiwf/sessions/x/code"),
+            problem: text("it is a link, or behind one"),
+        }],
         RecordingPlace => [SessionError::RecordingPlace { path: text(".aiwf/sessions") }],
         SendFailed => [SessionError::SendFailed {
             error: AskError::Cut {
@@ -577,6 +586,7 @@ fn templates_not_found() -> Vec<Sample> {
 
 fn config_errors() -> Vec<Sample> {
     every_variant!(ConfigError, Failure::from, {
+        PathNotUtf8 => [ConfigError::PathNotUtf8 { path: PathBuf::from("/home/ann/caf\u{fffd}") }],
         NoProjectDir => [ConfigError::NoProjectDir { path: PathBuf::from("/home/me/ap") }],
         Unreadable => [ConfigError::Unreadable { file: ConfigFile::User, source: denied() }],
         NotAFile => [ConfigError::NotAFile { file: ConfigFile::Project }],
@@ -727,6 +737,11 @@ fn journal_errors() -> Vec<Sample> {
             JournalError::Changed { path: path(), line: 2, problem: text("it is not JSON") },
             JournalError::Changed { path: path(), line: 1, problem: text("it is not JSON") },
         ],
+        Refused => [JournalError::Refused {
+            path: path(),
+            line: 7,
+            problem: text("it names the path `../../.netrc`, which leaves the session"),
+        }],
         Short => [JournalError::Short { path: path(), found: 812, expected: 14_723 }],
         TooNew => [JournalError::TooNew { path: path(), line: 7, found: 9 }],
         Store => [JournalError::Store(store_error())],

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use aiwf_config::Flags;
 use aiwf_package::{Package, RunIdentity, initial_state};
-use aiwf_store::{Durability, Lock, create_dir, write_atomic};
+use aiwf_store::{Durability, Lock, create_dir};
 
-use super::directory::{RunDirectory, runs_root};
+use super::directory::{RunDirectory, STATE, create_place};
 use super::event::{RunEvent, RunKind, RunPackage, RunSetup};
 use super::{Run, refuse_provider};
 use crate::run_error::RunError;
-use crate::session::remove_temporary;
 use crate::{Engine, clock, providers};
 
 /// A run that is to begin.
@@ -138,21 +137,21 @@ impl Engine {
         kind: RunKind,
         beginning: impl FnOnce(&str) -> Result<Beginning, RunError>,
     ) -> Result<Run<'_>, RunError> {
-        let root = runs_root(self.settings());
-        create_dir(&root)?;
+        let place = create_place(self.settings())?;
         // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
-        let lock = Lock::wait(&root.join(".lock"))?;
-        remove_temporary(&root);
+        let lock = Lock::wait_in(&place)?;
+        place.remove_leftovers();
         let directory = RunDirectory::fresh(self.settings(), kind);
         let unfinished = directory.unfinished();
         let made = beginning(&directory.id).and_then(|beginning| {
+            place.create(&unfinished.name()).map_err(|error| unfinished.unusable("", error))?;
             fill(&unfinished, beginning)?;
             // From here on there is a run; before, there was nothing.
-            Ok(aiwf_store::move_to(&unfinished.path, &directory.path)?)
+            Ok(place.rename(&unfinished.name(), &directory.id)?)
         });
         if let Err(error) = made {
             // The error is what matters; what is left is removed by the next one that begins.
-            drop(aiwf_store::remove(&unfinished.path));
+            drop(place.remove(&unfinished.name()));
             return Err(error);
         }
         drop(lock);
@@ -170,10 +169,11 @@ pub(super) struct Beginning {
 
 fn fill(directory: &RunDirectory, beginning: Beginning) -> Result<(), RunError> {
     let Beginning { mut setup, state, history } = beginning;
-    create_dir(&directory.logs_dir())?;
+    let ledger = directory.ledger()?;
+    ledger.create_directories("state/logs").map_err(|error| directory.unusable("state/logs", error))?;
     if let Some(state) = state {
-        setup.state_sha256 = Some(directory.objects().keep(state.as_bytes())?);
-        write_atomic(&directory.state_path(), Durability::PowerLoss, |out| out.write_all(state.as_bytes()))?;
+        setup.state_sha256 = Some(directory.objects()?.keep(state.as_bytes())?);
+        ledger.write(STATE, state.as_bytes(), Durability::PowerLoss)?;
     }
     let mut events = vec![RunEvent::RunCreated { setup: Box::new(setup) }];
     events.extend(history);

@@ -4,15 +4,14 @@
 //! announced first, with the hashes before and after and the new bytes kept, so whatever a crash leaves is one of the two.
 
 use std::cell::RefCell;
-use std::fs::Metadata;
 use std::path::Path;
 use std::rc::Rc;
 
 use aiwf_package::{Conditions, Graph, Package, State, Workflow, is_complete};
-use aiwf_store::{Durability, Journal, Lock, LockError, Objects, move_to, sha256_hex, write_atomic};
+use aiwf_store::{Durability, Journal, Lock, LockError, Objects, sha256_hex};
 use aiwf_tools::sandbox::{ErrorCode, ToolError};
 
-use super::directory::{RunDirectory, remove_leftovers};
+use super::directory::{RunDirectory, STATE};
 use super::event::{RunEvent, RunSetup, StateWriter};
 use super::exec_log;
 use super::record::Record;
@@ -44,14 +43,16 @@ pub(crate) struct Desk {
 impl Desk {
     /// Takes the lock, reads the journal, and removes what a crash left half done.
     pub(crate) fn open(directory: RunDirectory) -> Result<Self, RunError> {
-        let lock = Lock::take(&directory.lock_path()).map_err(|error| match error {
+        let lock = Lock::take(directory.ledger()?.as_ref()).map_err(|error| match error {
             LockError::Taken => RunError::Busy { run_id: directory.id.clone() },
             LockError::Unusable { .. } => error.into(),
         })?;
         let mut desk = Self::read(directory)?;
         desk.lock = Some(lock);
-        remove_leftovers(&desk.directory.path);
-        if crate::read::is_link(&desk.directory.state_dir()) {
+        let ledger = desk.directory.ledger()?;
+        ledger.remove_leftovers_below();
+        ledger.remove_leftovers_in("state/logs");
+        if ledger.refuse_links("state").is_err() {
             // Nothing is written through a link; who goes on is refused, who goes back has it moved away.
             return Ok(desk);
         }
@@ -68,7 +69,7 @@ impl Desk {
         let mut desk = Self::read(directory.clone())?;
         for _ in 0..MAX_LOOKS {
             // Journal and state file are not read at the same moment.
-            if desk.refuse_changed_state().is_ok() || !Lock::is_taken(&directory.lock_path()) {
+            if desk.refuse_changed_state().is_ok() || !Lock::is_taken(directory.ledger()?.as_ref()) {
                 break;
             }
             desk = Self::read(directory.clone())?;
@@ -83,7 +84,7 @@ impl Desk {
             return Err(RunError::Empty { run_id: directory.id });
         }
         Ok(Self {
-            objects: directory.objects(),
+            objects: directory.objects()?,
             directory,
             record,
             journal,
@@ -178,7 +179,7 @@ impl Desk {
 
     /// Refuses a state file that the journal has not seen.
     pub(crate) fn refuse_changed_state(&self) -> Result<(), RunError> {
-        if crate::read::is_link(&self.directory.state_dir()) {
+        if self.directory.ledger()?.refuse_links("state").is_err() {
             return Err(self.state_changed("behind a link"));
         }
         if self.record.state.is_none() {
@@ -195,11 +196,9 @@ impl Desk {
         match self.refuse_changed_state() {
             Ok(()) => self.state_text(),
             Err(RunError::StateChanged { .. }) => {
-                if let Ok(found) = std::fs::read(self.directory.state_path()) {
+                if let Some(found) = self.directory.read(STATE) {
                     let name = format!("state-refused-{}.md", short(&sha256_hex(&found)));
-                    write_atomic(&self.directory.path.join(name), Durability::PowerLoss, |out| {
-                        out.write_all(&found)
-                    })?;
+                    self.directory.ledger()?.write(&name, &found, Durability::PowerLoss)?;
                 }
                 let lost = || RunError::StateLost { run_id: self.directory.id.clone() };
                 let kept = |sha256: &String| self.objects.get(sha256).ok().flatten();
@@ -233,22 +232,21 @@ impl Desk {
     }
 
     fn put_state(&self, bytes: &[u8]) -> Result<(), RunError> {
-        Ok(write_atomic(&self.directory.state_path(), Durability::PowerLoss, |out| out.write_all(bytes))?)
+        Ok(self.directory.ledger()?.write(STATE, bytes, Durability::PowerLoss)?)
     }
 
     /// Moves away what stands in the place of the state directory or the state file and is none; a link is never
     /// written through.
     pub(crate) fn clear_state_place(&self) -> Result<(), RunError> {
-        let (directory, file) = (self.directory.state_dir(), self.directory.state_path());
-        let is_other = |path: &Path, is_ours: fn(&Metadata) -> bool| {
-            path.symlink_metadata().is_ok_and(|metadata| !is_ours(&metadata))
-        };
-        let refused = |number: u32| self.directory.path.join(format!("state-refused-{number}"));
-        if is_other(&directory, Metadata::is_dir) {
-            move_to(&directory, &free_path(refused))?;
+        let ledger = self.directory.ledger()?;
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let refused =
+            || name(&free_path(|number| self.directory.path.join(format!("state-refused-{number}"))));
+        if ledger.exists("state") && ledger.directory("state").is_err() {
+            ledger.rename("state", &refused())?;
         }
-        if is_other(&file, Metadata::is_file) {
-            move_to(&file, &free_path(refused))?;
+        if ledger.exists(STATE) && !ledger.is_file(STATE) {
+            ledger.rename(STATE, &refused())?;
         }
         exec_log::repair(&self.directory, self.journal.lines())
     }
@@ -305,11 +303,7 @@ impl StateDesk for Desk {
 
 /// The text of a state file; nothing when it is none that we would have written.
 pub(crate) fn read_state(directory: &RunDirectory) -> Option<String> {
-    let path = directory.state_path();
-    if crate::read::is_link(&path) || crate::read::is_link(&directory.state_dir()) {
-        return None;
-    }
-    crate::read::read_text(&path).ok()
+    String::from_utf8(directory.read(STATE)?).ok()
 }
 
 pub(crate) fn short(sha256: &str) -> &str {

@@ -1,24 +1,39 @@
 //! Where runs live, what they are called, and how one is found by a part of its name.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use aiwf_config::Settings;
-use aiwf_store::{Journal, Objects};
+use aiwf_store::{ConfinedError, Journal, LedgerDir, Line, Objects};
 
 use super::event::{RunEvent, RunKind};
 use crate::run_error::RunError;
-use crate::session::{Meant, is_one_in, is_temporary, meant_by, names_in, new_id};
+use crate::session::{Meant, is_one_in, meant_by, names_in, new_id, other_name};
+use crate::session_error::SessionError;
 
 /// A run's directory and the files in it.
 #[derive(Clone, Debug)]
 pub(crate) struct RunDirectory {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
+    project_root: PathBuf,
+    /// Its handle, once it was opened; every file of the engine in it is opened from there.
+    ledger: OnceLock<Arc<LedgerDir>>,
 }
+
+/// Where runs are, relative to the project.
+const PLACE: &str = ".aiwf/runs";
+/// The state file, relative to the run.
+pub(crate) const STATE: &str = "state/workflow.md";
 
 impl RunDirectory {
     pub(crate) fn new(settings: &Settings, id: &str) -> Self {
-        Self { id: id.to_owned(), path: runs_root(settings).join(id) }
+        Self {
+            id: id.to_owned(),
+            path: runs_root(settings).join(id),
+            project_root: settings.project_root.clone(),
+            ledger: OnceLock::new(),
+        }
     }
 
     /// A new one: its name sorts by time, and says what it is when it is no run.
@@ -33,20 +48,34 @@ impl RunDirectory {
 
     /// The same run while it is being created, under a name that nobody looks at.
     pub(crate) fn unfinished(&self) -> Self {
-        let name = format!(".tmp-{}", self.id);
-        Self { id: self.id.clone(), path: self.path.with_file_name(name) }
+        let path = self.path.with_file_name(format!(".tmp-{}", self.id));
+        Self { path, ledger: OnceLock::new(), ..self.clone() }
     }
 
-    pub(crate) fn lock_path(&self) -> PathBuf {
-        self.path.join(".lock")
+    /// What the directory is called: the id, unless the run is being created.
+    pub(crate) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    pub(crate) fn journal_path(&self) -> PathBuf {
-        self.path.join("journal.jsonl")
+    /// The directory by its handle.
+    pub(crate) fn ledger(&self) -> Result<Arc<LedgerDir>, RunError> {
+        if let Some(ledger) = self.ledger.get() {
+            return Ok(Arc::clone(ledger));
+        }
+        let opened = LedgerDir::open(&self.project_root, Path::new(PLACE), &self.name());
+        let ledger = Arc::new(opened.map_err(|error| self.unusable("", error))?);
+        Ok(Arc::clone(self.ledger.get_or_init(|| ledger)))
     }
 
-    pub(crate) fn snapshot_path(&self) -> PathBuf {
-        self.path.join("run.json")
+    /// The bytes of a file; nothing when there is none that can be used.
+    pub(crate) fn read(&self, relative: &str) -> Option<Vec<u8>> {
+        self.ledger().ok()?.read(relative).ok().flatten()
+    }
+
+    /// Why a file is not used.
+    pub(crate) fn unusable(&self, relative: &str, error: ConfinedError) -> RunError {
+        let path = self.shown(relative);
+        SessionError::UnsafeFile { path, problem: error.to_string() }.into()
     }
 
     /// What the model sees as `@state`.
@@ -54,20 +83,8 @@ impl RunDirectory {
         self.path.join("state")
     }
 
-    pub(crate) fn state_path(&self) -> PathBuf {
-        self.state_dir().join("workflow.md")
-    }
-
-    pub(crate) fn logs_dir(&self) -> PathBuf {
-        self.state_dir().join("logs")
-    }
-
-    pub(crate) fn exec_log_path(&self) -> PathBuf {
-        self.logs_dir().join("execution.jsonl")
-    }
-
-    pub(crate) fn objects(&self) -> Objects {
-        Objects::in_directory(self.path.join("objects"))
+    pub(crate) fn objects(&self) -> Result<Objects, RunError> {
+        Ok(Objects::of(self.ledger()?))
     }
 
     /// A path of the run as a person in the project's root sees it.
@@ -76,13 +93,34 @@ impl RunDirectory {
         format!(".aiwf/runs/{}{relative}", self.id)
     }
 
+    /// Whether the journal in the directory is that of a run with another name.
+    fn is_of_another(&self) -> bool {
+        let journal = self.ledger().ok().and_then(|ledger| Journal::<RunEvent>::open(&ledger).ok());
+        let first = journal.as_ref().and_then(|journal| journal.lines().first());
+        matches!(first.map(|line| &line.event), Some(RunEvent::RunCreated { setup }) if setup.run_id != self.id)
+    }
+
     pub(crate) fn journal(&self) -> Result<Journal<RunEvent>, RunError> {
-        Ok(Journal::open(&self.journal_path())?)
+        let journal = Journal::open(&self.ledger()?)?;
+        journal.check(|line: &Line<RunEvent>| match &line.event {
+            RunEvent::RunCreated { setup } if setup.run_id != self.id => {
+                Some(other_name(&setup.run_id, &self.id))
+            }
+            event => event.fault(),
+        })?;
+        Ok(journal)
     }
 }
 
 pub(crate) fn runs_root(settings: &Settings) -> PathBuf {
-    settings.project_dir().join("runs")
+    settings.project_root.join(PLACE)
+}
+
+/// Opens the place where runs are, and creates it when it is not there.
+pub(crate) fn create_place(settings: &Settings) -> Result<LedgerDir, RunError> {
+    LedgerDir::create_place(&settings.project_root, Path::new(PLACE)).map_err(|error| {
+        SessionError::UnsafeFile { path: PLACE.to_owned(), problem: error.to_string() }.into()
+    })
 }
 
 /// The names of all runs and conversations, sorted by time.
@@ -103,19 +141,10 @@ pub(crate) fn find(settings: &Settings, given: &str) -> Result<RunDirectory, Run
         return Ok(RunDirectory::new(settings, given));
     }
     let ids = all_ids(settings)?;
-    match meant_by(given, &ids) {
+    let is_impostor = |id: &str| RunDirectory::new(settings, id).is_of_another();
+    match meant_by(given, &ids, is_impostor) {
         Meant::One(id) => Ok(RunDirectory::new(settings, id)),
         Meant::Nothing => Err(RunError::NoRun { given: given.to_owned() }),
         Meant::Several(matching) => Err(RunError::AmbiguousRun { given: given.to_owned(), matching }),
-    }
-}
-
-/// Files that a process left half done are ours alone.
-pub(crate) fn remove_leftovers(directory: &Path) {
-    for place in [directory.to_owned(), directory.join("state"), directory.join("state/logs")] {
-        let entries = std::fs::read_dir(&place).into_iter().flatten().filter_map(Result::ok);
-        for path in entries.map(|entry| entry.path()).filter(|path| is_temporary(path)) {
-            drop(aiwf_store::remove(&path));
-        }
     }
 }

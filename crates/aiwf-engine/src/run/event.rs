@@ -304,4 +304,47 @@ impl RunEvent {
             | Self::RunCancelled { .. } => None,
         }
     }
+
+    /// What is wrong with an event that came with a checkout: a hash or a name that is none.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let hash = |sha256: &String| {
+            let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+            let is_hash = sha256.len() == 64 && sha256.bytes().all(is_hex);
+            (!is_hash).then(|| format!("it gives `{}` as a SHA-256", shown(sha256)))
+        };
+        let name = |name: &String| {
+            let is_name = !name.is_empty()
+                && name.len() <= MAX_NAME_BYTES
+                && !name.chars().any(|c| c.is_control() || matches!(c, '/' | '\\'))
+                && !matches!(name.as_str(), "." | "..");
+            (!is_name).then(|| format!("it gives `{}` as a name", shown(name)))
+        };
+        match self {
+            Self::RunCreated { setup } => {
+                let package = setup.package.as_ref().and_then(|package| hash(&package.sha256));
+                let names = [&setup.run_id, &setup.provider];
+                package
+                    .or_else(|| setup.state_sha256.as_ref().and_then(hash))
+                    .or_else(|| names.into_iter().find_map(name))
+            }
+            Self::RunAsked { provider, payload_sha256, .. } => {
+                name(provider).or_else(|| hash(payload_sha256))
+            }
+            Self::StateIntended { before, after, .. } => hash(before).or_else(|| hash(after)),
+            Self::Said { .. }
+            | Self::RunReplied { .. }
+            | Self::RunAskFailed { .. }
+            | Self::ToolRan { .. }
+            | Self::RunStopped { .. }
+            | Self::Rewound { .. }
+            | Self::RunCancelled { .. } => None,
+        }
+    }
+}
+
+/// The longest name of a run or provider.
+const MAX_NAME_BYTES: usize = 255;
+
+fn shown(text: &str) -> String {
+    text.chars().take(80).collect::<String>().escape_debug().to_string()
 }

@@ -3,12 +3,16 @@
 //! Derived from the journal and appended to after it, so that a crash in between loses nothing: what is missing is
 //! made again when the run is opened.
 
-use aiwf_store::{Durability, Line, append, write_atomic};
+use aiwf_store::{Durability, Line};
 use serde::Serialize;
 
 use super::directory::RunDirectory;
 use super::event::{RunEvent, ToolExec};
 use crate::run_error::RunError;
+
+/// Where logs are, and the log of calls, relative to the run.
+const LOGS: &str = "state/logs";
+pub(crate) const LOG: &str = "state/logs/execution.jsonl";
 
 #[derive(Serialize)]
 struct LogLine<'a> {
@@ -34,25 +38,24 @@ pub(crate) fn text(lines: &[Line<RunEvent>]) -> Vec<u8> {
 /// Adds a call to the log.
 pub(crate) fn append_line(directory: &RunDirectory, line: &Line<RunEvent>) -> Result<(), RunError> {
     match log_line(line) {
-        Some(text) => Ok(append(&directory.exec_log_path(), &text)?),
+        Some(text) => Ok(directory.ledger()?.append(LOG, &text)?),
         None => Ok(()),
     }
 }
 
 /// Makes the log anew when it is not what the journal says.
 pub(crate) fn repair(directory: &RunDirectory, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
-    let path = directory.exec_log_path();
-    if crate::read::is_link(&directory.logs_dir()) {
-        aiwf_store::remove(&directory.logs_dir())?;
-    }
+    let ledger = directory.ledger()?;
     let wanted = text(lines);
-    let found = if crate::read::is_link(&path) { None } else { std::fs::read(&path).ok() };
-    if found.as_ref() == Some(&wanted) {
+    if directory.read(LOG).as_ref() == Some(&wanted) {
         return Ok(());
     }
-    aiwf_store::create_dir(&directory.logs_dir())?;
-    if crate::read::is_link(&path) {
-        aiwf_store::remove(&path)?;
+    // Whatever is in its place is no log of ours; links are removed, not followed.
+    if ledger.refuse_links(LOGS).is_err() {
+        ledger.remove(LOGS)?;
     }
-    Ok(write_atomic(&path, Durability::Process, |out| out.write_all(&wanted))?)
+    if !ledger.is_file(LOG) {
+        ledger.remove(LOG)?;
+    }
+    Ok(ledger.write(LOG, &wanted, Durability::Process)?)
 }

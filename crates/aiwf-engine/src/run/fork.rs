@@ -60,7 +60,7 @@ struct Point {
 /// When the run came to a node for the last time.
 fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
     let run_id = desk.directory.id.clone();
-    let objects = desk.directory.objects();
+    let objects = desk.directory.objects()?;
     let Some(graph) = desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
     let mut reached: Vec<String> = Vec::new();
     let mut found = None;

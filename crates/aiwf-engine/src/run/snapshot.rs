@@ -3,7 +3,7 @@
 //! Derived from the journal and written after it. One that does not fit the journal's length is not believed; then the
 //! journal is read instead.
 
-use aiwf_store::{Durability, Journal, write_atomic};
+use aiwf_store::{Durability, Journal};
 use serde::{Deserialize, Serialize};
 
 use super::desk::read_state;
@@ -13,6 +13,8 @@ use super::record::Record;
 use super::report::RunSummary;
 use crate::run_error::RunError;
 
+/// The file's name in a run.
+const SNAPSHOT: &str = "run.json";
 /// The version of the file's format.
 const VERSION: u32 = 1;
 
@@ -34,11 +36,9 @@ pub(crate) fn write(
 ) -> Result<(), RunError> {
     let summary = summarize(directory, record, journal, node);
     let snapshot = Snapshot { version: VERSION, journal_bytes: journal.n_bytes(), summary };
-    write_atomic(&directory.snapshot_path(), Durability::Process, |out| {
-        serde_json::to_writer_pretty(&mut *out, &snapshot)?;
-        out.write_all(b"\n")
-    })?;
-    Ok(())
+    let mut text = serde_json::to_vec_pretty(&snapshot).unwrap_or_default();
+    text.push(b'\n');
+    Ok(directory.ledger()?.write(SNAPSHOT, &text, Durability::Process)?)
 }
 
 fn summarize(
@@ -67,12 +67,13 @@ pub(crate) fn journal_bytes(directory: &RunDirectory) -> Option<u64> {
 }
 
 fn read(directory: &RunDirectory) -> Option<Snapshot> {
-    serde_json::from_slice(&std::fs::read(directory.snapshot_path()).ok()?).ok()
+    serde_json::from_slice(&directory.read(SNAPSHOT)?).ok()
 }
 
 /// What a list shows of a run; a journal that cannot be read is said so.
 pub(crate) fn summary(directory: &RunDirectory) -> RunSummary {
-    let journal_bytes = std::fs::metadata(directory.journal_path()).ok().map(|metadata| metadata.len());
+    let journal_bytes =
+        directory.ledger().ok().and_then(|ledger| ledger.n_bytes("journal.jsonl").ok().flatten());
     if let Some(snapshot) = read(directory)
         && snapshot.version == VERSION
         && Some(snapshot.journal_bytes) == journal_bytes

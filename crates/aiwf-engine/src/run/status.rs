@@ -35,7 +35,7 @@ impl Engine {
 
     fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
         let directory = directory::find(self.settings(), which)?;
-        let was_busy = Lock::is_taken(&directory.lock_path());
+        let was_busy = Lock::is_taken(directory.ledger()?.as_ref());
         let desk = Desk::look(&directory)?;
         let (directory, record) = (&desk.directory, &desk.record);
         let lines = desk.journal().lines().to_vec();
@@ -63,7 +63,7 @@ impl Engine {
             .zip(state.as_ref())
             .map(|(workflow, state)| workflow.graph.effective_node_id(state.current_node_id()).to_owned());
         // Before or after: who stopped in between has said so in the journal, or not yet when it was read.
-        let is_busy = was_busy || Lock::is_taken(&directory.lock_path());
+        let is_busy = was_busy || Lock::is_taken(directory.ledger()?.as_ref());
         let mut report = report_of(directory, record, node);
         report.warnings = warnings;
         let nodes = workflow.zip(state.as_ref()).map(|(workflow, state)| {

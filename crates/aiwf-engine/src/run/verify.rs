@@ -32,7 +32,7 @@ impl Engine {
     pub fn verify_run(&self, which: &str) -> Result<RunVerified, RunError> {
         let desk = Desk::look(&directory::find(self.settings(), which)?)?;
         let setup = desk.setup()?;
-        let objects = desk.directory.objects();
+        let objects = desk.directory.objects()?;
         let mut problems = Vec::new();
         if let Err(error) = desk.refuse_changed_state() {
             problems.push(error.to_string());
@@ -46,7 +46,7 @@ impl Engine {
             }
         }
         let tool_calls = lines.iter().filter(|line| matches!(line.event, RunEvent::ToolRan { .. })).count();
-        let log = std::fs::read(desk.directory.exec_log_path()).unwrap_or_default();
+        let log = desk.directory.read(super::exec_log::LOG).unwrap_or_default();
         let expected = super::exec_log::text(lines);
         if sha256_hex(&log) != sha256_hex(&expected) {
             problems.push(

@@ -4,10 +4,13 @@
 //! was there is kept. So the next command can finish what a crash left, or undo it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use aiwf_session::{AppliedFile, Command, Flow, decide};
-use aiwf_store::{Durability, sha256_hex, write_atomic};
+use aiwf_store::{
+    ConfinedDir, ConfinedError, Durability, EntryKind, LedgerDir, StoreError, is_reserved_dir, sha256_hex,
+};
 use serde::Serialize;
 
 use super::directory::{self, Which};
@@ -86,9 +89,24 @@ impl Engine {
         given: impl Into<Which<'a>>,
         options: &ApplyOptions,
     ) -> Result<ApplyReport, SessionError> {
-        let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
-        if work.state.applying.is_some() {
-            work.settle_apply()?;
+        self.apply_watched(given, options, &|_| ())
+    }
+
+    /// The same, and tells of each target right before it is written.
+    pub fn apply_watched<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+        options: &ApplyOptions,
+        watcher: &dyn Fn(&str),
+    ) -> Result<ApplyReport, SessionError> {
+        let directory = directory::find(self.settings(), given)?;
+        let mut work =
+            if options.is_dry_run { Work::look(self, directory)? } else { Work::open(self, directory)? };
+        if work.state.applying.is_some() && options.is_dry_run {
+            // What was cut short is settled before anything is copied; looking only shows what is there.
+            work.state.applying = None;
+        } else if work.state.applying.is_some() {
+            work.settle_apply(options.to.as_deref())?;
         }
         decide(&work.state, Command::IntendApply { files: Vec::new() })?;
         work.refuse_stale()?;
@@ -105,7 +123,7 @@ impl Engine {
         if !options.is_forced && report.conflicts().next().is_some() {
             return Err(SessionError::Conflicts { report: Box::new(report) });
         }
-        work.write_into_project(&planned)?;
+        work.write_into_project(&planned, options, watcher)?;
         Ok(ApplyReport { applied: true, ..report })
     }
 }
@@ -113,7 +131,8 @@ impl Engine {
 /// A file with its content and the place it goes to.
 struct Planned {
     report: ApplyFile,
-    path: PathBuf,
+    /// Where it goes, relative to the base.
+    below: String,
     content: Vec<u8>,
     before: Option<Vec<u8>>,
 }
@@ -151,19 +170,19 @@ impl Work<'_> {
             .filter(|_| is_at_home)
             .map(|file| (file.path.clone(), file.before.clone()))
             .collect();
+        let base = self.base(options.to.as_deref());
         code.into_iter()
             .zip(places)
             .map(|((name, content), path)| {
-                let base = options
-                    .to
-                    .as_ref()
-                    .map_or(settings.project_root.clone(), |to| settings.current_dir.join(to));
-                refuse_links(&base, &path)?;
-                let before = match std::fs::read(&path) {
-                    Ok(bytes) => Some(bytes),
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-                    Err(source) => return Err(EngineError::Unreadable { path, source }.into()),
-                };
+                let below = below(&base, &path)?;
+                let shown = path.strip_prefix(&settings.project_root).unwrap_or(&path);
+                let is_reserved = |part: &OsStr| part.to_str().is_none_or(is_reserved_dir);
+                // What is in the project is held to its rules, wherever `--to` leads.
+                let is_in_project = path.starts_with(&settings.project_root);
+                if below.split('/').any(is_reserved_dir) || (is_in_project && shown.iter().any(is_reserved)) {
+                    return Err(SessionError::ReservedTarget { path: shown.display().to_string() });
+                }
+                let before = read_target(&base, &below, &path)?;
                 let expected = made_from.get(&name);
                 let found = before.as_deref().map(sha256_hex);
                 let change = match &before {
@@ -179,7 +198,7 @@ impl Work<'_> {
                 let diff = unified(&target, before.as_deref(), &content);
                 let run_by = aiwf_store::run_by(&target);
                 let report = ApplyFile { name, target, change, run_by, diff };
-                Ok(Planned { report, path, content, before })
+                Ok(Planned { report, below, content, before })
             })
             .collect()
     }
@@ -199,10 +218,15 @@ impl Work<'_> {
         Err(SessionError::NoArtifact { artifact: "code".to_owned(), id: self.directory.id.clone() })
     }
 
-    fn write_into_project(&mut self, planned: &[Planned]) -> Result<(), SessionError> {
+    fn write_into_project(
+        &mut self,
+        planned: &[Planned],
+        options: &ApplyOptions,
+        watcher: &dyn Fn(&str),
+    ) -> Result<(), SessionError> {
         let changing: Vec<&Planned> =
             planned.iter().filter(|file| file.report.change != ApplyChange::Same).collect();
-        let objects = self.directory.objects();
+        let objects = self.directory.objects()?;
         let mut files = Vec::new();
         for file in &changing {
             let before = file.before.as_deref().map(|bytes| objects.keep(bytes)).transpose()?;
@@ -214,42 +238,68 @@ impl Work<'_> {
             });
         }
         self.commit(Command::IntendApply { files })?;
-        let written = changing.iter().try_for_each(|file| write_one(file));
+        let base = self.base(options.to.as_deref());
+        let written = changing.iter().try_for_each(|file| {
+            watcher(&file.report.target);
+            write_one(&base, file)
+        });
         match written {
             Ok(()) => self.commit(Command::RecordApplied),
             Err(error) => {
-                self.settle_apply()?;
+                self.settle_apply(options.to.as_deref())?;
                 Err(error)
             }
         }
     }
 
+    /// The directory that code is copied into: the project, or the one that was named.
+    fn base(&self, to: Option<&Path>) -> PathBuf {
+        let settings = self.engine.settings();
+        to.map_or_else(|| settings.project_root.clone(), |to| settings.current_dir.join(to))
+    }
+
     /// Copying is all or nothing: what is not whole is taken back.
-    pub(super) fn settle_apply(&mut self) -> Result<(), SessionError> {
+    ///
+    /// A target outside the project is touched only below a directory that this very command names: a journal may say
+    /// anything.
+    pub(super) fn settle_apply(&mut self, to: Option<&Path>) -> Result<(), SessionError> {
         let files = self.state.applying.clone().unwrap_or_default();
-        // A target is relative to the project, unless it lies elsewhere.
         let root = self.engine.settings().project_root.clone();
-        let found =
-            |file: &AppliedFile| std::fs::read(root.join(&file.target)).ok().map(|bytes| sha256_hex(&bytes));
-        for file in &files {
-            remove_leftovers(&root.join(&file.target))?;
+        let mut targets = Vec::new();
+        for file in files {
+            let path = root.join(&file.target);
+            let named = self.base(to);
+            let base = if path.starts_with(&named) { named } else { root.clone() };
+            let Ok(below) = below(&base, &path) else {
+                return Err(SessionError::ApplyElsewhere {
+                    id: self.directory.id.clone(),
+                    path: file.target.clone(),
+                });
+            };
+            targets.push(Target { base, below, file });
         }
-        if files.iter().all(|file| found(file).as_deref() == Some(file.after.as_str())) {
+        for target in &targets {
+            if let Ok((directory, _)) = target.open() {
+                remove_leftovers(&directory)?;
+            }
+        }
+        if targets.iter().all(|target| target.is_ours()) {
             return self.commit(Command::RecordApplied);
         }
-        for file in &files {
-            // Only what we wrote is taken back; what somebody changed since is theirs.
-            if found(file).as_deref() != Some(file.after.as_str()) {
-                continue;
-            }
-            let path = &root.join(&file.target);
-            match &file.before {
-                None => aiwf_store::remove(path)?,
+        let objects = self.directory.objects()?;
+        // Only what we wrote is taken back; what somebody changed since is theirs.
+        for target in targets.iter().filter(|target| target.is_ours()) {
+            let failed = |error: ConfinedError| StoreError {
+                path: target.base.join(&target.below),
+                source: error.into(),
+            };
+            let (directory, name) = target.open().map_err(failed)?;
+            match &target.file.before {
+                None => directory.remove_file(name).map_err(failed)?,
                 Some(before) => {
-                    let kept = self.directory.objects().get(before).ok().flatten();
-                    let bytes =
-                        kept.ok_or_else(|| SessionError::NothingApproved { path: file.target.clone() })?;
-                    write_atomic(path, Durability::PowerLoss, |out| out.write_all(&bytes))?;
+                    let lost = || SessionError::NothingApproved { path: target.file.target.clone() };
+                    let bytes = objects.get(before).ok().flatten().ok_or_else(lost)?;
+                    directory.write_over(name, Some(&target.file.after), &bytes).map_err(failed)?;
                 }
             }
         }
@@ -257,60 +307,107 @@ impl Work<'_> {
     }
 }
 
+/// A file that was to be put in place.
+struct Target {
+    base: PathBuf,
+    below: String,
+    file: AppliedFile,
+}
+
+impl Target {
+    fn open(&self) -> Result<(ConfinedDir, &str), ConfinedError> {
+        open_above(&self.base, &self.below)
+    }
+
+    /// Whether it holds what we were about to put there.
+    fn is_ours(&self) -> bool {
+        let found = self.open().and_then(|(directory, name)| directory.sha256(name));
+        found.ok().flatten().as_ref() == Some(&self.file.after)
+    }
+}
+
 /// Backups of one file; nobody replaces it as often.
 const MAX_BACKUPS: u32 = 1_000;
 
 /// Removes what a killed write left beside a target.
-fn remove_leftovers(target: &Path) -> Result<(), SessionError> {
-    let Some(entries) = target.parent().and_then(|parent| std::fs::read_dir(parent).ok()) else {
-        return Ok(());
-    };
-    for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-        let is_ours = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp-aiwf-"));
-        if is_ours && path.is_file() {
-            aiwf_store::remove(&path)?;
+fn remove_leftovers(directory: &ConfinedDir) -> Result<(), SessionError> {
+    let entries = directory.entries().unwrap_or_default();
+    for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
+        if entry.name.starts_with(".tmp-aiwf-") {
+            directory
+                .remove_file(&entry.name)
+                .map_err(|error| StoreError { path: PathBuf::from(&entry.name), source: error.into() })?;
         }
     }
     Ok(())
 }
 
-fn write_one(file: &Planned) -> Result<(), SessionError> {
-    if let Some(parent) = file.path.parent() {
-        aiwf_store::create_dir(parent)?;
-    }
+fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
+    let target = file.report.target.as_str();
+    let failed = |error: ConfinedError| match error {
+        ConfinedError::Changed => SessionError::TargetChanged { path: target.to_owned() },
+        error => StoreError { path: base.join(&file.below), source: error.into() }.into(),
+    };
+    aiwf_store::create_dir(base)?;
+    let (above, name) = file.below.rsplit_once('/').unwrap_or(("", &file.below));
+    let opened = LedgerDir::at(base).map_err(failed)?;
+    let made = if above.is_empty() {
+        opened.handle().same().map_err(ConfinedError::from)
+    } else {
+        opened.create_directories(above)
+    };
+    let directory = made.map_err(failed)?;
+    let before = file.before.as_deref().map(sha256_hex);
     // What a change was made from needs no backup: its bytes are kept, and it is no conflict.
-    if let Some(before) = file.before.as_ref().filter(|_| file.report.change == ApplyChange::Conflict) {
-        let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Some(bytes) = file.before.as_ref().filter(|_| file.report.change == ApplyChange::Conflict) {
         let numbered = |number: u32| match number {
-            1 => file.path.with_file_name(format!("{name}.orig")),
-            _ => file.path.with_file_name(format!("{name}.orig-{number}")),
+            1 => format!("{name}.orig"),
+            _ => format!("{name}.orig-{number}"),
         };
-        let backup = (1..=MAX_BACKUPS)
-            .map(numbered)
-            .find(|path| !path.exists())
-            .unwrap_or_else(|| numbered(MAX_BACKUPS));
-        write_atomic(&backup, Durability::PowerLoss, |out| out.write_all(before))?;
+        // A backup with these very bytes is there when a command that was cut short is run again.
+        let found = |number: u32| directory.sha256(&numbered(number));
+        let usable = |number: &u32| found(*number).is_ok_and(|found| found.is_none() || found == before);
+        let number = (1..=MAX_BACKUPS).find(usable).unwrap_or(MAX_BACKUPS);
+        if found(number).map_err(failed)? != before {
+            directory.write(&numbered(number), bytes, Durability::PowerLoss).map_err(failed)?;
+        }
     }
-    write_atomic(&file.path, Durability::PowerLoss, |out| out.write_all(&file.content))?;
-    Ok(())
+    directory.write_over(name, before.as_deref(), &file.content).map_err(failed)
 }
 
-/// A link between the base and the target could lead anywhere.
-fn refuse_links(base: &Path, path: &Path) -> Result<(), SessionError> {
-    let Ok(relative) = path.strip_prefix(base) else {
-        return Err(SessionError::LinkInTheWay { path: path.display().to_string() });
-    };
-    let mut current = base.to_owned();
-    for part in relative.components() {
-        if !matches!(part, Component::Normal(_)) {
-            return Err(SessionError::LinkInTheWay { path: path.display().to_string() });
-        }
-        current.push(part);
-        if current.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
-            return Err(SessionError::LinkInTheWay { path: current.display().to_string() });
-        }
+/// A path relative to its base; a detour on the way could lead anywhere.
+fn below(base: &Path, path: &Path) -> Result<String, SessionError> {
+    let in_the_way = || SessionError::LinkInTheWay { path: path.display().to_string() };
+    let relative = path.strip_prefix(base).map_err(|_outside| in_the_way())?;
+    let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
+    relative.to_str().filter(|_| is_plain).map(str::to_owned).ok_or_else(in_the_way)
+}
+
+/// The directory of a target by its handle, and the target's name in it; no link below the base is followed.
+fn open_above<'t>(base: &Path, below: &'t str) -> Result<(ConfinedDir, &'t str), ConfinedError> {
+    let (above, name) = below.rsplit_once('/').unwrap_or(("", below));
+    let mut parts = above.split('/').filter(|part| !part.is_empty());
+    let directory = parts.try_fold(open_base(base)?, |directory, part| directory.directory(part))?;
+    Ok((directory, name))
+}
+
+fn open_base(base: &Path) -> Result<ConfinedDir, ConfinedError> {
+    match ConfinedDir::open(base) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(ConfinedError::Missing),
+        opened => Ok(opened?),
     }
-    Ok(())
+}
+
+/// What is at a target; nothing when nothing is.
+fn read_target(base: &Path, below: &str, path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
+    let read =
+        open_above(base, below).and_then(|(directory, name)| directory.read(name, crate::read::MAX_BYTES));
+    match read {
+        Ok(bytes) => Ok(bytes),
+        Err(ConfinedError::Missing) => Ok(None),
+        Err(ConfinedError::Link) => Err(SessionError::LinkInTheWay { path: path.display().to_string() }),
+        Err(error) => Err(EngineError::Unreadable { path: path.to_owned(), source: error.into() }.into()),
+    }
 }
 
 /// The difference between what is there and what comes, as a unified diff.

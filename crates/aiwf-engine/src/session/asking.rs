@@ -127,10 +127,8 @@ impl Work<'_> {
         let mut earlier = Call::default();
         earlier.notes.extend(tools.iter().flat_map(|tools| tools.problems()));
         let stop = &self.engine.surroundings().stop;
-        let results = KeptResults::below(
-            &self.engine.settings().project_root,
-            self.directory.objects().directory().to_owned(),
-        );
+        let results =
+            KeptResults::below(&self.engine.settings().project_root, self.directory.objects()?.directory());
         let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, results, stop));
         let mut payload = payload.clone();
         loop {

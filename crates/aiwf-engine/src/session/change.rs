@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 
 use aiwf_config::{Approver, Config, Flags, Gate, GateName};
 use aiwf_session::{
-    Agent, Approver as SessionApprover, ChangeSetup, Command, GateSetting, Phase, PhaseChoice, Setup, Step,
-    decide,
+    Agent, Approver as SessionApprover, ChangeSetup, Command, Flow, GateSetting, Phase, PhaseChoice, Setup,
+    Step, decide,
 };
-use aiwf_store::{Lock, create_dir};
+use aiwf_store::Lock;
 use serde_json::Map;
 
 use super::change_prompt::check_patterns;
 use super::decisions::Decided;
-use super::directory::{self, SessionDirectory, Which, changes_root, remove_temporary};
+use super::directory::{self, SessionDirectory, Which, create_place};
 use super::perform::Performed;
 use super::report::SessionReport;
 use super::snapshot::{self, SessionSummary};
@@ -63,21 +63,21 @@ impl Engine {
         let config = providers::load_config(self.settings(), &Flags::default())?;
         let setup = setup(&new, &config)?;
 
-        let root = changes_root(self.settings());
-        create_dir(&root)?;
-        let lock = Lock::wait(&root.join(".lock"))?;
-        remove_temporary(&root);
+        let place = create_place(self.settings(), Flow::Change)?;
+        let lock = Lock::wait_in(&place)?;
+        place.remove_leftovers();
         let directory = SessionDirectory::of_change(self.settings(), &new.name);
         if directory.path.exists() {
             return Err(SessionError::ChangeExists { name: new.name });
         }
         let unfinished = directory.unfinished();
-        create_dir(&unfinished.path)?;
-        let begun = Work::open(self, unfinished.clone())
+        let begun = unfinished
+            .create_in(&place)
+            .and_then(|()| Work::open(self, unfinished.clone()))
             .and_then(|mut work| work.commit(Command::Create(Box::new(setup))))
-            .and_then(|()| Ok(aiwf_store::move_to(&unfinished.path, &directory.path)?));
+            .and_then(|()| Ok(place.rename(&unfinished.name(), &directory.id)?));
         if let Err(error) = begun {
-            drop(aiwf_store::remove(&unfinished.path));
+            drop(place.remove(&unfinished.name()));
             return Err(error);
         }
         drop(lock);

@@ -1,5 +1,7 @@
 //! Reads the reply of a phase of a change: its markers, its files, and the artifact that later phases see.
 
+use std::collections::BTreeMap;
+
 use aiwf_reply::{
     TaskOutcome, parse_file_markers, parse_task_status, parse_verdict_tag, split_files, strip_thoughts,
 };
@@ -60,12 +62,11 @@ impl Work<'_> {
         // Announced, then written, then approved: whatever is cut short is done again the same way.
         let intended = [file.clone(), copy.clone()].into_iter().chain(code).collect();
         self.commit(Command::IntendOutputs { files: intended })?;
-        self.directory.objects().keep(read.text.as_bytes())?;
+        self.directory.objects()?.keep(read.text.as_bytes())?;
         self.write(&copy.path, read.text.as_bytes())?;
         if let Some(plan) = &read.files {
-            self.directory.objects().keep_all(plan.files().map(|(_, content)| content))?;
-            let temporary = self.directory.file(&format!("{iteration}/.tmp-{}-code", self.state.n_events));
-            plan.write(&temporary, &self.directory.file(&format!("{iteration}/code")))?;
+            self.directory.objects()?.keep_all(plan.files().map(|(_, content)| content))?;
+            self.put_code(&iteration, plan)?;
         }
         self.write(name, read.text.as_bytes())?;
         Ok(Some(Outcome::Artifact(Box::new(Artifact {
@@ -82,13 +83,14 @@ impl Work<'_> {
     /// The files of an implementation, each with what the project held when it was made.
     fn new_files(&self, plan: Option<&WritePlan>) -> Vec<NewFile> {
         let root = &self.engine.settings().project_root;
-        let seen = &self.state.change.seen;
+        let seen: BTreeMap<&str, &String> =
+            self.state.change.seen.iter().map(|file| (file.path.as_str(), &file.sha256)).collect();
         plan.into_iter()
             .flat_map(WritePlan::hashes)
             .map(|(path, sha256)| {
                 // What the agent was shown is what it has changed; a file that it was not shown is taken as it is now.
-                let shown = seen.iter().find(|file| file.path == path).map(|file| file.sha256.clone());
-                let found = || std::fs::read(root.join(path)).ok().map(|bytes| sha256_hex(&bytes));
+                let shown = seen.get(path).map(|sha256| (*sha256).clone());
+                let found = || aiwf_store::sha256_file(&root.join(path)).ok();
                 NewFile { path: path.to_owned(), sha256, before: shown.or_else(found) }
             })
             .collect()
@@ -98,15 +100,24 @@ impl Work<'_> {
     pub(crate) fn undo_intended(&self) -> Result<(), SessionError> {
         for file in &self.state.intended {
             let Some(bound) = self.state.bound.get(&file.path) else { continue };
-            let found = std::fs::read(self.directory.file(&file.path)).ok().map(|bytes| sha256_hex(&bytes));
             if bound.sha256 != file.sha256
-                && found.as_ref() == Some(&file.sha256)
-                && let Some(approved) = self.directory.objects().get(&bound.sha256).ok().flatten()
+                && let Some(found) = self.directory.sha256(&file.path)
+                && let Some(approved) = self.approved_instead(&file.path, &found)
             {
                 self.write(&file.path, &approved)?;
             }
         }
         Ok(())
+    }
+
+    /// The approved bytes of a file that holds what a command that was cut short wrote over them.
+    pub(crate) fn approved_instead(&self, path: &str, found: &str) -> Option<Vec<u8>> {
+        let bound = self.state.bound.get(path)?;
+        let is_intended = |file: &FileHash| file.path == path && file.sha256 == found;
+        if bound.sha256 == found || !self.state.intended.iter().any(is_intended) {
+            return None;
+        }
+        self.directory.objects().ok()?.get(&bound.sha256).ok().flatten()
     }
 }
 

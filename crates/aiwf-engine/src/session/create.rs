@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use aiwf_config::{Config, Flags, Gate, GateName};
-use aiwf_session::{Approver, Command, FileHash, GateSetting, Role, Setup};
-use aiwf_store::{Durability, Lock, create_dir, sha256_hex, write_atomic};
+use aiwf_session::{Approver, Command, FileHash, Flow, GateSetting, Role, Setup};
+use aiwf_store::{Durability, Lock, sha256_hex};
 use serde_json::{Map, Value};
 
-use super::directory::{SessionDirectory, new_id, remove_temporary, sessions_root};
+use super::directory::{SessionDirectory, create_place, new_id};
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
@@ -123,13 +123,14 @@ impl Engine {
         let standards = profile.standards(&settled.context, &of_project)?.unwrap_or_default();
 
         // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
-        let root = sessions_root(self.settings());
-        create_dir(&root)?;
-        let lock = Lock::wait(&root.join(".lock"))?;
-        remove_temporary(&root);
-        let directory = SessionDirectory::new(self.settings(), &new_id(&root, ""));
+        let place = create_place(self.settings(), Flow::Session)?;
+        let lock = Lock::wait_in(&place)?;
+        place.remove_leftovers();
+        let directory = SessionDirectory::new(self.settings(), &new_id(place.path(), ""));
         let unfinished = directory.unfinished();
-        let outcome = fill(&unfinished, &standards, &settled.inputs).and_then(|(standards, inputs)| {
+        let filled =
+            unfinished.create_in(&place).and_then(|()| fill(&unfinished, &standards, &settled.inputs));
+        let outcome = filled.and_then(|(standards, inputs)| {
             let setup = Setup {
                 session_id: directory.id.clone(),
                 profile: new.profile,
@@ -145,11 +146,11 @@ impl Engine {
             };
             Work::open(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
             // From here on there is a session; before, there was nothing.
-            Ok(aiwf_store::move_to(&unfinished.path, &directory.path)?)
+            Ok(place.rename(&unfinished.name(), &directory.id)?)
         });
         if let Err(error) = outcome {
             // The error is what matters; what is left is removed by the next `init`.
-            drop(aiwf_store::remove(&unfinished.path));
+            drop(place.remove(&unfinished.name()));
             return Err(error);
         }
         drop(lock);
@@ -157,7 +158,7 @@ impl Engine {
         let performed = work.run_until_waiting().inspect_err(|_| {
             // A session whose first prompt cannot be built has not begun.
             if work.state.n_events == 1 {
-                drop(aiwf_store::remove(&directory.path));
+                drop(place.remove(&directory.id));
             }
         })?;
         Ok(Created { id: directory.id, performed })
@@ -203,9 +204,8 @@ fn fill(
     standards: &str,
     inputs: &BTreeMap<String, String>,
 ) -> Result<(FileHash, Vec<FileHash>), SessionError> {
-    create_dir(&directory.path)?;
     let texts = std::iter::once(standards).chain(inputs.values().map(String::as_str));
-    directory.objects().keep_all(texts.map(str::as_bytes))?;
+    directory.objects()?.keep_all(texts.map(str::as_bytes))?;
     let bundle = write(directory, "standards-bundle.md", standards)?;
     let inputs = inputs
         .iter()
@@ -215,10 +215,6 @@ fn fill(
 }
 
 fn write(directory: &SessionDirectory, relative: &str, text: &str) -> Result<FileHash, SessionError> {
-    let path = directory.file(relative);
-    if let Some(parent) = path.parent() {
-        create_dir(parent)?;
-    }
-    write_atomic(&path, Durability::PowerLoss, |out| out.write_all(text.as_bytes()))?;
+    directory.ledger()?.write(relative, text.as_bytes(), Durability::PowerLoss)?;
     Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(text.as_bytes()) })
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
 use aiwf_session::{Actor, Command, FileHash, Pause, Step, decide};
-use aiwf_store::{Durability, write_atomic};
 
 use super::apply::unified;
 use super::directory::{self, Which};
@@ -183,7 +182,7 @@ impl Engine {
             work.keep_rejected(std::slice::from_ref(&path))?;
         }
         let response = work.write(&path, reply.as_bytes())?;
-        work.directory.objects().keep(reply.as_bytes())?;
+        work.directory.objects()?.keep(reply.as_bytes())?;
         work.commit(Command::RecordReply { response, call: None })?;
         Ok(Self::decided(&work, vec![Performed::ReplyReceived { path, notes: Vec::new() }]))
     }
@@ -252,28 +251,19 @@ impl Engine {
         let relative = path.strip_prefix(&prefix).unwrap_or(path);
         let unknown = || SessionError::NothingApproved { path: path.to_owned() };
         let bound = work.state.bound.get(relative).ok_or_else(unknown)?;
-        let bytes = work
-            .directory
-            .objects()
+        let objects = work.directory.objects()?;
+        let bytes = objects
             .get(&bound.sha256)
-            .map_err(|source| EngineError::Unreadable {
-                path: work.directory.objects().directory().to_owned(),
-                source,
-            })?
+            .map_err(|source| EngineError::Unreadable { path: objects.directory(), source })?
             .ok_or_else(unknown)?;
-        let target = work.directory.file(relative);
-        if let Some(parent) = target.parent() {
-            aiwf_store::create_dir(parent)?;
-        }
-        write_atomic(&target, Durability::PowerLoss, |out| out.write_all(&bytes))?;
-        Ok(())
+        work.write(relative, &bytes).map(drop)
     }
 }
 
 impl Work<'_> {
     /// What somebody changed in an approved file.
     fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
-        let approved = self.directory.objects().get(&difference.approved).ok().flatten();
+        let approved = self.directory.objects()?.get(&difference.approved).ok().flatten();
         Ok(unified(&difference.path, approved.as_deref(), &self.read(&difference.path)?))
     }
 
@@ -292,7 +282,7 @@ impl Work<'_> {
         let response = self.response_path()?;
         let kept = self.keep_rejected(std::slice::from_ref(&response))?;
         self.commit(Command::Retry { by, kept })?;
-        Ok(aiwf_store::remove(&self.directory.file(&response))?)
+        Ok(self.directory.ledger()?.remove(&response)?)
     }
 
     fn situation(&self) -> String {
@@ -313,7 +303,7 @@ impl Work<'_> {
 
     /// Whether a reply lies there that the journal does not know.
     fn is_unknown_reply(&self, path: &str) -> Result<bool, SessionError> {
-        if !self.directory.file(path).is_file() {
+        if !self.directory.is_file(path) {
             return Ok(false);
         }
         let sha256 = aiwf_store::sha256_hex(&self.read(path)?);
@@ -329,13 +319,14 @@ impl Work<'_> {
             format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
         };
         let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
-        for path in paths.iter().filter(|path| self.directory.file(path).is_file()) {
+        for path in paths.iter().filter(|path| self.directory.is_file(path)) {
             files.push((path, self.read(path)?));
         }
+        let ledger = self.directory.ledger()?;
         let is_free = |number: &u32| {
             files.iter().all(|(path, bytes)| {
                 let copy = name(path, *number);
-                !self.directory.file(&copy).exists() || self.read(&copy).is_ok_and(|kept| kept == *bytes)
+                !ledger.exists(&copy) || self.read(&copy).is_ok_and(|kept| kept == *bytes)
             })
         };
         let number = (1..=MAX_REJECTED).find(is_free).unwrap_or(MAX_REJECTED);

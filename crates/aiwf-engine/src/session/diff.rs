@@ -15,7 +15,7 @@ impl Engine {
         given: impl Into<Which<'a>>,
         iterations: Option<(u32, u32)>,
     ) -> Result<String, SessionError> {
-        let work = Work::open(self, directory::find(self.settings(), given)?)?;
+        let work = Work::look(self, directory::find(self.settings(), given)?)?;
         let newest = work.state.iteration;
         let (from, to) = iterations.unwrap_or((newest.saturating_sub(1), newest));
         let (old, new) = (work.code(from)?, work.code(to)?);

@@ -1,10 +1,11 @@
 //! Where sessions live, what they are called, and how one is found by a part of its name.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use aiwf_config::Settings;
-use aiwf_session::{Event, Flow};
-use aiwf_store::{Journal, Objects, sha256_hex};
+use aiwf_session::{Event, Flow, State};
+use aiwf_store::{ConfinedError, Journal, LedgerDir, Line, Objects, sha256_hex};
 
 use super::snapshot::summary;
 use crate::clock;
@@ -38,64 +39,165 @@ impl<'a> From<Option<&'a String>> for Which<'a> {
 pub(crate) struct SessionDirectory {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
+    project_root: PathBuf,
     flow: Flow,
+    /// Its handle, once it was opened; every file of the engine in it is opened from there.
+    ledger: OnceLock<Arc<LedgerDir>>,
 }
 
 impl SessionDirectory {
     pub(crate) fn new(settings: &Settings, id: &str) -> Self {
-        Self { id: id.to_owned(), path: sessions_root(settings).join(id), flow: Flow::Session }
+        Self::of(settings, id, Flow::Session)
     }
 
     pub(crate) fn of_change(settings: &Settings, name: &str) -> Self {
-        Self { id: name.to_owned(), path: changes_root(settings).join(name), flow: Flow::Change }
+        Self::of(settings, name, Flow::Change)
+    }
+
+    fn of(settings: &Settings, id: &str, flow: Flow) -> Self {
+        let root = &settings.project_root;
+        Self {
+            id: id.to_owned(),
+            path: root.join(place(flow)).join(id),
+            project_root: root.clone(),
+            flow,
+            ledger: OnceLock::new(),
+        }
     }
 
     /// The same session while it is being created, under a name that nobody looks at.
     pub(crate) fn unfinished(&self) -> Self {
-        let name = format!(".tmp-{}", self.id);
-        Self { id: self.id.clone(), path: self.path.with_file_name(name), flow: self.flow }
+        Self {
+            path: self.path.with_file_name(format!(".tmp-{}", self.id)),
+            ledger: OnceLock::new(),
+            ..self.clone()
+        }
     }
 
-    pub(crate) fn journal_path(&self) -> PathBuf {
-        self.path.join("journal.jsonl")
+    /// The directory by its handle.
+    pub(crate) fn ledger(&self) -> Result<Arc<LedgerDir>, SessionError> {
+        if let Some(ledger) = self.ledger.get() {
+            return Ok(Arc::clone(ledger));
+        }
+        let opened = LedgerDir::open(&self.project_root, place(self.flow), &self.name());
+        let ledger = Arc::new(opened.map_err(|error| self.unusable("", error))?);
+        Ok(Arc::clone(self.ledger.get_or_init(|| ledger)))
     }
 
-    pub(crate) fn lock_path(&self) -> PathBuf {
-        self.path.join(".lock")
+    /// What the directory is called: the id, unless the session is being created.
+    pub(crate) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    pub(crate) fn snapshot_path(&self) -> PathBuf {
-        self.path.join("session.json")
+    /// Makes the directory.
+    pub(crate) fn create_in(&self, place: &LedgerDir) -> Result<(), SessionError> {
+        place.create(&self.name()).map(drop).map_err(|error| self.unusable("", error))
     }
 
-    pub(crate) fn objects(&self) -> Objects {
-        Objects::in_directory(self.path.join("objects"))
+    pub(crate) fn objects(&self) -> Result<Objects, SessionError> {
+        Ok(Objects::of(self.ledger()?))
     }
 
+    /// The path of a file, for messages and for programs that are started; the engine reads and writes by the handle.
     pub(crate) fn file(&self, relative: &str) -> PathBuf {
         self.path.join(relative)
     }
 
-    /// A path of the session as an agent uses it that works in the project's root.
-    pub(crate) fn shown(&self, relative: &str) -> String {
-        let root = match self.flow {
-            Flow::Session => "sessions",
-            Flow::Change => "changes",
-        };
-        format!(".aiwf/{root}/{}/{relative}", self.id)
+    /// The bytes of a file; nothing when it is not there.
+    pub(crate) fn read(&self, relative: &str) -> Result<Option<Vec<u8>>, SessionError> {
+        self.ledger()?.read(relative).map_err(|error| self.unusable(relative, error))
     }
 
-    pub(crate) fn journal(&self) -> Result<Journal<Event>, SessionError> {
-        Ok(Journal::open(&self.journal_path())?)
+    /// The text of a file; nothing when it is not there.
+    pub(crate) fn read_text(&self, relative: &str) -> Result<Option<String>, SessionError> {
+        let bytes = self.read(relative)?;
+        Ok(bytes.map(|bytes| crate::read::into_text(bytes, &self.file(relative))).transpose()?)
     }
+
+    /// SHA-256 of a file; nothing when there is none that can be used.
+    pub(crate) fn sha256(&self, relative: &str) -> Option<String> {
+        self.ledger().ok()?.sha256(relative).ok().flatten()
+    }
+
+    /// Whether there is a file that can be used.
+    pub(crate) fn is_file(&self, relative: &str) -> bool {
+        self.ledger().is_ok_and(|ledger| ledger.is_file(relative))
+    }
+
+    /// Why a file is not used.
+    pub(crate) fn unusable(&self, relative: &str, error: ConfinedError) -> SessionError {
+        match error {
+            ConfinedError::System(source) => {
+                EngineError::Unreadable { path: self.file(relative), source }.into()
+            }
+            ConfinedError::Missing => SessionError::Missing { path: self.shown(relative) },
+            error => SessionError::UnsafeFile { path: self.shown(relative), problem: error.to_string() },
+        }
+    }
+
+    /// A path of the session as an agent uses it that works in the project's root.
+    pub(crate) fn shown(&self, relative: &str) -> String {
+        let place = place(self.flow).display();
+        if relative.is_empty() {
+            format!("{place}/{}/", self.id)
+        } else {
+            format!("{place}/{}/{relative}", self.id)
+        }
+    }
+
+    /// Whether the journal in the directory is that of a session with another name.
+    fn is_of_another(&self) -> bool {
+        let journal = self.ledger().ok().and_then(|ledger| Journal::<Event>::open(&ledger).ok());
+        let first = journal.as_ref().and_then(|journal| journal.lines().first());
+        matches!(first.map(|line| &line.event), Some(Event::SessionCreated { setup }) if setup.session_id != self.id)
+    }
+
+    /// The journal, checked: its chain, and that every line says what aiwf would have written for this very session.
+    pub(crate) fn journal(&self) -> Result<Journal<Event>, SessionError> {
+        let journal = Journal::open(&self.ledger()?)?;
+        let mut state = State::default();
+        journal.check(|line: &Line<Event>| {
+            let fault = match &line.event {
+                Event::SessionCreated { setup } if setup.session_id != self.id => {
+                    Some(other_name(&setup.session_id, &self.id))
+                }
+                event => state.fault(event).map(|fault| fault.to_string()),
+            };
+            state = std::mem::take(&mut state).evolve(&line.event);
+            fault
+        })?;
+        Ok(journal)
+    }
+}
+
+/// Where sessions and changes are, relative to the project.
+fn place(flow: Flow) -> &'static Path {
+    Path::new(match flow {
+        Flow::Session => ".aiwf/sessions",
+        Flow::Change => ".aiwf/changes",
+    })
+}
+
+/// Why a journal is not the one of its directory.
+pub(crate) fn other_name(journal: &str, directory: &str) -> String {
+    format!("it is the journal of `{journal}`, and its directory is called `{directory}`")
+}
+
+/// Opens the place where sessions or changes are, and creates it when it is not there.
+pub(crate) fn create_place(settings: &Settings, flow: Flow) -> Result<LedgerDir, SessionError> {
+    let place = place(flow);
+    LedgerDir::create_place(&settings.project_root, place).map_err(|error| SessionError::UnsafeFile {
+        path: place.display().to_string(),
+        problem: error.to_string(),
+    })
 }
 
 pub(crate) fn sessions_root(settings: &Settings) -> PathBuf {
-    settings.project_dir().join("sessions")
+    settings.project_root.join(place(Flow::Session))
 }
 
 pub(crate) fn changes_root(settings: &Settings) -> PathBuf {
-    settings.project_dir().join("changes")
+    settings.project_root.join(place(Flow::Change))
 }
 
 /// A new name in a directory: behind its prefix it sorts by time, and of two that begin in the same second the later one
@@ -181,7 +283,8 @@ pub(crate) fn find<'a>(
     }
     let ids = all_ids(settings)?;
     if let Some(given) = given {
-        return match meant_by(given, &ids) {
+        let is_impostor = |id: &str| SessionDirectory::new(settings, id).is_of_another();
+        return match meant_by(given, &ids, is_impostor) {
             Meant::One(id) => one(id),
             Meant::Nothing => Err(SessionError::NoSession { given: given.to_owned() }),
             Meant::Several(matching) => {
@@ -209,9 +312,11 @@ pub(crate) enum Meant<'a> {
 }
 
 /// Looks a name up.
-pub(crate) fn meant_by<'a>(given: &str, ids: &'a [String]) -> Meant<'a> {
+///
+/// `is_impostor` says whether what is in a directory has another name: then it is not the latest of anything.
+pub(crate) fn meant_by<'a>(given: &str, ids: &'a [String], is_impostor: impl Fn(&str) -> bool) -> Meant<'a> {
     if given == LATEST {
-        return ids.last().map_or(Meant::Nothing, Meant::One);
+        return ids.iter().rev().find(|id| !is_impostor(id)).map_or(Meant::Nothing, Meant::One);
     }
     let matching: Vec<&String> = ids.iter().filter(|id| !given.is_empty() && id.starts_with(given)).collect();
     match matching.as_slice() {
@@ -231,14 +336,6 @@ fn find_change(settings: &Settings, name: &str) -> Result<SessionDirectory, Sess
 fn is_open(settings: &Settings, id: &str) -> bool {
     let summary = summary(&SessionDirectory::new(settings, id));
     !matches!(summary.status.as_str(), "complete" | "cancelled")
-}
-
-/// Removes what a process that was killed left half done, right below a directory that nobody else writes to now.
-pub(crate) fn remove_temporary(root: &Path) {
-    let Ok(entries) = std::fs::read_dir(root) else { return };
-    for path in entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_temporary(path)) {
-        drop(aiwf_store::remove(&path));
-    }
 }
 
 /// Whether a path names a file of the engine that a crash may have left half done.

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Component, Path};
 
 use aiwf_session::{Flow, Phase, State};
 use serde_json::{Map, Value};
 
 use super::directory::{self, SessionDirectory, Which};
 use crate::Engine;
-use crate::read::{Root, read_text, read_text_below};
 use crate::session_error::SessionError;
 
 /// A file of a session that the journal knows.
@@ -53,14 +51,15 @@ impl Engine {
         let mut inputs = BTreeMap::new();
         for file in &setup.inputs {
             let key = file.path.trim_start_matches("inputs/").to_owned();
-            inputs.insert(key, read_text(&directory.file(&file.path))?);
+            let missing = || SessionError::Missing { path: directory.shown(&file.path) };
+            inputs.insert(key, directory.read_text(&file.path)?.ok_or_else(missing)?);
         }
         let prefix = newest_code(&state);
         let code = state
             .bound
             .keys()
             .filter_map(|path| Some((path.strip_prefix(&prefix)?.to_owned(), path)))
-            .filter_map(|(name, path)| Some((name, read_text(&directory.file(path)).ok()?)))
+            .filter_map(|(name, path)| Some((name, directory.read_text(path).ok()??)))
             .collect();
         Ok(SessionValues { context: setup.context, inputs, code })
     }
@@ -73,9 +72,10 @@ impl Engine {
         let written = state.written.iter().map(|file| file.path.clone());
         let paths: BTreeSet<String> =
             state.bound.keys().cloned().chain(written).chain(current.into_iter().flatten()).collect();
+        let ledger = directory.ledger()?;
         let artifact = |path: String| {
-            let metadata = directory.file(&path).symlink_metadata().ok()?;
-            metadata.is_file().then_some(SessionArtifact { path, n_bytes: metadata.len() })
+            let n_bytes = ledger.n_bytes(&path).ok()??;
+            Some(SessionArtifact { path, n_bytes })
         };
         Ok(paths.into_iter().filter_map(artifact).collect())
     }
@@ -98,7 +98,7 @@ impl Engine {
                 // One that waits at its gate is the newest.
                 let current = state.phase.response_path(state.iteration);
                 let waiting =
-                    current.filter(|path| state.phase == Phase::Reviewing && directory.file(path).is_file());
+                    current.filter(|path| state.phase == Phase::Reviewing && directory.is_file(path));
                 waiting.or_else(|| newest_review(&state)).unwrap_or_default()
             }
             "latest" if state.flow() == Flow::Change => newest_artifact(&state),
@@ -113,7 +113,8 @@ impl Engine {
             let prefix = newest_code(&state);
             let mut text = String::new();
             for path in state.bound.keys().filter(|path| path.starts_with(&prefix)) {
-                let content = read_text(&directory.file(path))?;
+                let missing = || SessionError::Missing { path: directory.shown(path) };
+                let content = directory.read_text(path)?.ok_or_else(missing)?;
                 let _ = writeln!(text, "<<<FILE: {}>>>\n{content}", path.trim_start_matches(&prefix));
             }
             if !text.is_empty() {
@@ -124,37 +125,30 @@ impl Engine {
         if relative.is_empty() {
             return Err(missing());
         }
-        let root = Root { path: &directory.path, what: "the session" };
-        match read_text_below(root, &directory.file(&relative)) {
-            Ok(Some(text)) => Ok((directory.shown(&relative), text)),
-            // Whatever is there or not: it is no business of the session.
-            Ok(None) | Err(_) if leaves(&relative) => {
-                Err(SessionError::OutsideSession { path: artifact.to_owned() })
-            }
-            Ok(None) => Err(missing()),
-            Err(error) => Err(error.into()),
+        // Whatever is there or not: it is no business of the session.
+        let outside = || SessionError::OutsideSession { path: artifact.to_owned() };
+        let relative = plain(&relative).ok_or_else(outside)?;
+        match directory.read_text(&relative)? {
+            Some(text) => Ok((directory.shown(&relative), text)),
+            None => Err(missing()),
         }
     }
 }
 
-/// Whether a path, as it is written, leads out of the directory it is relative to.
-fn leaves(relative: &str) -> bool {
-    let mut depth: usize = 0;
-    Path::new(relative).components().any(|part| match part {
-        Component::Normal(_) => {
-            depth += 1;
-            false
+/// A path below the directory it is relative to, without detours; nothing when it leads out of it.
+fn plain(relative: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in relative.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()?),
+            // A path that begins with a slash is absolute.
+            "" if parts.is_empty() => return None,
+            "" => {}
+            part => parts.push(part),
         }
-        Component::CurDir => false,
-        Component::ParentDir => match depth.checked_sub(1) {
-            Some(above) => {
-                depth = above;
-                false
-            }
-            None => true,
-        },
-        Component::RootDir | Component::Prefix(_) => true,
-    })
+    }
+    Some(parts.join("/"))
 }
 
 fn fold(directory: &SessionDirectory) -> Result<State, SessionError> {

@@ -159,7 +159,7 @@ impl Work<'_> {
         };
         let mut context = Vec::new();
         let mut add = |name: &str, path: &str| -> Result<(), SessionError> {
-            if self.directory.file(path).is_file() {
+            if self.directory.is_file(path) {
                 let bytes = self.read(path)?;
                 context.push(artifact(name, String::from_utf8_lossy(&bytes).into_owned()));
             }

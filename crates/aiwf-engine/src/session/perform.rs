@@ -194,7 +194,7 @@ impl Work<'_> {
             Effect::Ask { provider } => self.ask(&provider),
             Effect::AwaitReply { provider } => self.await_reply(&provider),
             Effect::SettleApply => {
-                self.settle_apply()?;
+                self.settle_apply(None)?;
                 Ok(StepOutcome::Waiting)
             }
         }
@@ -217,7 +217,7 @@ impl Work<'_> {
     /// Takes the file at the awaited path as the reply; says whether there is one.
     pub(crate) fn pick_up_reply(&mut self) -> Result<bool, SessionError> {
         let path = self.response_path()?;
-        if !self.directory.file(&path).is_file() {
+        if !self.directory.is_file(&path) {
             return Ok(false);
         }
         let response = self.keep(&path)?;

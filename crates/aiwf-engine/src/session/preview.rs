@@ -78,7 +78,7 @@ impl Engine {
         &self,
         given: impl Into<Which<'a>>,
     ) -> Result<(Vec<SectionReport>, Metadata), SessionError> {
-        let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
+        let mut work = Work::look(self, directory::find(self.settings(), given)?)?;
         let (phase, iteration) = (work.state.phase, work.state.iteration);
         let mut prompt = work.build_prompt(phase, iteration, None)?;
         let metadata = prompt.metadata(&Tokenizer::Estimate);
@@ -87,15 +87,20 @@ impl Engine {
 
     /// The next prompt as it will be sent: the bytes on disk, edited or not.
     pub fn preview_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<SessionPreview, SessionError> {
-        let mut work = Work::open(self, directory::find(self.settings(), given)?)?;
-        if let Step::PromptWanted { phase, iteration } = work.state.step {
-            work.write_prompt(phase, iteration, None)?;
-        }
+        let mut work = Work::look(self, directory::find(self.settings(), given)?)?;
+        let payload = if let Step::PromptWanted { phase, iteration } = work.state.step {
+            // What the next command will write; looking writes nothing.
+            work.refuse_stale()?;
+            (work.state.phase, work.state.iteration) = (phase, iteration);
+            work.payload_to_write()?
+        } else {
+            let phase = work.state.phase;
+            if work.state.written.is_empty() || phase.is_final() {
+                return Err(SessionError::NoPrompt { phase: phase.as_str() });
+            }
+            work.payload()?
+        };
         let phase: Phase = work.state.phase;
-        if work.state.written.is_empty() || phase.is_final() {
-            return Err(SessionError::NoPrompt { phase: phase.as_str() });
-        }
-        let payload = work.payload()?;
         let ability = work.ability()?;
         let prompt: Vec<&str> = payload.messages.iter().map(|message| message.content.as_str()).collect();
         let system =

@@ -103,18 +103,40 @@ impl Work<'_> {
 
     /// What will be sent: the bytes on disk, edited or not, each with its owner.
     pub(crate) fn payload(&mut self) -> Result<Payload, SessionError> {
-        let (phase, iteration) = (self.state.phase, self.state.iteration);
         let built = self.built()?;
+        let mut files = Vec::new();
+        for file in &self.state.written {
+            let bytes = self.approved_or_disk(&file.path)?;
+            files.push((file.path.clone(), crate::read::into_text(bytes, &self.directory.file(&file.path))?));
+        }
+        self.payload_of(files, &built)
+    }
+
+    /// What will be sent of a prompt that is yet to be written.
+    pub(crate) fn payload_to_write(&mut self) -> Result<Payload, SessionError> {
+        let (phase, iteration) = (self.state.phase, self.state.iteration);
+        let prompt = self.build_prompt(phase, iteration, None)?;
+        let mut files = vec![(phase.prompt_path(iteration).unwrap_or_default(), prompt.user_prompt())];
+        if let Some(system) = prompt.system_prompt() {
+            files.push((phase.system_prompt_path(iteration).unwrap_or_default(), system));
+        }
+        self.payload_of(files, &prompt.owned())
+    }
+
+    fn payload_of(
+        &mut self,
+        files: Vec<(String, String)>,
+        built: &[OwnedText],
+    ) -> Result<Payload, SessionError> {
+        let (phase, iteration) = (self.state.phase, self.state.iteration);
         let mut system = None;
         let mut messages = Vec::new();
         let mut sections = Vec::new();
-        for file in &self.state.written {
-            let bytes = self.approved_or_disk(&file.path)?;
-            let text = crate::read::into_text(bytes, &self.directory.file(&file.path))?;
-            let is_system = file.path.ends_with("-system-prompt.md");
+        for (path, text) in files {
+            let is_system = path.ends_with("-system-prompt.md");
             let role = if is_system { Role::System } else { Role::User };
             let of_role: Vec<&OwnedText> = built.iter().filter(|owned| owned.role == role).collect();
-            let shown = self.directory.shown(&file.path);
+            let shown = self.directory.shown(&path);
             sections.extend(attribute(&of_role, &text, &shown, &self.directory.id));
             if is_system {
                 system = Some(text);
@@ -159,7 +181,8 @@ impl Work<'_> {
     /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.
     fn approved_or_disk(&self, path: &str) -> Result<Vec<u8>, SessionError> {
         let bound = self.state.bound.get(path).filter(|_| self.state.stage == Some(Stage::Response));
-        match bound.and_then(|bound| self.directory.objects().get(&bound.sha256).ok().flatten()) {
+        let objects = self.directory.objects()?;
+        match bound.and_then(|bound| objects.get(&bound.sha256).ok().flatten()) {
             Some(bytes) => Ok(bytes),
             None => self.read(path),
         }
@@ -182,9 +205,8 @@ impl Work<'_> {
     fn remove_rejected_reply(&self, phase: Phase, iteration: u32) -> Result<(), SessionError> {
         let rejected = self.state.feedback.as_ref().and_then(|feedback| feedback.rejected_reply.as_ref());
         let (Some(rejected), Some(path)) = (rejected, phase.response_path(iteration)) else { return Ok(()) };
-        let path = self.directory.file(&path);
-        if path.is_file() && aiwf_store::sha256_hex(&crate::read::read_bytes(&path)?) == rejected.sha256 {
-            aiwf_store::remove(&path)?;
+        if self.directory.sha256(&path).as_ref() == Some(&rejected.sha256) {
+            self.directory.ledger()?.remove(&path)?;
         }
         Ok(())
     }

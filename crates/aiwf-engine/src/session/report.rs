@@ -1,5 +1,7 @@
 //! Where a session stands, for people and programs.
 
+use std::collections::BTreeSet;
+
 use aiwf_session::{Approver, Event, Flow, GateState, Pause, Phase, State, Step};
 use aiwf_store::Line;
 use serde::Serialize;
@@ -10,6 +12,7 @@ use super::directory::{self, SessionDirectory, Which};
 use super::reply_files::SelfRunning;
 use super::seen_gate::sha256_of;
 use super::snapshot::{self, SessionSummary};
+use super::take_reply::capped;
 use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::every_core::map_on_every_core;
@@ -104,7 +107,7 @@ impl Engine {
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let mut report = SessionReport::of(&directory, &state);
-        if state.is_interrupted() && aiwf_store::Lock::is_taken(&directory.lock_path()) {
+        if state.is_interrupted() && aiwf_store::Lock::is_taken(directory.ledger()?.as_ref()) {
             // Nothing was interrupted: somebody is asking right now.
             report.problems = Vec::new();
             report.remark = Some("the call is under way".to_owned());
@@ -160,7 +163,7 @@ impl SessionReport {
             outdated: state.outdated.iter().map(|path| directory.shown(path)).collect(),
             unknown: unknown_files(directory, state),
             self_running: SelfRunning::all(directory, state),
-            problems: problems(state),
+            problems: capped(problems(state)),
             remark: state.remark.clone(),
             change: setup.and_then(|setup| {
                 let change = setup.change.as_ref()?;
@@ -182,8 +185,8 @@ impl SessionReport {
     }
 }
 
-/// Names of files that the engine writes by itself.
-fn is_ours(path: &str, state: &State) -> bool {
+/// Names of files that the engine writes by itself; `named` are those that the journal names now.
+fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     ["journal.jsonl", "session.json", ".lock"].contains(&path)
         || path.starts_with("objects/")
@@ -191,18 +194,20 @@ fn is_ours(path: &str, state: &State) -> bool {
         || name.starts_with("journal.torn-")
         || [".rejected-", ".partial-", ".output-"].iter().any(|mark| name.contains(mark))
         || state.bound.contains_key(path)
-        || state.written.iter().chain(&state.intended).any(|file| file.path == path)
+        || named.contains(path)
         || state.phase.prompt_path(state.iteration).as_deref() == Some(path)
         || state.phase.response_path(state.iteration).as_deref() == Some(path)
 }
 
 fn unknown_files(directory: &SessionDirectory, state: &State) -> Vec<String> {
+    let named: BTreeSet<&str> =
+        state.written.iter().chain(&state.intended).map(|file| file.path.as_str()).collect();
     let walk = ignore::WalkBuilder::new(&directory.path).standard_filters(false).build();
     let mut unknown: Vec<String> = walk
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
         .filter_map(|entry| Some(entry.path().strip_prefix(&directory.path).ok()?.display().to_string()))
-        .filter(|path| !is_ours(path, state))
+        .filter(|path| !is_ours(path, state, &named))
         .map(|path| directory.shown(&path))
         .collect();
     unknown.sort();

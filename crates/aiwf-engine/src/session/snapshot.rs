@@ -4,12 +4,15 @@
 //! journal is read instead.
 
 use aiwf_session::{Event, Setup, State};
-use aiwf_store::Journal;
+use aiwf_store::{Durability, Journal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::directory::SessionDirectory;
+use crate::session_error::SessionError;
 
+/// The file's name in a session.
+const SNAPSHOT: &str = "session.json";
 /// The version of the file's format.
 const VERSION: u32 = 1;
 
@@ -53,6 +56,13 @@ impl Snapshot {
             journal_bytes: journal.n_bytes(),
             summary: summarize(directory, state, journal),
         }
+    }
+
+    /// Writes `session.json`.
+    pub(crate) fn write(&self, directory: &SessionDirectory) -> Result<(), SessionError> {
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        Ok(directory.ledger()?.write(SNAPSHOT, &text, Durability::Process)?)
     }
 }
 
@@ -114,13 +124,13 @@ pub(crate) fn journal_bytes(directory: &SessionDirectory) -> Option<u64> {
 }
 
 fn read(directory: &SessionDirectory) -> Option<Snapshot> {
-    serde_json::from_slice(&std::fs::read(directory.snapshot_path()).ok()?).ok()
+    serde_json::from_slice(&directory.read(SNAPSHOT).ok()??).ok()
 }
 
 /// The snapshot, when it was made from the journal as long as it is now.
 fn believed(directory: &SessionDirectory) -> Option<SessionSummary> {
     let snapshot = read(directory)?;
-    let n_bytes = std::fs::metadata(directory.journal_path()).ok()?.len();
+    let n_bytes = directory.ledger().ok()?.n_bytes("journal.jsonl").ok()??;
     let fits = snapshot.version == VERSION
         && snapshot.journal_bytes == n_bytes
         && snapshot.summary.session_id == directory.id;

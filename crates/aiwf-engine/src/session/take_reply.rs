@@ -1,16 +1,34 @@
 //! Approving a reply: it is read, what it gives is written, and only then the approval is in the journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aiwf_profile::{PhaseValue, ReviewVerdict};
 use aiwf_session::{Actor, Command, FileHash, Outcome, Phase};
-use aiwf_store::WritePlan;
+use aiwf_store::{ConfinedError, StoreError, WritePlan};
 
 use super::prompt_files::domain_phase;
 use super::reply_files::path_below_code;
 use super::work::Work;
 use crate::read::into_text;
 use crate::session_error::SessionError;
+
+/// How many problems of one reply are listed, and how long each may be; the rest is counted.
+const MAX_PROBLEMS: usize = 100;
+const MAX_PROBLEM_CHARS: usize = 500;
+
+/// As many problems as somebody reads, and how many more there are.
+pub(super) fn capped(problems: Vec<String>) -> Vec<String> {
+    let n_more = problems.len().saturating_sub(MAX_PROBLEMS);
+    let shorten = |problem: String| match problem.char_indices().nth(MAX_PROBLEM_CHARS) {
+        Some((end, _)) => format!("{}…", problem.get(..end).unwrap_or_default()),
+        None => problem,
+    };
+    let mut listed: Vec<String> = problems.into_iter().take(MAX_PROBLEMS).map(shorten).collect();
+    if n_more > 0 {
+        listed.push(format!("and {n_more} more"));
+    }
+    listed
+}
 
 impl Work<'_> {
     /// Takes the reply that lies at its place, with everything it gives.
@@ -19,7 +37,7 @@ impl Work<'_> {
         let path = self.response_path()?;
         // Read once: what is hashed is what is parsed.
         let bytes = self.read(&path)?;
-        let sha256 = self.directory.objects().keep(&bytes)?;
+        let sha256 = self.directory.objects()?.keep(&bytes)?;
         let response = FileHash { path: path.clone(), sha256 };
         let text = into_text(bytes, &self.directory.file(&path));
         let is_change = self.setup()?.change.is_some();
@@ -44,6 +62,7 @@ impl Work<'_> {
         if let Some(outcome) = outcome {
             return self.commit(Command::ApproveResponse { by, response, outcome });
         }
+        let problems = capped(problems);
         self.commit(Command::RefuseReply { response, problems: problems.clone() })?;
         Err(SessionError::ReplyProblems { path: self.directory.shown(&path), problems })
     }
@@ -59,7 +78,7 @@ impl Work<'_> {
                 let hash = aiwf_store::sha256_hex(plan.as_bytes());
                 let intended = FileHash { path: "plan.md".to_owned(), sha256: hash };
                 self.commit(Command::IntendOutputs { files: vec![intended] })?;
-                self.directory.objects().keep(plan.as_bytes())?;
+                self.directory.objects()?.keep(plan.as_bytes())?;
                 Ok(Some(Outcome::Plan { plan: self.write("plan.md", plan.as_bytes())? }))
             }
             PhaseValue::Files(blocks) => {
@@ -112,7 +131,6 @@ impl Work<'_> {
 
     fn write_code(&mut self, plan: &WritePlan) -> Result<Outcome, SessionError> {
         let iteration = format!("iteration-{}", self.state.iteration);
-        let target = self.directory.file(&format!("{iteration}/code"));
         self.refuse_links(&format!("{iteration}/code"))?;
         self.refuse_strangers(&iteration)?;
         let files: Vec<FileHash> = plan
@@ -120,10 +138,20 @@ impl Work<'_> {
             .map(|(name, sha256)| FileHash { path: format!("{iteration}/code/{name}"), sha256 })
             .collect();
         self.commit(Command::IntendOutputs { files: files.clone() })?;
-        self.directory.objects().keep_all(plan.files().map(|(_, content)| content))?;
-        let temporary = self.directory.file(&format!("{iteration}/.tmp-{}-code", self.state.n_events));
-        plan.write(&temporary, &target)?;
+        self.directory.objects()?.keep_all(plan.files().map(|(_, content)| content))?;
+        self.put_code(&iteration, plan)?;
         Ok(Outcome::Code { files })
+    }
+
+    /// Writes the code of an iteration in place of what is there.
+    pub(super) fn put_code(&self, iteration: &str, plan: &WritePlan) -> Result<(), SessionError> {
+        let failed = |error: ConfinedError| StoreError {
+            path: self.directory.file(&format!("{iteration}/code")),
+            source: error.into(),
+        };
+        let parent = self.directory.ledger()?.create_directories(iteration).map_err(failed)?;
+        let temporary = format!(".tmp-{}-code", self.state.n_events);
+        Ok(plan.write_in(&parent, &temporary, "code").map_err(failed)?)
     }
 
     /// A file in the code directory that we did not announce is a person's; it is not written over.
@@ -133,13 +161,14 @@ impl Work<'_> {
             return Ok(());
         }
         let walk = ignore::WalkBuilder::new(&root).standard_filters(false).build();
+        let intended: BTreeSet<&str> = self.state.intended.iter().map(|file| file.path.as_str()).collect();
         let mut strangers: Vec<String> = walk
             .filter_map(Result::ok)
             .filter(|entry| !entry.file_type().is_some_and(|kind| kind.is_dir()))
             .filter_map(|entry| {
                 Some(entry.path().strip_prefix(&self.directory.path).ok()?.display().to_string())
             })
-            .filter(|path| !self.state.intended.iter().any(|file| file.path == *path))
+            .filter(|path| !intended.contains(path.as_str()))
             .collect();
         strangers.sort();
         if strangers.is_empty() { Ok(()) } else { Err(SessionError::UnknownFiles { files: strangers }) }

@@ -1,7 +1,8 @@
 //! Whether approved files are what they were.
 
+use std::collections::BTreeMap;
+
 use aiwf_session::State;
-use aiwf_store::sha256_hex;
 
 use super::directory::{self, SessionDirectory, Which};
 use super::snapshot;
@@ -32,6 +33,8 @@ pub struct Verified {
     pub differences: Vec<Difference>,
     /// Bytes of a last line that was never finished.
     pub torn_bytes: Option<usize>,
+    /// What is wrong with the bytes that are kept in `objects/`.
+    pub problems: Vec<String>,
 }
 
 impl Engine {
@@ -47,21 +50,44 @@ impl Engine {
             n_files: state.bound.len(),
             differences: stale(&directory, &state),
             torn_bytes: journal.torn().map(|torn| torn.n_bytes),
+            problems: object_problems(&directory, &state)?,
         })
     }
 }
 
+/// Approved bytes that are not kept any more, and kept bytes that are not what they were.
+fn object_problems(directory: &SessionDirectory, state: &State) -> Result<Vec<String>, SessionError> {
+    let objects = directory.objects()?;
+    let damaged = objects.damaged().map_err(|error| directory.unusable("objects", error))?;
+    let mut problems: Vec<String> = damaged
+        .iter()
+        .map(|name| {
+            format!(
+                "`{}` was changed: its name is the SHA-256 of other bytes",
+                directory.shown(&format!("objects/{name}"))
+            )
+        })
+        .collect();
+    for (path, bound) in &state.bound {
+        if !damaged.contains(&bound.sha256) && !matches!(objects.get(&bound.sha256), Ok(Some(_))) {
+            problems.push(format!("the approved bytes of `{path}` are not kept any more"));
+        }
+    }
+    Ok(super::take_reply::capped(problems))
+}
+
 /// The approved files that are not what they were.
 pub(crate) fn stale(directory: &SessionDirectory, state: &State) -> Vec<Difference> {
+    let intended: BTreeMap<&str, &String> =
+        state.intended.iter().map(|file| (file.path.as_str(), &file.sha256)).collect();
     state
         .bound
         .iter()
         .filter(|(_, bound)| bound.is_checked)
         .filter_map(|(path, bound)| {
-            let found = std::fs::read(directory.file(path)).ok().map(|bytes| sha256_hex(&bytes));
+            let found = directory.sha256(path);
             // What a command that was cut short wrote is no edit; the next one writes it again.
-            let is_intended =
-                state.intended.iter().any(|file| file.path == *path && Some(&file.sha256) == found.as_ref());
+            let is_intended = found.is_some() && intended.get(path.as_str()).copied() == found.as_ref();
             (found.as_deref() != Some(bound.sha256.as_str()) && !is_intended).then(|| Difference {
                 path: path.clone(),
                 approved: bound.sha256.clone(),

@@ -6,13 +6,12 @@ use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
 use aiwf_prompt::OwnedText;
 use aiwf_session::{Actor, Command, FileHash, Flow, Person, Phase, Setup, State, decide};
-use aiwf_store::{Durability, Journal, Lock, sha256_hex, write_atomic};
+use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 
-use super::directory::{SessionDirectory, remove_temporary};
+use super::directory::SessionDirectory;
 use super::snapshot::Snapshot;
 use crate::clock;
 use crate::providers::load_config;
-use crate::read::read_bytes;
 use crate::session_error::SessionError;
 use crate::tool_loop::PhaseTools;
 use crate::tools::Toolbox;
@@ -41,19 +40,35 @@ pub(crate) struct Work<'e> {
     pub(super) is_person_asked: bool,
     /// Whether something happened since `session.json` was written.
     is_snapshot_due: bool,
-    _lock: Lock,
+    /// Held by who acts; who only looks has none.
+    lock: Option<Lock>,
 }
 
 impl<'e> Work<'e> {
-    /// Takes the lock, reads the journal, removes what a crash left half done.
+    /// Opens a session to act on it: takes the lock, reads the journal, removes what a crash left half done.
     pub(crate) fn open(engine: &'e crate::Engine, directory: SessionDirectory) -> Result<Self, SessionError> {
-        let lock = Lock::take(&directory.lock_path())?;
+        let lock = Lock::take(directory.ledger()?.as_ref())?;
+        let work = Self::load(engine, directory, Some(lock))?;
+        work.directory.ledger()?.remove_leftovers_below();
+        work.undo_intended()?;
+        Ok(work)
+    }
+
+    /// Opens a session to look at it: nothing is locked, written, removed or put on record.
+    pub(crate) fn look(engine: &'e crate::Engine, directory: SessionDirectory) -> Result<Self, SessionError> {
+        Self::load(engine, directory, None)
+    }
+
+    fn load(
+        engine: &'e crate::Engine,
+        directory: SessionDirectory,
+        lock: Option<Lock>,
+    ) -> Result<Self, SessionError> {
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
-        remove_leftovers(&directory);
         let config = load_config(engine.settings(), &Flags::default())?;
         let stop_after = (state.flow() == Flow::Change).then_some((state.phase, state.iteration));
-        let work = Self {
+        Ok(Self {
             engine,
             directory,
             state,
@@ -67,10 +82,8 @@ impl<'e> Work<'e> {
             built: None,
             is_person_asked: false,
             is_snapshot_due: false,
-            _lock: lock,
-        };
-        work.undo_intended()?;
-        Ok(work)
+            lock,
+        })
     }
 
     /// What the session was set up with.
@@ -112,6 +125,7 @@ impl<'e> Work<'e> {
 
     /// Lets the machine decide; what it decides is in the journal when this returns.
     pub(crate) fn commit(&mut self, command: Command) -> Result<(), SessionError> {
+        debug_assert!(self.lock.is_some(), "only who holds the lock puts something on record");
         let events = decide(&self.state, command)?;
         let state = events.iter().fold(self.state.clone(), State::evolve);
         self.journal.append(&clock::now(), events)?;
@@ -128,61 +142,46 @@ impl<'e> Work<'e> {
         if !std::mem::take(&mut self.is_snapshot_due) {
             return Ok(());
         }
-        let snapshot = Snapshot::of(&self.directory, &self.state, &self.journal);
-        write_atomic(&self.directory.snapshot_path(), Durability::Process, |out| {
-            serde_json::to_writer_pretty(&mut *out, &snapshot)?;
-            out.write_all(b"\n")
-        })?;
-        Ok(())
+        Snapshot::of(&self.directory, &self.state, &self.journal).write(&self.directory)
     }
 
     /// The bytes of a file of the session.
     pub(crate) fn read(&self, relative: &str) -> Result<Vec<u8>, SessionError> {
-        self.refuse_links(relative)?;
-        let path = self.directory.file(relative);
-        if !path.exists() {
-            return Err(SessionError::Missing { path: self.directory.shown(relative) });
+        let missing = || SessionError::Missing { path: self.directory.shown(relative) };
+        let bytes = self.directory.read(relative)?.ok_or_else(missing)?;
+        // Who acts has taken back what a command that was cut short wrote; who looks must see the same.
+        match self.approved_instead(relative, &sha256_hex(&bytes)) {
+            Some(approved) if self.lock.is_none() => Ok(approved),
+            _ => Ok(bytes),
         }
-        Ok(read_bytes(&path)?)
     }
 
     /// A file as it is now, its bytes kept so that an approval can always be shown.
     pub(crate) fn keep(&self, relative: &str) -> Result<FileHash, SessionError> {
         let bytes = self.read(relative)?;
-        let sha256 = self.directory.objects().keep(&bytes)?;
+        let sha256 = self.directory.objects()?.keep(&bytes)?;
         Ok(FileHash { path: relative.to_owned(), sha256 })
     }
 
     /// A file as it is now, by its hash alone; it may be large.
     pub(crate) fn hash(&self, relative: &str) -> Result<FileHash, SessionError> {
-        self.refuse_links(relative)?;
-        let path = self.directory.file(relative);
-        let sha256 = aiwf_store::sha256_file(&path)
-            .map_err(|source| crate::error::EngineError::Unreadable { path, source })?;
-        Ok(FileHash { path: relative.to_owned(), sha256 })
+        let sha256 = self.directory.ledger()?.sha256(relative);
+        let sha256 = sha256.map_err(|error| self.directory.unusable(relative, error))?;
+        let missing = || SessionError::Missing { path: self.directory.shown(relative) };
+        Ok(FileHash { path: relative.to_owned(), sha256: sha256.ok_or_else(missing)? })
     }
 
     /// Writes a file of the session, durably.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<FileHash, SessionError> {
         self.refuse_links(relative)?;
-        let path = self.directory.file(relative);
-        if let Some(parent) = path.parent() {
-            aiwf_store::create_dir(parent)?;
-        }
-        write_atomic(&path, Durability::PowerLoss, |out| out.write_all(bytes))?;
+        self.directory.ledger()?.write(relative, bytes, Durability::PowerLoss)?;
         Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(bytes) })
     }
 
-    /// A link inside a session could lead anywhere; nothing is read or written through one.
+    /// A link inside a session could lead anywhere; what a program is told to write is not behind one.
     pub(crate) fn refuse_links(&self, relative: &str) -> Result<(), SessionError> {
-        let mut path = self.directory.path.clone();
-        for part in relative.split('/') {
-            path.push(part);
-            if crate::read::is_link(&path) {
-                return Err(SessionError::LinkInSession { path: self.directory.shown(relative) });
-            }
-        }
-        Ok(())
+        let refused = self.directory.ledger()?.refuse_links(relative);
+        refused.map_err(|error| self.directory.unusable(relative, error))
     }
 
     /// Approved files that are not what they were; commands that would build on them refuse.
@@ -212,14 +211,5 @@ impl Drop for Work<'_> {
     fn drop(&mut self) {
         // What happened is in the journal; without this a list takes a little longer.
         drop(self.write_snapshot());
-    }
-}
-
-/// Files under temporary names are ours alone; everything else is left where it is.
-fn remove_leftovers(directory: &SessionDirectory) {
-    remove_temporary(&directory.path);
-    let entries = std::fs::read_dir(&directory.path).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-        remove_temporary(&entry.path());
     }
 }

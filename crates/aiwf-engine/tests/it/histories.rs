@@ -8,7 +8,7 @@ use aiwf_store::Journal;
 
 fn check(name: &str, expected: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories").join(name);
-    let journal = Journal::<Event>::open(&path).unwrap();
+    let journal = Journal::<Event>::open_path(&path).unwrap();
     assert!(journal.torn().is_none());
     let state = State::fold(journal.lines().iter().map(|line| &line.event));
     let bound: Vec<String> = state
@@ -40,7 +40,7 @@ fn format_1_folds_a_change_that_was_revised_accepted_and_applied() {
 #[test]
 fn format_1_folds_a_run_that_was_completed_rewound_and_resumed() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories/v1-run.jsonl");
-    let journal = Journal::<RunEvent>::open(&path).unwrap();
+    let journal = Journal::<RunEvent>::open_path(&path).unwrap();
     assert!(journal.torn().is_none());
     let names: Vec<String> = journal
         .lines()

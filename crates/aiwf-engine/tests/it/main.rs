@@ -5,7 +5,9 @@
 mod build;
 mod count_once;
 mod histories;
+mod hostile_checkout;
 mod properties;
+mod safe_apply;
 mod scene;
 mod seen_gate;
 mod self_running_files;

@@ -172,6 +172,16 @@ fn error_of(path: &AliasPath, error: ConfinedError) -> ToolError {
             path.violation("is a link, or lies behind one: use the path of the file itself")
         }
         ConfinedError::Special => path.violation("is a pipe, a socket or a device: use a regular file"),
+        ConfinedError::HardLinks { .. } | ConfinedError::Outside => {
+            path.violation("is also a file somewhere else: use another path")
+        }
+        ConfinedError::TooLarge { limit } => ToolError::new(
+            ErrorCode::InvalidArgs,
+            format!("`{path}` is larger than {limit} bytes: use another file"),
+        ),
+        ConfinedError::Changed => {
+            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` was changed meanwhile: read it again"))
+        }
         ConfinedError::NotAName => path.violation("is not a path of a file: use another name"),
         ConfinedError::NotADirectory => ToolError::new(
             ErrorCode::InvalidArgs,

@@ -539,7 +539,8 @@ fn warn_outdated(report: &ApplyReport) {
 
 pub(super) fn verify(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let verified = engine.verify(which)?;
-    let exit = if verified.differences.is_empty() { Exit::Done } else { Exit::Refused };
+    let is_intact = verified.differences.is_empty() && verified.problems.is_empty();
+    let exit = if is_intact { Exit::Done } else { Exit::Refused };
     if let Some(n_bytes) = verified.torn_bytes {
         output::note(&format!(
             "warning: the journal ends in the middle of event {} ({n_bytes} bytes); the next command drops them\n",
@@ -560,12 +561,16 @@ pub(super) fn verify(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> 
                 "events": verified.n_events,
                 "files": verified.n_files,
                 "differences": differences,
+                "problems": verified.problems,
                 "torn_bytes": verified.torn_bytes,
             }),
             exit,
         );
     }
     output::print(|out| {
+        for problem in &verified.problems {
+            writeln!(out, "damaged: {problem}")?;
+        }
         for file in &verified.differences {
             let found = file.found.as_deref().unwrap_or("nothing");
             writeln!(out, "{} differs: approved {}, found {found}", file.path, file.approved)?;

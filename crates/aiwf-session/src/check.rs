@@ -1,0 +1,236 @@
+//! What no line of a journal may say, whoever wrote it.
+//!
+//! In: the state before an event, and the event. Out: the first fact that is wrong with it. A journal can come with a
+//! checkout, and a chain of hashes only proves that its author could count. So every path, number, hash and name in it
+//! is checked like any other input, before anything is read or written by it.
+
+use crate::call::Call;
+use crate::change::{Agent, Artifact, ChangeSetup};
+use crate::event::{Event, FileHash, Outcome};
+use crate::setup::{Approver, Setup};
+use crate::state::State;
+
+/// The longest path that a journal names.
+const MAX_PATH_BYTES: usize = 4_096;
+/// The longest name of a provider, profile or template.
+const MAX_NAME_BYTES: usize = 255;
+/// What the engine keeps at the top of a session beside the files that events name.
+const ENGINE_FILES: [&str; 4] = ["journal.jsonl", "session.json", ".lock", "objects"];
+
+/// What is wrong with an event.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EventFault {
+    /// A path that leaves the session or the project, or names a file of the engine.
+    #[error("it names the path `{}`, which {problem}", path.escape_debug())]
+    Path {
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A hash that is none.
+    #[error("it gives `{}` as a SHA-256", sha256.escape_debug())]
+    Hash {
+        /// What it gives.
+        sha256: String,
+    },
+    /// A name that cannot be one.
+    #[error("it gives `{}` as a name", name.escape_debug())]
+    Name {
+        /// What it gives.
+        name: String,
+    },
+    /// An iteration that does not follow.
+    #[error("it is about iteration {found}, and the session is in iteration {expected}")]
+    Iteration {
+        /// What it says.
+        found: u32,
+        /// What the lines before it say.
+        expected: u32,
+    },
+}
+
+type Checked = Result<(), EventFault>;
+
+impl State {
+    /// What is wrong with an event that follows; nothing when it can be folded.
+    pub fn fault(&self, event: &Event) -> Option<EventFault> {
+        self.check(event).err()
+    }
+
+    fn check(&self, event: &Event) -> Checked {
+        match event {
+            Event::SessionCreated { setup } => check_setup(setup),
+            Event::PromptWritten { iteration, prompt, system_prompt, seen, .. } => {
+                // Iterations follow each other, so an absurd one is noticed however large it may be.
+                if *iteration != self.iteration {
+                    return Err(EventFault::Iteration { found: *iteration, expected: self.iteration });
+                }
+                // What a prompt shows can be anywhere a person has named, and is only compared.
+                seen.iter().try_for_each(|file| hash(&file.sha256))?;
+                files(std::iter::once(prompt).chain(system_prompt))
+            }
+            Event::PromptApproved { files: approved, .. } => files(approved),
+            Event::PromptRejected { kept, .. }
+            | Event::ResponseRejected { kept, .. }
+            | Event::Retried { kept, .. } => files(kept),
+            Event::PromptSent { provider, payload_sha256, .. }
+            | Event::GateAsked { provider, payload_sha256, .. } => {
+                name(provider)?;
+                hash(payload_sha256)
+            }
+            Event::ToolCalled(used) => hash(&used.sha256),
+            Event::AskedAgain { provider, payload_sha256, call, .. } => {
+                name(provider)?;
+                hash(payload_sha256)?;
+                check_call(call)
+            }
+            Event::ReplyReceived { response, call } => {
+                file(response)?;
+                call.as_deref().map_or(Ok(()), check_call)
+            }
+            Event::AskFailed { call, .. } => call.as_deref().map_or(Ok(()), check_call),
+            Event::ReplyRefused { response, .. } => file(response),
+            Event::OutputsIntended { files: intended } => files(intended),
+            Event::ResponseApproved { response, outcome, .. } => {
+                file(response)?;
+                match outcome {
+                    Outcome::Plan { plan } => file(plan),
+                    Outcome::Code { files: code } => files(code),
+                    Outcome::Artifact(artifact) => check_artifact(artifact),
+                    Outcome::Pass | Outcome::Fail => Ok(()),
+                }
+            }
+            Event::GateAnswered { reply, call } => {
+                files(reply)?;
+                call.as_deref().map_or(Ok(()), check_call)
+            }
+            Event::GateUndecided { provider, .. } => name(provider),
+            Event::AgentChosen { agent, .. } => check_agent(agent),
+            Event::Rebound { files: bound, .. } => files(bound),
+            Event::ApplyIntended { files } => files.iter().try_for_each(|file| {
+                target(&file.target)?;
+                file.before.iter().try_for_each(|sha256| hash(sha256))?;
+                hash(&file.after)
+            }),
+            Event::BudgetReached { .. }
+            | Event::BudgetRaised
+            | Event::CapRaised { .. }
+            | Event::Accepted { .. }
+            | Event::InstructionsAdded { .. }
+            | Event::FilesAdded { .. }
+            | Event::WriteAllowed
+            | Event::GatesOpened { .. }
+            | Event::Reopened { .. }
+            | Event::Cancelled { .. }
+            | Event::Applied
+            | Event::ApplyUndone => Ok(()),
+        }
+    }
+}
+
+fn check_setup(setup: &Setup) -> Checked {
+    name(&setup.session_id)?;
+    // A change has no profile.
+    if !setup.profile.is_empty() {
+        name(&setup.profile)?;
+    }
+    setup.roles.values().try_for_each(|provider| name(provider))?;
+    for gate in setup.gates.values() {
+        if let Approver::Ai(provider) = &gate.approver {
+            name(provider)?;
+        }
+    }
+    files(setup.standards.iter().chain(&setup.inputs))?;
+    setup.change.as_deref().map_or(Ok(()), check_change)
+}
+
+fn check_change(change: &ChangeSetup) -> Checked {
+    change.agents.values().try_for_each(check_agent)
+}
+
+fn check_agent(agent: &Agent) -> Checked {
+    name(&agent.provider)?;
+    agent.template.iter().try_for_each(|template| name(template))
+}
+
+fn check_artifact(artifact: &Artifact) -> Checked {
+    files([&artifact.file, &artifact.copy])?;
+    for new in &artifact.files {
+        project_path(&new.path)?;
+        hash(&new.sha256)?;
+        new.before.iter().try_for_each(|sha256| hash(sha256))?;
+    }
+    artifact.edited.iter().try_for_each(|file| inside(&file.path, "leaves the project"))
+}
+
+fn check_call(call: &Call) -> Checked {
+    files(&call.kept)?;
+    call.touched.iter().try_for_each(|file| inside(&file.path, "leaves the project"))
+}
+
+fn files<'a>(files: impl IntoIterator<Item = &'a FileHash>) -> Checked {
+    files.into_iter().try_for_each(file)
+}
+
+/// A file of the session that is not one of the engine's own.
+fn file(file: &FileHash) -> Checked {
+    inside(&file.path, "leaves the session")?;
+    let first = file.path.split('/').next().unwrap_or_default();
+    if ENGINE_FILES.iter().any(|name| first.eq_ignore_ascii_case(name)) {
+        return Err(fault(&file.path, "is a file of the engine itself"));
+    }
+    hash(&file.sha256)
+}
+
+/// A file of the project, or an absolute path that somebody named on a command line.
+fn target(path: &str) -> Checked {
+    match path.strip_prefix('/') {
+        Some(below_root) => inside(below_root, "is not a plain path"),
+        None => project_path(path),
+    }
+}
+
+fn project_path(path: &str) -> Checked {
+    inside(path, "leaves the project")?;
+    let is_protected = |part: &str| part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case(".aiwf");
+    if path.split('/').any(is_protected) {
+        return Err(fault(path, "is in `.git` or `.aiwf`"));
+    }
+    Ok(())
+}
+
+fn inside(path: &str, problem: &'static str) -> Checked {
+    if path.len() > MAX_PATH_BYTES {
+        return Err(fault(path.get(..64).unwrap_or_default(), "is longer than a path can be"));
+    }
+    if path.contains('\0') || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err(fault(path, problem));
+    }
+    Ok(())
+}
+
+fn fault(path: &str, problem: &'static str) -> EventFault {
+    EventFault::Path { path: path.to_owned(), problem }
+}
+
+fn hash(sha256: &str) -> Checked {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if sha256.len() == 64 && sha256.bytes().all(is_hex) {
+        return Ok(());
+    }
+    Err(EventFault::Hash { sha256: sha256.chars().take(80).collect() })
+}
+
+/// A name that is one part of a path, and that a terminal can show.
+fn name(name: &str) -> Checked {
+    let is_fine = !name.is_empty()
+        && name.len() <= MAX_NAME_BYTES
+        && !matches!(name, "." | "..")
+        && !name.chars().any(|c| c.is_control() || matches!(c, '/' | '\\'));
+    if is_fine { Ok(()) } else { Err(EventFault::Name { name: name.chars().take(80).collect() }) }
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

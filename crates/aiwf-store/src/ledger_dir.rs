@@ -1,0 +1,229 @@
+//! The directory of a session or run: every file of the engine in it is opened here.
+//!
+//! In: paths relative to the directory. Out: bytes, bounded, or the reason why a file is not used. Each part of a path
+//! is opened from the handle of the one above it and no link is followed, so what a checkout puts in a session cannot
+//! lead out of it. Pipes, devices and files with a second name elsewhere are refused, and nothing is waited for.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::atomic::{Durability, StoreError};
+use crate::confined::{ConfinedDir, ConfinedError, EntryKind, read_limited};
+use crate::objects::sha256_of;
+
+/// The largest file of a session or run, journals apart.
+pub const MAX_LEDGER_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A directory of the engine's own, by its handle.
+#[derive(Debug)]
+pub struct LedgerDir {
+    handle: ConfinedDir,
+    path: PathBuf,
+}
+
+impl LedgerDir {
+    /// Opens a directory by its path; links on the way to it are the caller's business.
+    pub fn at(path: &Path) -> Result<Self, ConfinedError> {
+        Ok(Self { handle: ConfinedDir::open(path)?, path: path.to_owned() })
+    }
+
+    /// Opens a directory of a project: `place` may be a link that stays in the project, `name` may be none.
+    pub fn open(root: &Path, place: &Path, name: &str) -> Result<Self, ConfinedError> {
+        let handle = ConfinedDir::open_below(root, place)?.directory(name)?;
+        Ok(Self { handle, path: root.join(place).join(name) })
+    }
+
+    /// Opens a place of a project where sessions or runs are, and creates it when it is not there.
+    pub fn create_place(root: &Path, place: &Path) -> Result<Self, ConfinedError> {
+        Ok(Self { handle: ConfinedDir::create_below(root, place)?, path: root.join(place) })
+    }
+
+    /// Creates a directory in this one, or opens it.
+    pub fn create(&self, name: &str) -> Result<Self, ConfinedError> {
+        Ok(Self { handle: self.handle.create_directory(name)?, path: self.path.join(name) })
+    }
+
+    /// Its path, for messages and for programs that are started.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The handle, for who opens names in it.
+    pub fn handle(&self) -> &ConfinedDir {
+        &self.handle
+    }
+
+    /// The bytes of a file; nothing when it is not there.
+    pub fn read(&self, relative: &str) -> Result<Option<Vec<u8>>, ConfinedError> {
+        self.read_up_to(relative, MAX_LEDGER_FILE_BYTES)
+    }
+
+    pub(crate) fn read_up_to(&self, relative: &str, limit: u64) -> Result<Option<Vec<u8>>, ConfinedError> {
+        self.with_file(relative, |directory, name| read_limited(directory.own_file(name)?, limit))
+    }
+
+    /// SHA-256 of a file; nothing when it is not there.
+    pub fn sha256(&self, relative: &str) -> Result<Option<String>, ConfinedError> {
+        self.with_file(relative, |directory, name| Ok(sha256_of(directory.own_file(name)?)?))
+    }
+
+    /// How large a file is; nothing when it is not there.
+    pub fn n_bytes(&self, relative: &str) -> Result<Option<u64>, ConfinedError> {
+        self.with_file(relative, |directory, name| Ok(directory.own_file(name)?.metadata()?.len()))
+    }
+
+    /// Whether there is a file that can be used.
+    pub fn is_file(&self, relative: &str) -> bool {
+        matches!(self.n_bytes(relative), Ok(Some(_)))
+    }
+
+    /// Whether a directory is there that is none, and so in the way of ours.
+    pub fn is_link(&self, relative: &str) -> bool {
+        matches!(self.refuse_links(relative), Err(ConfinedError::Link))
+    }
+
+    /// Whether anything has that name, a link that leads nowhere included.
+    pub fn exists(&self, relative: &str) -> bool {
+        !matches!(self.with_file(relative, |directory, name| directory.kind(name)), Ok(None | Some(None)))
+    }
+
+    /// Refuses a path that is a link, or leads through one; nothing there is fine.
+    pub fn refuse_links(&self, relative: &str) -> Result<(), ConfinedError> {
+        let kind = self.with_file(relative, |directory, name| directory.kind(name))?.flatten();
+        match kind {
+            Some(EntryKind::Link) => Err(ConfinedError::Link),
+            Some(EntryKind::Special) => Err(ConfinedError::Special),
+            Some(EntryKind::File | EntryKind::Directory) | None => Ok(()),
+        }
+    }
+
+    /// Opens a directory below this one.
+    pub fn directory(&self, relative: &str) -> Result<ConfinedDir, ConfinedError> {
+        relative.split('/').try_fold(self.handle.same()?, |directory, part| directory.directory(part))
+    }
+
+    /// Opens a directory below this one and creates what is missing of it.
+    pub fn create_directories(&self, relative: &str) -> Result<ConfinedDir, ConfinedError> {
+        relative.split('/').try_fold(self.handle.same()?, |directory, part| match directory.directory(part) {
+            Err(ConfinedError::Missing) => {
+                let made = directory.create_directory(part)?;
+                directory.sync();
+                Ok(made)
+            }
+            opened => opened,
+        })
+    }
+
+    /// Writes a file: all of it, or nothing. Directories that are missing are created.
+    pub fn write(&self, relative: &str, bytes: &[u8], durability: Durability) -> Result<(), StoreError> {
+        let written = self.to_write(relative).and_then(|(directory, name)| {
+            // What is replaced may be large, but it is a file of ours or none at all.
+            match directory.own_file(name) {
+                Ok(_) | Err(ConfinedError::Missing) => directory.write(name, bytes, durability),
+                Err(error) => Err(error),
+            }
+        });
+        written.map_err(|error| self.failed(relative, error))
+    }
+
+    /// Adds bytes to the end of a file that can be made again.
+    pub fn append(&self, relative: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let appended = self.to_write(relative).and_then(|(directory, name)| {
+            Ok(directory.own_file_to_write(name, OFlags::APPEND)?.write_all(bytes)?)
+        });
+        appended.map_err(|error| self.failed(relative, error))
+    }
+
+    /// Removes a file, or a directory with everything in it; nothing there is fine too.
+    pub fn remove(&self, relative: &str) -> Result<(), StoreError> {
+        let removed = self.with_file(relative, |directory, name| directory.remove(name));
+        removed.map(|_| ()).map_err(|error| self.failed(relative, error))
+    }
+
+    /// Gives a file or a directory its final name, durably; a file of that name is replaced.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        let renamed = self.to_write(from).and_then(|(source, name)| {
+            let (target, new_name) = self.to_write(to)?;
+            source.rename(name, &target, new_name)?;
+            target.sync();
+            Ok(())
+        });
+        renamed.map_err(|error| self.failed(to, error))
+    }
+
+    /// Removes what a process that was killed left half done right in this directory.
+    pub fn remove_leftovers(&self) {
+        remove_leftovers(&self.handle);
+    }
+
+    /// The same in a directory below this one.
+    pub fn remove_leftovers_in(&self, relative: &str) {
+        if let Ok(directory) = self.directory(relative) {
+            remove_leftovers(&directory);
+        }
+    }
+
+    /// The same, and in the directories right below it: for a session or run whose lock the caller holds.
+    pub fn remove_leftovers_below(&self) {
+        self.remove_leftovers();
+        for entry in self.handle.entries().unwrap_or_default() {
+            if entry.kind == EntryKind::Directory
+                && let Ok(directory) = self.handle.directory(&entry.name)
+            {
+                remove_leftovers(&directory);
+            }
+        }
+    }
+
+    fn with_file<T>(
+        &self,
+        relative: &str,
+        act: impl FnOnce(&ConfinedDir, &str) -> Result<T, ConfinedError>,
+    ) -> Result<Option<T>, ConfinedError> {
+        let (above, name) = split(relative);
+        let opened = match above {
+            Some(above) => self.directory(above).and_then(|directory| act(&directory, name)),
+            None => act(&self.handle, name),
+        };
+        match opened {
+            Ok(value) => Ok(Some(value)),
+            Err(ConfinedError::Missing) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn to_write<'n>(&self, relative: &'n str) -> Result<(ConfinedDir, &'n str), ConfinedError> {
+        let (above, name) = split(relative);
+        let directory = match above {
+            Some(above) => self.create_directories(above)?,
+            None => self.handle.same()?,
+        };
+        Ok((directory, name))
+    }
+
+    fn failed(&self, relative: &str, error: ConfinedError) -> StoreError {
+        StoreError { path: self.path.join(relative), source: error.into() }
+    }
+}
+
+fn remove_leftovers(directory: &ConfinedDir) {
+    for entry in directory.entries().unwrap_or_default() {
+        if entry.name.starts_with(".tmp-") {
+            // What cannot be removed is in the way of nobody, and tried again by the next command.
+            drop(directory.remove(&entry.name));
+        }
+    }
+}
+
+fn split(relative: &str) -> (Option<&str>, &str) {
+    match relative.rsplit_once('/') {
+        Some((above, name)) => (Some(above), name),
+        None => (None, relative),
+    }
+}
+
+#[cfg(test)]
+#[path = "ledger_dir_tests.rs"]
+mod tests;
