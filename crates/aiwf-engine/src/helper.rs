@@ -2,13 +2,19 @@
 //!
 //! A program that embeds the engine calls [`serve_if_asked`] first in its `main`, as `aiwf` does. That has two
 //! effects: started with one of the hidden arguments it plays that role, and otherwise the engine knows that it may
-//! start its own executable as a helper. Without it agents have no supervisor.
+//! start its own executable as a helper. Without it agents have no supervisor, and templates of a checkout render in
+//! the program itself, where their steps and their output are bounded and their memory is not.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use aiwf_provider::supervisor;
+
+use crate::template_process::{self, TemplateProcess};
+
+static TEMPLATES: OnceLock<TemplateProcess> = OnceLock::new();
 
 /// Plays the role that the command line asks for; nothing when it asks for none and the program goes on.
 ///
@@ -17,10 +23,12 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
     let mut arguments = arguments.into_iter().skip(1);
     match arguments.next().as_deref().and_then(|argument| argument.to_str()) {
         Some(supervisor::ARGUMENT) => Some(supervisor::supervise(arguments)),
+        Some(template_process::ARGUMENT) => Some(template_process::serve()),
         _ => {
             if let Some(executable) = executable() {
                 supervisor::supervise_with(&executable);
                 aiwf_tools::supervise_with(&executable, supervisor::ARGUMENT);
+                aiwf_prompt::set_template_host(TEMPLATES.get_or_init(|| TemplateProcess::new(executable)));
             }
             None
         }

@@ -27,6 +27,7 @@ mod send;
 mod session;
 mod structured;
 mod system_templates;
+mod template_process;
 mod tool_loop;
 mod tools;
 mod validate;

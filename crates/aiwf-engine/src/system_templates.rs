@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use aiwf_config::Settings;
 use aiwf_prompt::{
     PromptError, TEMPLATE_VARIABLES, TemplateError, TemplateName, TemplateNotFound, TemplateSource,
-    built_in_template, built_in_templates, check_template,
+    built_in_template, built_in_templates, check_template, check_template_here,
 };
 
 use crate::build::Engine;
@@ -199,7 +199,7 @@ impl Engine {
             for file in files_in(&directory.path)? {
                 let path = directory.shown(&file);
                 let problems = match directory.read(&file) {
-                    Ok(text) => faults(&path, &file, text.unwrap_or_default()),
+                    Ok(text) => faults(&path, &file, text.unwrap_or_default(), check_template),
                     Err(error) => vec![with_cause(&error)],
                 };
                 checks.push(TemplateCheck { path, problems });
@@ -207,7 +207,7 @@ impl Engine {
         }
         for (file, text) in built_in_templates() {
             let path = built_in_path(file);
-            let problems = faults(&path, file, (*text).to_owned());
+            let problems = faults(&path, file, (*text).to_owned(), check_template_here);
             checks.push(TemplateCheck { path, problems });
         }
         Ok(checks)
@@ -240,9 +240,14 @@ fn files_in(directory: &Path) -> Result<Vec<String>, EngineError> {
 const MARKERS: [(&str, &str); 4] =
     [("challenge", "<review>"), ("gate", "<review>"), ("review", "<review>"), ("implement", "<task_status")];
 
-fn faults(path: &str, file: &str, text: String) -> Vec<String> {
+fn faults(
+    path: &str,
+    file: &str,
+    text: String,
+    check: fn(&TemplateSource, &[&str]) -> Result<(), Vec<TemplateError>>,
+) -> Vec<String> {
     let source = TemplateSource { name: path.to_owned(), text };
-    let mut problems: Vec<String> = match check_template(&source, &TEMPLATE_VARIABLES) {
+    let mut problems: Vec<String> = match check(&source, &TEMPLATE_VARIABLES) {
         Ok(()) => Vec::new(),
         Err(errors) => errors.iter().map(TemplateError::to_string).collect(),
     };

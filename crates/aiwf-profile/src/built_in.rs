@@ -56,6 +56,15 @@ pub fn built_in_profile(name: &str) -> Option<Files> {
     Some(files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec())).collect())
 }
 
+/// Whether these are exactly the files of the shipped profile with that name.
+pub(crate) fn is_built_in(name: &str, files: &Files) -> bool {
+    BUILT_IN.iter().any(|(built_in, own)| {
+        *built_in == name
+            && own.len() == files.len()
+            && own.iter().all(|(path, bytes)| files.get(*path).is_some_and(|found| found.as_slice() == *bytes))
+    })
+}
+
 #[cfg(test)]
 #[path = "built_in_tests.rs"]
 mod tests;

@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use aiwf_prompt::{check_template, render_template};
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
@@ -192,7 +191,7 @@ fn trial_prompts(profile: &Profile, phase: Phase, findings: &mut Vec<Finding>) {
             .map(|param| (param.key(), "sample".to_owned()))
             .collect();
         let variables = variables(profile.params(), profile.scopes(), &context, &inputs);
-        match render_template(&source, &variables) {
+        match profile.render_template(&source, &variables) {
             Ok(text) if text.trim().is_empty() => {
                 let scope = context.get(SCOPE).and_then(Value::as_str).unwrap_or("any");
                 let message = format!("the prompt of phase {phase} is empty for scope `{scope}`");
@@ -259,7 +258,7 @@ fn unused_params(profile: &Profile, findings: &mut Vec<Finding>) {
         // A template that does not compile without the parameter's variables uses it.
         let is_in_template = Phase::ALL
             .into_iter()
-            .any(|phase| check_template(&profile.template_source(phase), &others).is_err());
+            .any(|phase| profile.check_template(&profile.template_source(phase), &others).is_err());
         let manifest = profile.text(MANIFEST);
         let is_in_manifest = manifest.contains(&format!("{{{}}}", param.name))
             || manifest.contains(&format!("\"{}\"", param.name))

@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use aiwf_prompt::{
-    Sha256Hex, TemplateError, TemplateSource, check_template, render_template, template_fault,
+    Sha256Hex, TemplateError, TemplateSource, check_template, check_template_here, render_template,
+    render_template_here, template_fault,
 };
 use serde_json::{Map, Value};
 
 use crate::apply_target::ApplyProblem;
+use crate::built_in::is_built_in;
 use crate::command::{Command, ListOf, ListRow, list};
 use crate::context::{ReadFile, Settled, WantedFile, settle, variable_names, variables, wanted_files};
 use crate::lint::{Finding, lint};
@@ -41,6 +43,8 @@ pub struct Profile {
     manifest: Manifest,
     files: Files,
     hash: Sha256Hex,
+    /// Whether it is exactly a profile that ships with the program.
+    is_shipped: bool,
 }
 
 impl Profile {
@@ -79,7 +83,8 @@ impl Profile {
         let shape = if is_checked { Shape::Checked } else { Shape::Unknown };
         let (manifest, mut problems) = read_manifest(text, shape);
         let Some(manifest) = manifest else { return Err(ProfileError::new(None, problems)) };
-        let profile = Self { manifest, files, hash };
+        let is_shipped = is_built_in(&manifest.name, &files);
+        let profile = Self { manifest, files, hash, is_shipped };
         if !is_checked {
             profile.check_templates(&mut problems);
             if let Some(standards) = &profile.manifest.standards {
@@ -182,7 +187,32 @@ impl Profile {
         inputs: &BTreeMap<String, String>,
     ) -> Result<String, TemplateError> {
         let variables = variables(self.params(), self.scopes(), context, inputs);
-        render_template(&self.template_source(phase), &variables)
+        self.render_template(&self.template_source(phase), &variables)
+    }
+
+    /// Renders a template of this profile; one that is not shipped is not trusted.
+    pub(crate) fn render_template(
+        &self,
+        template: &TemplateSource,
+        variables: &BTreeMap<String, Value>,
+    ) -> Result<String, TemplateError> {
+        if self.is_shipped {
+            render_template_here(template, variables)
+        } else {
+            render_template(template, variables)
+        }
+    }
+
+    pub(crate) fn check_template(
+        &self,
+        template: &TemplateSource,
+        defined: &[&str],
+    ) -> Result<(), Vec<TemplateError>> {
+        if self.is_shipped {
+            check_template_here(template, defined)
+        } else {
+            check_template(template, defined)
+        }
     }
 
     /// Reads the reply of a phase.
@@ -273,7 +303,7 @@ impl Profile {
                 continue;
             }
             let template = TemplateSource { name: path.to_owned(), text: text.to_owned() };
-            if let Err(errors) = check_template(&template, &names) {
+            if let Err(errors) = self.check_template(&template, &names) {
                 problems.extend(errors.iter().map(|error| template_problem(path, error)));
             }
         }
@@ -287,7 +317,11 @@ pub(crate) fn template_problem(path: &str, error: &TemplateError) -> ProfileProb
             (place.line, format!("variable `{}` does not exist", excerpt(variable)))
         }
         TemplateError::Invalid { message, place } => (place.line, format!("not a template: {message}")),
-        TemplateError::TooManySteps { .. } | TemplateError::TooLarge { .. } => (0, error.to_string()),
+        TemplateError::TooManySteps { .. }
+        | TemplateError::TooLarge { .. }
+        | TemplateError::TooMuchMemory { .. }
+        | TemplateError::TooSlow { .. }
+        | TemplateError::NoHost { .. } => (0, error.to_string()),
     };
     let problem = ProfileProblem::new(Kind::BadTemplate, path, line, message);
     match error.hint() {

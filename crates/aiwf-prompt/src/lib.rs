@@ -106,7 +106,10 @@ pub use section::{
     Need, Part, PartBody, Problem, Role, Section, SectionId, SectionKind, Source, Stability, Text,
 };
 pub use session::{Artifact, CodeFile, PromptAssembler, SessionPhase, SessionRequest};
-pub use template::{TemplateError, TemplatePlace, TemplateSource, check_template, render_template};
+pub use template::{
+    TemplateError, TemplateHost, TemplatePlace, TemplateSource, check_template, check_template_here,
+    render_template, render_template_here, set_template_host,
+};
 pub use template_guard::template_fault;
 pub use template_set::{
     TEMPLATE_VARIABLES, TemplateName, TemplateNotFound, built_in_template, built_in_templates,

@@ -1,21 +1,24 @@
 //! Renders a template strictly: an unknown variable is an error that says where and what exists.
 //!
-//! Templates come from a checkout and are not trusted: steps, output and nesting are bounded.
+//! Templates come from a checkout and are not trusted: steps, output and nesting are bounded. Memory cannot be bounded
+//! here, since operators allocate as they like; a [`TemplateHost`] that an engine sets bounds that too.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Template, UndefinedBehavior, Value};
+use serde::{Deserialize, Serialize};
 
 use crate::nearest::nearest;
 use crate::template_guard::template_fault;
 
 /// A template and the name errors call it by.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TemplateSource {
     /// The path or name a person would look for.
     pub name: String,
@@ -24,7 +27,7 @@ pub struct TemplateSource {
 }
 
 /// A place in a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplatePlace {
     /// The template.
     pub name: String,
@@ -50,7 +53,7 @@ impl std::fmt::Display for TemplatePlace {
 }
 
 /// Why a template could not be rendered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum TemplateError {
     /// It uses a variable that does not exist.
     #[error("variable `{variable}` is not defined\n{place}")]
@@ -86,6 +89,30 @@ pub enum TemplateError {
         /// How many it may write.
         limit: usize,
     },
+    /// It needs more memory than it may have.
+    #[error("template `{name}` needs more than {} MB of memory", limit / (1024 * 1024))]
+    TooMuchMemory {
+        /// The template.
+        name: String,
+        /// How many bytes it may have.
+        limit: u64,
+    },
+    /// It takes too long.
+    #[error("template `{name}` takes more than {limit_s} s to render")]
+    TooSlow {
+        /// The template.
+        name: String,
+        /// How many seconds it may take.
+        limit_s: u64,
+    },
+    /// The process that renders templates cannot be used.
+    #[error("template `{name}` was not rendered: {message}")]
+    NoHost {
+        /// The template.
+        name: String,
+        /// What is wrong.
+        message: String,
+    },
 }
 
 impl TemplateError {
@@ -113,6 +140,11 @@ impl TemplateError {
             }
             Self::TooManySteps { .. } => Some("look for a loop that is larger than it should be".to_owned()),
             Self::TooLarge { .. } => Some("look for a loop that writes more than it should".to_owned()),
+            Self::TooMuchMemory { .. } => {
+                Some("look for a text or list that is repeated or doubled in a loop".to_owned())
+            }
+            Self::TooSlow { .. } => Some("look for a loop over large texts".to_owned()),
+            Self::NoHost { .. } => Some("run the command again".to_owned()),
         }
     }
 }
@@ -135,8 +167,49 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Renders a template with these variables and no others.
+/// Renders templates that are not built in somewhere else, where it can do no harm.
+pub trait TemplateHost: Send + Sync + std::fmt::Debug {
+    /// Does what [`render_template_here`] does.
+    fn render(
+        &self,
+        template: &TemplateSource,
+        variables: &BTreeMap<String, serde_json::Value>,
+    ) -> Result<String, TemplateError>;
+
+    /// Does what [`check_template_here`] does.
+    fn check(&self, template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>>;
+}
+
+static HOST: OnceLock<&'static dyn TemplateHost> = OnceLock::new();
+
+/// From now on templates that are not built in are rendered and checked by this host.
+pub fn set_template_host(host: &'static dyn TemplateHost) {
+    HOST.get_or_init(|| host);
+}
+
+/// Renders a template with these variables and no others: by the host, if there is one.
 pub fn render_template(
+    template: &TemplateSource,
+    variables: &BTreeMap<String, serde_json::Value>,
+) -> Result<String, TemplateError> {
+    match HOST.get() {
+        Some(host) => host.render(template, variables),
+        None => render_template_here(template, variables),
+    }
+}
+
+/// Compiles a template and names the variables it uses that are not in `defined`: by the host, if there is one.
+///
+/// Compiling computes what is constant, so it needs a host as much as rendering does.
+pub fn check_template(template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
+    match HOST.get() {
+        Some(host) => host.check(template, defined),
+        None => check_template_here(template, defined),
+    }
+}
+
+/// Renders a template in this process; only for templates that are built in, and for hosts.
+pub fn render_template_here(
     template: &TemplateSource,
     variables: &BTreeMap<String, serde_json::Value>,
 ) -> Result<String, TemplateError> {
@@ -160,8 +233,8 @@ pub fn render_template(
     }
 }
 
-/// Compiles a template without rendering it and names the variables it uses that are not in `defined`.
-pub fn check_template(template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
+/// Checks a template in this process; only for templates that are built in, and for hosts.
+pub fn check_template_here(template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
     refuse_too_deep(template).map_err(|error| vec![error])?;
     let environment = environment();
     let known = || defined.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();

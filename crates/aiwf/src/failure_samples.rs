@@ -569,6 +569,9 @@ fn template_errors() -> Vec<Sample> {
         Invalid => [TemplateError::Invalid { message: text("unexpected end of block"), place: Box::new(template_place()) }],
         TooManySteps => [TemplateError::TooManySteps { name: text("templates/review.md"), limit: 1_000_000 }],
         TooLarge => [TemplateError::TooLarge { name: text("templates/review.md"), limit: 64 * 1024 * 1024 }],
+        TooMuchMemory => [TemplateError::TooMuchMemory { name: text("templates/review.md"), limit: 64 * 1024 * 1024 }],
+        TooSlow => [TemplateError::TooSlow { name: text("templates/review.md"), limit_s: 20 }],
+        NoHost => [TemplateError::NoHost { name: text("templates/review.md"), message: text("resource temporarily unavailable") }],
     })
 }
 

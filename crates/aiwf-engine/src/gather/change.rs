@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use aiwf_config::Settings;
 use aiwf_prompt::{
     ChangeRequest, ContextItem, ItemKind, PartBody, Problem, PromptError, Request, Source, Text,
-    render_template,
+    render_template, render_template_here,
 };
 
 use super::reply::schemas;
@@ -14,7 +14,7 @@ use super::{DocumentCapability, Gathered, Progress, files, named, project};
 use crate::document::{ChangeDocument, ContextDocument};
 use crate::error::EngineError;
 use crate::read::read_text;
-use crate::system_templates;
+use crate::system_templates::{self, TemplateLayer};
 
 /// What the command line adds to a document.
 #[derive(Clone, Debug, Default)]
@@ -138,7 +138,11 @@ fn template(
         .chain(document.variables.clone())
         .map(|(name, text)| (name, text.into()))
         .collect();
-    let text = render_template(&found.source, &variables).map_err(PromptError::from)?;
+    let render = match found.layer {
+        TemplateLayer::BuiltIn => render_template_here,
+        TemplateLayer::Project | TemplateLayer::User => render_template,
+    };
+    let text = render(&found.source, &variables).map_err(PromptError::from)?;
     Ok((Text::from(text.trim_end()), Source::Template(found.source.name)))
 }
 

@@ -53,6 +53,7 @@ mod session;
 mod session_apply;
 mod session_limits;
 mod template;
+mod template_memory;
 mod terminal;
 mod terminal_escapes;
 mod tool_loop;

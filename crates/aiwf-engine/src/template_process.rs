@@ -1,0 +1,193 @@
+//! A process of its own for templates that are not built in: they come from a checkout, and an operator of theirs may
+//! ask for any amount of memory.
+//!
+//! The process is this executable with [`ARGUMENT`]. It is started when the first such template is rendered, stays for
+//! the next ones, and ends when its input does. Requests and answers are lines of JSON. A template that needs more than
+//! it may have ends the process, which tells the engine which limit it was; the next template gets a new process.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use aiwf_prompt::{
+    TemplateError, TemplateHost, TemplateSource, check_template_here, render_template_here,
+};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The first argument of a process that is to render templates.
+pub(crate) const ARGUMENT: &str = "__templates";
+/// How much memory a template may have beside what it is given.
+const MAX_MEMORY: u64 = 64 * 1024 * 1024;
+/// How many copies of what it is given may be held: as JSON, as values of two kinds, and written out.
+const MAX_COPIES: u64 = 6;
+/// How many seconds of work a template may take; steps are bounded, but one step may go through all its memory.
+const MAX_SECONDS: u64 = 20;
+
+#[derive(Serialize, Deserialize)]
+enum Wanted {
+    Render { template: TemplateSource, variables: BTreeMap<String, Value> },
+    Check { template: TemplateSource, defined: Vec<String> },
+}
+
+type Answer = Result<String, Vec<TemplateError>>;
+
+/// Renders what comes in, line by line, until there is no more.
+pub(crate) fn serve() -> ExitCode {
+    // A template that ends this process leaves no core dump.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match input.read_until(b'\n', &mut line) {
+            Ok(0) => return ExitCode::SUCCESS,
+            Ok(_) => {}
+            Err(_) => return ExitCode::FAILURE,
+        }
+        if bound(line.len() as u64).is_err() {
+            return ExitCode::FAILURE;
+        }
+        let answer = match serde_json::from_slice(&line) {
+            Ok(Wanted::Render { template, variables }) => {
+                render_template_here(&template, &variables).map_err(|error| vec![error])
+            }
+            Ok(Wanted::Check { template, defined }) => {
+                let defined: Vec<&str> = defined.iter().map(String::as_str).collect();
+                check_template_here(&template, &defined).map(|()| String::new())
+            }
+            Err(_) => return ExitCode::FAILURE,
+        };
+        let mut output = io::stdout().lock();
+        let is_told = serde_json::to_writer(&mut output, &answer).is_ok()
+            && output.write_all(b"\n").and_then(|()| output.flush()).is_ok();
+        if !is_told || unbound().is_err() {
+            return ExitCode::FAILURE;
+        }
+    }
+}
+
+/// Sets what the next template may have, beside what this process has already.
+fn bound(n_given: u64) -> io::Result<()> {
+    if let Some(used) = address_space() {
+        let current = used.saturating_add(MAX_MEMORY).saturating_add(n_given.saturating_mul(MAX_COPIES));
+        set_current(Resource::As, Some(current))?;
+    }
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).tv_sec;
+    set_current(Resource::Cpu, Some(u64::try_from(used).unwrap_or(0) + MAX_SECONDS))
+}
+
+/// Lifts it again, so that the next request can be read, however large it is.
+fn unbound() -> io::Result<()> {
+    set_current(Resource::As, getrlimit(Resource::As).maximum)
+}
+
+fn set_current(resource: Resource, wanted: Option<u64>) -> io::Result<()> {
+    let maximum = getrlimit(resource).maximum;
+    // A limit that whoever started aiwf has set stays.
+    let current = match (wanted, maximum) {
+        (Some(wanted), Some(maximum)) => Some(wanted.min(maximum)),
+        (wanted, maximum) => wanted.or(maximum),
+    };
+    Ok(setrlimit(resource, Rlimit { current, maximum })?)
+}
+
+/// How much address space this process has; unknown where the system does not say it like Linux does.
+fn address_space() -> Option<u64> {
+    let sizes = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let n_pages: u64 = sizes.split(' ').next()?.parse().ok()?;
+    n_pages.checked_mul(rustix::param::page_size() as u64)
+}
+
+/// The side of the engine: hands templates to the process and starts it when it is needed.
+#[derive(Debug)]
+pub(crate) struct TemplateProcess {
+    executable: PathBuf,
+    running: Mutex<Option<Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl TemplateProcess {
+    pub(crate) fn new(executable: PathBuf) -> Self {
+        Self { executable, running: Mutex::default() }
+    }
+
+    fn ask(&self, name: &str, wanted: &Wanted) -> Answer {
+        let no_host = |message: String| vec![TemplateError::NoHost { name: name.to_owned(), message }];
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = match running.take() {
+            Some(process) => process,
+            None => start(&self.executable).map_err(|error| no_host(error.to_string()))?,
+        };
+        let exchanged = exchange(&mut process, wanted);
+        if let Ok(answer) = exchanged {
+            *running = Some(process);
+            return answer;
+        }
+        let Running { mut child, stdin, stdout } = process;
+        drop((stdin, stdout));
+        let ended = child.wait().map_err(|error| no_host(error.to_string()))?;
+        let name = name.to_owned();
+        Err(match ended.signal().and_then(Signal::from_named_raw) {
+            Some(Signal::XCPU) => vec![TemplateError::TooSlow { name, limit_s: MAX_SECONDS }],
+            // An allocation that fails aborts; a stack that cannot grow is a fault.
+            Some(Signal::ABORT | Signal::SEGV) => {
+                vec![TemplateError::TooMuchMemory { name, limit: MAX_MEMORY }]
+            }
+            _ => no_host(format!("the process that renders templates ended ({ended})")),
+        })
+    }
+}
+
+impl TemplateHost for TemplateProcess {
+    fn render(
+        &self,
+        template: &TemplateSource,
+        variables: &BTreeMap<String, Value>,
+    ) -> Result<String, TemplateError> {
+        let name = &template.name;
+        let wanted = Wanted::Render { template: template.clone(), variables: variables.clone() };
+        self.ask(name, &wanted).map_err(|errors| {
+            let no_error = || TemplateError::NoHost { name: name.clone(), message: "no reason".to_owned() };
+            errors.into_iter().next().unwrap_or_else(no_error)
+        })
+    }
+
+    fn check(&self, template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
+        let defined = defined.iter().map(|name| (*name).to_owned()).collect();
+        self.ask(&template.name, &Wanted::Check { template: template.clone(), defined }).map(drop)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "starts no other program than this one")]
+fn start(executable: &PathBuf) -> io::Result<Running> {
+    let mut command = Command::new(executable);
+    command.arg(ARGUMENT).env_clear().process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let missing = || io::Error::other("a pipe is missing");
+    let stdin = child.stdin.take().ok_or_else(missing)?;
+    let stdout = BufReader::new(child.stdout.take().ok_or_else(missing)?);
+    Ok(Running { child, stdin, stdout })
+}
+
+fn exchange(process: &mut Running, wanted: &Wanted) -> io::Result<Answer> {
+    let mut line = serde_json::to_vec(wanted)?;
+    line.push(b'\n');
+    // The process reads a whole request before it answers, so neither side waits for the other.
+    process.stdin.write_all(&line)?;
+    process.stdin.flush()?;
+    line.clear();
+    process.stdout.read_until(b'\n', &mut line)?;
+    Ok(serde_json::from_slice(&line)?)
+}
