@@ -116,9 +116,11 @@ impl<'a> Order<'a> {
         });
         let elapsed = started_at.elapsed();
         surroundings.tell(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
+        let found = touched.as_ref().map(|touched| ours.changed(touched, root)).unwrap_or_default();
         let mut call = Call {
             millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            touched: touched.as_ref().map(|touched| ours.changed(touched, root)).unwrap_or_default(),
+            touched: found.touched,
+            notes: found.notes,
             ..Call::default()
         };
         if touched.is_some_and(|touched| !touched.is_complete()) {
@@ -208,17 +210,44 @@ impl Ours {
     }
 
     /// What changed, without what appeared meanwhile beside the session or change.
-    fn changed(&self, touched: &Touched, root: &Path) -> Vec<TouchedFile> {
+    fn changed(&self, touched: &Touched, root: &Path) -> Changed {
         let is_elsewhere = |path: &Path| {
             let path = root.join(path);
             let is_own = self.own.as_ref().is_some_and(|own| path.starts_with(own));
             !is_own && self.parents.iter().any(|parent| path.starts_with(parent))
         };
-        let files = touched.after().into_iter().filter(|file| !is_elsewhere(&file.path));
+        let found = touched.after();
+        let files = found.touched.into_iter().filter(|file| !is_elsewhere(&file.path));
         let shown = |path: &Path| path.to_string_lossy().into_owned();
-        files
+        let touched = files
             .map(|file| TouchedFile { path: shown(&file.path), before: file.before, after: file.after })
-            .collect()
+            .collect();
+        let mut notes = Vec::new();
+        if !found.ignored.is_empty() {
+            notes.push(format!("the agent changed files that git ignores: {}", list(&found.ignored)));
+        }
+        if !found.unreadable.is_empty() {
+            let places: Vec<String> = found.unreadable.iter().map(|path| shown(path)).collect();
+            notes.push(format!("could not look for changes in {}", list(&places)));
+        }
+        Changed { touched, notes }
+    }
+}
+
+/// What an agent changed, and what a person should know about it.
+#[derive(Debug, Default)]
+struct Changed {
+    touched: Vec<TouchedFile>,
+    notes: Vec<String>,
+}
+
+/// Names in one line: the first of them, and how many more there are.
+fn list(names: &[String]) -> String {
+    const MOST: usize = 50;
+    let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST) {
+        0 => shown,
+        n_more => format!("{shown} and {n_more} more"),
     }
 }
 

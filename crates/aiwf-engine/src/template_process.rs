@@ -12,9 +12,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-use aiwf_prompt::{
-    TemplateError, TemplateHost, TemplateSource, check_template_here, render_template_here,
-};
+use aiwf_prompt::{TemplateError, TemplateHost, TemplateSource, check_template_here, render_template_here};
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

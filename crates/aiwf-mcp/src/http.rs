@@ -1,7 +1,7 @@
 //! Streamable HTTP at `/mcp`: who may come in, and how many at once.
 //!
 //! The token is asked for first; then the SDK looks at `Host` and `Origin`, so that no page in a browser gets in by a
-//! name that leads here, and at the size of what is sent. Clients have no state on this side: any number of them may
+//! name that leads here. Sizes, times and the number of clients without the token are bounded. Clients have no state on this side: any number of them may
 //! come and go.
 
 use std::convert::Infallible;
@@ -10,17 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -33,8 +33,30 @@ pub(crate) const PATH: &str = "/mcp";
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 /// Connections at once; a loopback server has few clients.
 const MAX_CONNECTIONS: usize = 128;
-/// How long a client may take to say what it wants.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long clients may take, and how many may be in before they showed the token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// For the head of a request, also of the next one on a connection.
+    head: Duration,
+    /// For the body of a request.
+    body: Duration,
+    /// For the first request with the token.
+    stranger: Duration,
+    /// Connections that have not shown the token.
+    max_strangers: usize,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            head: Duration::from_secs(30),
+            body: Duration::from_secs(30),
+            stranger: Duration::from_secs(10),
+            max_strangers: 32,
+        }
+    }
+}
+
 /// How long an answer under way may take when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long to wait after a connection could not be taken, such as for want of descriptors.
@@ -49,6 +71,7 @@ pub(crate) async fn accept(
     listener: TcpListener,
     bound: SocketAddr,
     token: Token,
+    patience: Patience,
     shutdown: CancellationToken,
 ) {
     let config = StreamableHttpServerConfig::default()
@@ -64,8 +87,9 @@ pub(crate) async fn accept(
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let guard = Arc::new(Guard { service, token });
+    let guard = Arc::new(Guard { service, token, patience });
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let strangers = Arc::new(Semaphore::new(patience.max_strangers));
     let mut connections = JoinSet::new();
     loop {
         let stream = tokio::select! {
@@ -81,10 +105,12 @@ pub(crate) async fn accept(
             () = shutdown.cancelled() => break,
         };
         // Without a place, the connection is closed at once.
-        if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+        let place = Arc::clone(&places).try_acquire_owned();
+        let stranger = Arc::clone(&strangers).try_acquire_owned();
+        if let (Ok(place), Ok(stranger)) = (place, stranger) {
             let (guard, shutdown) = (Arc::clone(&guard), shutdown.clone());
             connections.spawn(async move {
-                serve(stream, guard, shutdown).await;
+                serve(stream, guard, stranger, shutdown).await;
                 drop(place);
             });
         }
@@ -106,19 +132,35 @@ fn authorities(bound: SocketAddr) -> Vec<String> {
     names
 }
 
-async fn serve(stream: TcpStream, guard: Arc<Guard>, shutdown: CancellationToken) {
+async fn serve(
+    stream: TcpStream,
+    guard: Arc<Guard>,
+    stranger: OwnedSemaphorePermit,
+    shutdown: CancellationToken,
+) {
+    let Patience { head, stranger: introduction, .. } = guard.patience;
+    let is_known = CancellationToken::new();
+    let shown = is_known.clone();
     let answer = service_fn(move |request| {
-        let guard = Arc::clone(&guard);
-        async move { Ok::<_, Infallible>(guard.answer(request).await) }
+        let (guard, shown) = (Arc::clone(&guard), shown.clone());
+        async move { Ok::<_, Infallible>(guard.answer(request, &shown).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
+        .header_read_timeout(head)
         .serve_connection(TokioIo::new(stream), answer);
     let mut connection = std::pin::pin!(connection);
+    // Ends only for a client that never shows the token.
+    let turned_away = async move {
+        if tokio::time::timeout(introduction, is_known.cancelled()).await.is_ok() {
+            drop(stranger);
+            std::future::pending::<()>().await;
+        }
+    };
     // A connection that breaks is its client's business.
     tokio::select! {
         ended = connection.as_mut() => drop(ended),
+        () = turned_away => {}
         () = shutdown.cancelled() => {
             connection.as_mut().graceful_shutdown();
             drop(tokio::time::timeout(GRACE, connection).await);
@@ -130,10 +172,11 @@ async fn serve(stream: TcpStream, guard: Arc<Guard>, shutdown: CancellationToken
 struct Guard {
     service: Service,
     token: Token,
+    patience: Patience,
 }
 
 impl Guard {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, is_known: &CancellationToken) -> Answer {
         let mut given = request.headers().get_all(AUTHORIZATION).iter();
         let is_right = match (given.next(), given.next()) {
             (Some(only), None) => self.token.is_carried_by(only.as_bytes()),
@@ -141,14 +184,48 @@ impl Guard {
         };
         if !is_right {
             let mut answer = said(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
-            answer.headers_mut().insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
+            answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return answer;
         }
+        is_known.cancel();
         if request.uri().path() != PATH {
             return said(StatusCode::NOT_FOUND, "MCP is spoken at /mcp");
         }
-        self.service.handle(request).await
+        let (parts, body) = request.into_parts();
+        if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
+            return said(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
+        }
+        let reading = Limited::new(body, MAX_BODY_BYTES).collect();
+        let bytes = match tokio::time::timeout(self.patience.body, reading).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                return said(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
+            }
+            // The client went away in the middle of it.
+            Ok(Err(_)) => return last(said(StatusCode::BAD_REQUEST, "the request broke off")),
+            Err(_) => return last(said(StatusCode::REQUEST_TIMEOUT, "the request took too long")),
+        };
+        if parts.method == Method::POST && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
+            return unparsable();
+        }
+        self.service.handle(Request::from_parts(parts, Full::new(bytes))).await
     }
+}
+
+/// An answer after which the connection is closed.
+fn last(mut answer: Answer) -> Answer {
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+/// What JSON-RPC answers to what is no JSON.
+fn unparsable() -> Answer {
+    let mut answer = said(
+        StatusCode::BAD_REQUEST,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the request is not JSON"}}"#,
+    );
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
 }
 
 fn said(status: StatusCode, text: &'static str) -> Answer {
@@ -156,3 +233,7 @@ fn said(status: StatusCode, text: &'static str) -> Answer {
     *answer.status_mut() = status;
     answer
 }
+
+#[cfg(test)]
+#[path = "http_tests.rs"]
+mod tests;

@@ -15,7 +15,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::address::LoopbackAddress;
-use crate::http;
+use crate::http::{self, Patience};
 use crate::server::AiwfServer;
 use crate::token::Token;
 use crate::tools::Approvals;
@@ -115,7 +115,7 @@ pub fn serve_http(
         let bound = listener.local_addr().map_err(cannot_listen)?;
         on_listening(bound);
         let server = AiwfServer::new(engine, options.approvals, options.version, shutdown.clone());
-        http::accept(server, listener, bound, token, shutdown).await;
+        http::accept(server, listener, bound, token, Patience::default(), shutdown).await;
         Ok(())
     })
 }

@@ -61,7 +61,9 @@ pub(crate) fn is_built_in(name: &str, files: &Files) -> bool {
     BUILT_IN.iter().any(|(built_in, own)| {
         *built_in == name
             && own.len() == files.len()
-            && own.iter().all(|(path, bytes)| files.get(*path).is_some_and(|found| found.as_slice() == *bytes))
+            && own
+                .iter()
+                .all(|(path, bytes)| files.get(*path).is_some_and(|found| found.as_slice() == *bytes))
     })
 }
 

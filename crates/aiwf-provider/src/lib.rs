@@ -39,4 +39,4 @@ pub use provider_setting::{BaseUrl, KeySource, ProviderSetting, ReplySource, Sec
 pub use replay::{Answered, Cassette, RecordedCapability};
 pub use sink::{Progress, Sink, TextSink};
 pub use stop::Stop;
-pub use touched::{Change, Touched, TouchedFile};
+pub use touched::{Change, Found, Touched, TouchedFile};

@@ -1,11 +1,12 @@
 //! Which files of a project changed while an agent worked.
 //!
-//! Before a call every file is looked at but not read; after it only what looks different is read. What
-//! `.gitignore` leaves out is left out, except below `.aiwf`, where an agent has no business.
+//! Before a call every file is looked at but not read; after it only what looks different is read. What `.gitignore`
+//! leaves out is listed apart and never read, except below `.aiwf`, where an agent has no business. What cannot be
+//! looked at is listed apart, too: that is no change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,10 @@ use ignore::WalkBuilder;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// How many files are looked at; a larger project is looked at in part.
+/// How many files are looked at; a larger project is looked at in part. The same again for files that git ignores.
 const MAX_FILES: usize = 200_000;
+/// How many ignored files of one top directory are named; of more only their number is told.
+const MAX_IGNORED_NAMED: usize = 20;
 
 /// What happened to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -57,15 +60,22 @@ struct Look {
 }
 
 impl Look {
-    fn at(path: &Path) -> Option<Self> {
-        let found = fs::symlink_metadata(path).ok()?;
-        Some(Self {
+    /// What is there; nothing when nothing is.
+    fn at(path: &Path) -> io::Result<Option<Self>> {
+        let found = match fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Self {
             bytes: found.len(),
             modified_at: (found.mtime(), found.mtime_nsec()),
             changed_at: (found.ctime(), found.ctime_nsec()),
             inode: found.ino(),
             mode: found.mode(),
-        })
+        }))
     }
 }
 
@@ -82,7 +92,31 @@ pub struct Touched {
     ignored: Vec<PathBuf>,
     max_files: usize,
     seen: BTreeMap<PathBuf, Seen>,
+    seen_ignored: BTreeMap<PathBuf, Look>,
     is_complete: bool,
+    is_ignored_complete: bool,
+    unreadable: BTreeSet<PathBuf>,
+}
+
+/// What was found after a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The files that are not what they were, by path.
+    pub touched: Vec<TouchedFile>,
+    /// The same of files that git ignores: paths, and `DIRECTORY/ (N files)` where there are many.
+    pub ignored: Vec<String>,
+    /// What could not be looked at, before or after.
+    pub unreadable: Vec<PathBuf>,
+}
+
+/// What the files of a project look like.
+#[derive(Debug, Default)]
+struct Looks {
+    tracked: BTreeMap<PathBuf, Look>,
+    ignored: BTreeMap<PathBuf, Look>,
+    is_complete: bool,
+    is_ignored_complete: bool,
+    unreadable: BTreeSet<PathBuf>,
 }
 
 impl Touched {
@@ -104,9 +138,19 @@ impl Touched {
     fn bounded(root: &Path, ignored: &[&Path], max_files: usize) -> Self {
         let inside = |path: &&Path| path.strip_prefix(root).unwrap_or(path).to_owned();
         let ignored: Vec<PathBuf> = ignored.iter().map(inside).collect();
-        let (looks, is_complete) = looks(root, &ignored, max_files);
-        let seen = looks.into_iter().map(|(path, look)| (path, Seen { look, sha256: None })).collect();
-        Self { root: root.to_owned(), ignored, max_files, seen, is_complete }
+        let looks = looks(root, &ignored, max_files);
+        let seen =
+            looks.tracked.into_iter().map(|(path, look)| (path, Seen { look, sha256: None })).collect();
+        Self {
+            root: root.to_owned(),
+            ignored,
+            max_files,
+            seen,
+            seen_ignored: looks.ignored,
+            is_complete: looks.is_complete,
+            is_ignored_complete: looks.is_ignored_complete,
+            unreadable: looks.unreadable,
+        }
     }
 
     /// Whether every file was looked at; of a very large project only a part is, and files added elsewhere in it
@@ -115,24 +159,42 @@ impl Touched {
         self.is_complete
     }
 
-    /// The files that are not what they were, by path.
-    pub fn after(&self) -> Vec<TouchedFile> {
-        let (mut looks, _) = looks(&self.root, &self.ignored, self.max_files);
+    /// Looks at the project again: what is not what it was.
+    pub fn after(&self) -> Found {
+        let mut looks = looks(&self.root, &self.ignored, self.max_files);
+        let mut unreadable: BTreeSet<PathBuf> = self.unreadable.union(&looks.unreadable).cloned().collect();
         let mut touched = Vec::new();
         for (path, seen) in &self.seen {
             // A file that only an ignore rule hides now is still there.
-            let look = looks.remove(path).or_else(|| Look::at(&self.root.join(path)));
-            touched.extend(self.changed(path, seen, look.as_ref()));
+            let known = looks.tracked.remove(path).or_else(|| looks.ignored.remove(path));
+            match known.map_or_else(|| Look::at(&self.root.join(path)), |look| Ok(Some(look))) {
+                Ok(look) => touched.extend(self.changed(path, seen, look.as_ref())),
+                Err(_) => drop(unreadable.insert(path.clone())),
+            }
         }
+        let mut ignored = Vec::new();
+        for (path, before) in &self.seen_ignored {
+            let known = looks.ignored.remove(path).or_else(|| looks.tracked.remove(path));
+            match known.map_or_else(|| Look::at(&self.root.join(path)), |look| Ok(Some(look))) {
+                Ok(look) if look.as_ref() == Some(before) => {}
+                Ok(_) => ignored.push(path.clone()),
+                Err(_) => drop(unreadable.insert(path.clone())),
+            }
+        }
+        // What is new to us below a place that could not be looked at may have been there before.
+        let is_new = |path: &PathBuf| !unreadable.iter().any(|place| path.starts_with(place));
         if self.is_complete {
-            let added = looks.into_keys().map(|path| {
+            let added = looks.tracked.into_keys().filter(is_new).map(|path| {
                 let after = sha256_of(&self.root.join(&path));
                 TouchedFile { path, change: Change::Added, before: None, after }
             });
             touched.extend(added);
         }
+        if self.is_ignored_complete {
+            ignored.extend(looks.ignored.into_keys().filter(is_new));
+        }
         touched.sort_by(|a, b| a.path.cmp(&b.path));
-        touched
+        Found { touched, ignored: named(ignored), unreadable: unreadable.into_iter().collect() }
     }
 
     fn changed(&self, path: &Path, seen: &Seen, look: Option<&Look>) -> Option<TouchedFile> {
@@ -148,37 +210,107 @@ impl Touched {
     }
 }
 
-/// What every file looks like, and whether that is every file.
-fn looks(root: &Path, ignored: &[PathBuf], max_files: usize) -> (BTreeMap<PathBuf, Look>, bool) {
+/// Ignored files by name, or by number where a directory has many: a build changes thousands.
+fn named(paths: Vec<PathBuf>) -> Vec<String> {
+    let mut groups: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for path in paths {
+        let top = path.components().next().map(|top| PathBuf::from(top.as_os_str())).unwrap_or_default();
+        groups.entry(top).or_default().push(path);
+    }
+    let shown = |path: &Path| path.to_string_lossy().into_owned();
+    let mut names = Vec::new();
+    for (top, mut paths) in groups {
+        if paths.len() > MAX_IGNORED_NAMED {
+            names.push(format!("{}/ ({} files)", shown(&top), paths.len()));
+        } else {
+            paths.sort();
+            names.extend(paths.iter().map(|path| shown(path)));
+        }
+    }
+    names
+}
+
+/// What every file looks like: first what git does not ignore, then the rest, each up to so many.
+fn looks(root: &Path, skipped: &[PathBuf], max_files: usize) -> Looks {
     let mut project = WalkBuilder::new(root);
     // What an agent can change to hide a file does not count; what the project itself ignores does.
     project.hidden(false).ignore(false).require_git(false).git_exclude(false).git_global(false);
     // Hooks and settings of git are code that runs.
-    let unfiltered = [".aiwf", ".git/hooks", ".git/config", ".git/info"].map(|place| {
+    let unfiltered = |place: &str| {
         let mut walk = WalkBuilder::new(root.join(place));
         walk.standard_filters(false);
         walk
+    };
+    let tracked = [".aiwf", ".git/hooks", ".git/config", ".git/info"].map(unfiltered);
+    let mut looks = Looks { is_complete: true, is_ignored_complete: true, ..Looks::default() };
+    for walk in std::iter::once(project).chain(tracked) {
+        let unreadable = &mut looks.unreadable;
+        looks.is_complete &=
+            walk_into(&mut looks.tracked, unreadable, walk, root, skipped, max_files, |_| true);
+    }
+    let (known, unreadable) = (&looks.tracked, &mut looks.unreadable);
+    let is_ignored = |path: &Path| !known.contains_key(path);
+    looks.is_ignored_complete =
+        walk_into(&mut looks.ignored, unreadable, unfiltered(""), root, skipped, max_files, is_ignored);
+    looks
+}
+
+/// Adds what a walk finds; whether that was everything.
+fn walk_into(
+    found: &mut BTreeMap<PathBuf, Look>,
+    unreadable: &mut BTreeSet<PathBuf>,
+    mut walk: WalkBuilder,
+    root: &Path,
+    skipped: &[PathBuf],
+    max_files: usize,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> bool {
+    let (base, skipped) = (root.to_owned(), skipped.to_owned());
+    walk.filter_entry(move |entry| {
+        let inside = entry.path().strip_prefix(&base).unwrap_or(entry.path());
+        entry.file_name() != ".git" && !skipped.iter().any(|path| inside.starts_with(path))
     });
-    let mut looks = BTreeMap::new();
-    for mut walk in std::iter::once(project).chain(unfiltered) {
-        let (base, skipped) = (root.to_owned(), ignored.to_owned());
-        walk.filter_entry(move |entry| {
-            let inside = entry.path().strip_prefix(&base).unwrap_or(entry.path());
-            entry.file_name() != ".git" && !skipped.iter().any(|path| inside.starts_with(path))
-        });
-        for entry in walk.build().filter_map(Result::ok) {
-            let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
-            let inside = entry.path().strip_prefix(root).ok();
-            let (true, Some(inside)) = (is_file, inside) else { continue };
-            if looks.len() >= max_files && !looks.contains_key(inside) {
-                return (looks, false);
+    for entry in walk.build() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                unreadable.extend(unreadable_place(&error, root));
+                continue;
             }
-            if let Some(look) = Look::at(entry.path()) {
-                looks.insert(inside.to_owned(), look);
-            }
+        };
+        let is_file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+        let inside = entry.path().strip_prefix(root).ok();
+        let (true, Some(inside)) = (is_file, inside) else { continue };
+        if !is_wanted(inside) {
+            continue;
+        }
+        if found.len() >= max_files && !found.contains_key(inside) {
+            return false;
+        }
+        match Look::at(entry.path()) {
+            Ok(Some(look)) => drop(found.insert(inside.to_owned(), look)),
+            Ok(None) => {}
+            Err(_) => drop(unreadable.insert(inside.to_owned())),
         }
     }
-    (looks, true)
+    true
+}
+
+/// The place that a walk could not look at; one that is not there is none.
+fn unreadable_place(error: &ignore::Error, root: &Path) -> Option<PathBuf> {
+    if error.io_error().is_none_or(|error| error.kind() == io::ErrorKind::NotFound) {
+        return None;
+    }
+    let mut error = error;
+    loop {
+        error = match error {
+            ignore::Error::WithPath { path, .. } => {
+                return Some(path.strip_prefix(root).unwrap_or(path).to_owned());
+            }
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => err,
+            _ => return None,
+        };
+    }
 }
 
 /// SHA-256 of a file's bytes, or of where a link leads; nothing for what is neither or cannot be read.

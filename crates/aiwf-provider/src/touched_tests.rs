@@ -47,7 +47,7 @@ fn an_untouched_project_is_not_touched() {
     let project = project();
     let touched = Touched::before(project.path(), &[]);
     assert!(touched.is_complete());
-    assert_eq!(shown(&touched.after()), Vec::<String>::new());
+    assert_eq!(shown(&touched.after().touched), Vec::<String>::new());
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn added_changed_and_removed_files_are_listed_with_hashes() {
             "Added src/n.rs ? sha(n)".to_owned(),
         ]
     };
-    assert_eq!(shown(&without.after()), expected("?", "?"));
-    assert_eq!(shown(&with.after()), expected("sha(a)", "sha(b)"));
+    assert_eq!(shown(&without.after().touched), expected("?", "?"));
+    assert_eq!(shown(&with.after().touched), expected("sha(a)", "sha(b)"));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn our_own_directory_is_looked_at_even_when_ignored() {
     put(root, ".aiwf/sessions/s/response.md", "new");
     put(root, ".aiwf/cache/x", "new");
     put(root, ".aiwf/config.toml", "new");
-    assert_eq!(shown(&touched.after()), ["Changed .aiwf/config.toml ? sha(new)"]);
+    assert_eq!(shown(&touched.after().touched), ["Changed .aiwf/config.toml ? sha(new)"]);
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn a_file_written_again_as_it_was_is_not_touched_when_its_hash_is_known() {
     let (without, with) = (Touched::before(root, &[]), Touched::before_with_hashes(root, &[]));
     fs::remove_file(root.join("src/a.rs")).unwrap();
     put(root, "src/a.rs", "a");
-    assert_eq!(shown(&with.after()), Vec::<String>::new());
-    assert_eq!(shown(&without.after()), ["Changed src/a.rs ? sha(a)"]);
+    assert_eq!(shown(&with.after().touched), Vec::<String>::new());
+    assert_eq!(shown(&without.after().touched), ["Changed src/a.rs ? sha(a)"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_change_that_sets_the_time_back_is_seen() {
     let touched = Touched::before(root, &[]);
     fs::write(&path, "n").unwrap();
     File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
-    assert_eq!(shown(&touched.after()), ["Changed src/a.rs ? sha(n)"]);
+    assert_eq!(shown(&touched.after().touched), ["Changed src/a.rs ? sha(n)"]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_file_that_an_ignore_rule_hides_afterwards_is_not_gone() {
     let touched = Touched::before(root, &[]);
     put(root, ".gitignore", "target\nsrc\n");
     put(root, "src/b.rs", "new");
-    let after = shown(&touched.after());
+    let after = shown(&touched.after().touched);
     assert_eq!(after.len(), 2, "{after:?}");
     assert_eq!(after[1], "Changed src/b.rs ? sha(new)");
 }
@@ -127,7 +127,7 @@ fn links_and_pipes_are_looked_at_and_not_followed() {
     std::os::unix::fs::symlink("/", root.join("root")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap();
     assert!(made.success());
-    let after = shown(&touched.after());
+    let after = shown(&touched.after().touched);
     assert_eq!(after[..2], ["Added link ? sha(gone)", "Added pipe ? ?"]);
     assert_eq!(after.len(), 3);
 }
@@ -139,5 +139,40 @@ fn a_project_that_is_too_large_is_looked_at_in_part() {
     let touched = Touched::bounded(root, &[], 3);
     assert!(!touched.is_complete());
     put(root, "new", "new");
-    assert_eq!(shown(&touched.after()), Vec::<String>::new());
+    assert_eq!(shown(&touched.after().touched), Vec::<String>::new());
+}
+
+#[test]
+fn ignored_files_are_listed_apart_and_many_are_counted() {
+    let project = project();
+    let root = project.path();
+    put(root, ".gitignore", "target/\n.env\nnode_modules/\n");
+    put(root, ".env", "KEY=1");
+    let touched = Touched::before(root, &[]);
+    put(root, ".env", "KEY=2 and more");
+    put(root, "target/out", "changed");
+    put(root, "target/new", "new");
+    for number in 0..30 {
+        put(root, &format!("node_modules/{number}.js"), "x");
+    }
+    let found = touched.after();
+    assert_eq!(shown(&found.touched), Vec::<String>::new());
+    assert_eq!(found.ignored, [".env", "node_modules/ (30 files)", "target/new", "target/out"]);
+    assert!(found.unreadable.is_empty());
+}
+
+#[test]
+fn what_cannot_be_looked_at_is_no_change() {
+    let project = project();
+    let mut touched = Touched::before(project.path(), &[]);
+    // No system takes such a name, whoever asks.
+    let (odd, look) = (PathBuf::from("src/\0"), touched.seen[Path::new("src/a.rs")].look.clone());
+    touched.seen.insert(odd.clone(), Seen { look: look.clone(), sha256: None });
+    touched.seen_ignored.insert(PathBuf::from("target/\0"), look);
+    touched.unreadable.insert(PathBuf::from("locked"));
+    put(project.path(), "locked/a", "there all the time");
+    let found = touched.after();
+    assert_eq!(shown(&found.touched), Vec::<String>::new());
+    assert_eq!(found.ignored, Vec::<String>::new());
+    assert_eq!(found.unreadable, [PathBuf::from("locked"), odd, PathBuf::from("target/\0")]);
 }

@@ -54,13 +54,16 @@ fn checking_templates_is_bounded_too_and_goes_on_with_the_next() {
 
 #[test]
 fn a_template_of_the_project_renders_as_a_built_in_one_does() {
-    let project = with_template("Plan for {{ AGENT }}: {% for n in range(3) %}{{ n }} {% endfor %}\n\u{1F600}");
+    let project =
+        with_template("Plan for {{ AGENT }}: {% for n in range(3) %}{{ n }} {% endfor %}\n\u{1F600}");
     let built = project.run(BUILD).success().stdout_text();
     assert!(built.contains("Plan for BASE: 0 1 2 \n\u{1F600}"), "{built}");
     let project = with_template("one\n{{ NOT_THERE }}");
     let failed = project.run(BUILD).stderr_text();
     assert!(
-        failed.contains("error: variable `NOT_THERE` is not defined\n --> .aiwf/templates/system/BASE-plan.md:2:4"),
+        failed.contains(
+            "error: variable `NOT_THERE` is not defined\n --> .aiwf/templates/system/BASE-plan.md:2:4"
+        ),
         "{failed}"
     );
 }
