@@ -58,10 +58,20 @@ pub(crate) enum Shape {
     Unknown,
 }
 
+/// The most parameters of a profile.
+const MAX_PARAMS: usize = 1_000;
+
 /// Reads a manifest; there is one only when its shape is good.
 pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<ProfileProblem>) {
     let (document, mut problems) = TomlDocument::parse(MANIFEST, text);
     if !problems.is_empty() {
+        return (None, problems);
+    }
+    let n_params = document.n_entries("params");
+    if n_params > MAX_PARAMS {
+        // Every parameter is a flag that is checked against the others.
+        let message = format!("it has {n_params} parameters, more than {MAX_PARAMS}");
+        problems.push(document.problem(Kind::TooLarge, &["params"], message));
         return (None, problems);
     }
     if shape == Shape::Unknown {

@@ -43,6 +43,15 @@ impl<'a> TomlDocument<'a> {
         self.text
     }
 
+    /// How many entries a table of the document has; none when there is no such table.
+    pub(crate) fn n_entries(&self, table: &str) -> usize {
+        let found = self.root.iter().find(|(name, _)| name.get_ref() == table);
+        match found.map(|(_, value)| value.get_ref()) {
+            Some(DeValue::Table(entries)) => entries.len(),
+            _ => 0,
+        }
+    }
+
     /// Reports a problem at the key that `path` names, or at the nearest table around it that exists.
     pub(crate) fn problem(&self, kind: Kind, path: &[&str], message: impl Into<String>) -> ProfileProblem {
         ProfileProblem::new(kind, self.file, self.line(path), message)

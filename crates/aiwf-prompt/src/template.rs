@@ -123,7 +123,11 @@ impl TemplateError {
                 if defined.is_empty() {
                     return Some("take it out: no variable is defined here".to_owned());
                 }
-                let list = defined.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                let shown = defined.iter().take(MAX_NAMES_IN_HINT).map(|name| format!("`{name}`"));
+                let mut list = shown.collect::<Vec<_>>().join(", ");
+                if let n_more @ 1.. = defined.len().saturating_sub(MAX_NAMES_IN_HINT) {
+                    let _ = write!(list, " and {n_more} more");
+                }
                 let mut hint = String::new();
                 // What lies inside a variable that exists is not like another variable.
                 let is_whole = !variable.contains(['.', '[']);
@@ -149,6 +153,8 @@ impl TemplateError {
     }
 }
 
+/// How many names of variables a hint lists.
+const MAX_NAMES_IN_HINT: usize = 50;
 /// How many steps a template may take; an ordinary one takes some hundreds.
 const MAX_STEPS: u64 = 1_000_000;
 /// How many bytes a template may write, variables included.

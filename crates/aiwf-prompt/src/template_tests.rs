@@ -28,7 +28,10 @@ fn undefined_at(error: &TemplateError) -> String {
         }
         TemplateError::Invalid { .. }
         | TemplateError::TooManySteps { .. }
-        | TemplateError::TooLarge { .. } => {
+        | TemplateError::TooLarge { .. }
+        | TemplateError::TooMuchMemory { .. }
+        | TemplateError::TooSlow { .. }
+        | TemplateError::NoHost { .. } => {
             panic!("{error}")
         }
     }
