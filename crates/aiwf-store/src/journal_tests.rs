@@ -146,8 +146,8 @@ mod properties {
         for position in 0..WHOLE.len() {
             let mut bytes = WHOLE.clone();
             bytes[position] ^= 1;
-            let is_whole = read(&bytes)
-                .is_ok_and(|journal| journal.lines().len() == 2 && journal.torn().is_none());
+            let is_whole =
+                read(&bytes).is_ok_and(|journal| journal.lines().len() == 2 && journal.torn().is_none());
             assert!(!is_whole, "at {position}");
         }
     }

@@ -9,7 +9,6 @@ use aiwf_store::sha256_hex;
 use super::directory::{self, SessionDirectory, Which};
 use super::work::Work;
 use crate::Engine;
-use crate::read::read_bytes;
 use crate::session_error::SessionError;
 
 /// Fewer digits of a hash could mean another gate by chance.
@@ -72,8 +71,7 @@ pub(crate) fn sha256_of(directory: &SessionDirectory, state: &State) -> Option<S
     };
     let mut hashes = Vec::new();
     for path in paths {
-        let bytes = read_bytes(&directory.file(&path)).ok()?;
-        hashes.push((sha256_hex(&bytes), path));
+        hashes.push((directory.sha256(&path)?, path));
     }
     match hashes.as_slice() {
         [] => None,
