@@ -145,10 +145,15 @@ impl Cassette {
     }
 }
 
+/// The largest recording; a request and its reply are smaller.
+const MAX_RECORDING_BYTES: u64 = 256 * 1024 * 1024;
+
 fn read(path: &Path) -> Result<Recording, String> {
     let name = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", name()))?;
-    let recording: Recording = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", name()))?;
+    let text = aiwf_store::read_regular(path, MAX_RECORDING_BYTES)
+        .map_err(|error| format!("{}: {error}", name()))?;
+    let recording: Recording =
+        serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", name()))?;
     if recording.version > VERSION {
         return Err(format!("{}: format {} is newer than this program", name(), recording.version));
     }

@@ -308,8 +308,8 @@ fn artifacts_are_resources_and_nothing_else_is() {
     ID/plan.md/../../../config.toml: an artifact must be a path inside the session, not `plan.md/../../../config.toml`
     ID//etc/passwd: an artifact must be a path inside the session, not `[path]`
     ID/%2Fetc%2Fpasswd: an artifact must be a path inside the session, not `[path]`
-    ID/link.md: `.aiwf/sessions/ID/link.md` is a link that leaves the session
-    ID/near.md: `.aiwf/sessions/ID/near.md` is a link that leaves the session
+    ID/link.md: `.aiwf/sessions/ID/link.md` is not used: it is a link, or behind one
+    ID/near.md: `.aiwf/sessions/ID/near.md` is not used: it is a link, or behind one
     ID/large.md: `.aiwf/sessions/ID/large.md` has 5242880 bytes, more than 4194304
     ID/absent.md: session `ID` has no `absent.md` yet
     ID/%FF: no resource has that URI

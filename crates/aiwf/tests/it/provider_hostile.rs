@@ -32,9 +32,9 @@ fn nothing_is_written_through_a_link_that_an_agent_made() {
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 1)), @"
     --- stderr
-    error: `.aiwf/sessions/[id]/iteration-1/planning-response.md` is a link, or lies behind one: nothing is read or written through it
+    error: `.aiwf/sessions/[id]/iteration-1/planning-response.md` is not used: it is a link, or behind one
 
-    hint: remove the link, then run this again
+    hint: aiwf did not make `.aiwf/sessions/[id]/iteration-1/planning-response.md` what it is: remove it, then run this again
     --- exit code 1
     ");
     assert!(!scene.project.path("outside/it/planning-response.md").exists());
