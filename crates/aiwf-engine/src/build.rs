@@ -113,6 +113,13 @@ impl Engine {
         self
     }
 
+    /// The same engine; a session that it goes on with skips its gates from now on.
+    #[must_use]
+    pub fn skipping_gates(mut self, skips_gates: bool) -> Self {
+        self.surroundings.skips_gates = skips_gates;
+        self
+    }
+
     /// The same engine; decisions are recorded as made on this surface.
     #[must_use]
     pub fn on_surface(mut self, surface: Surface) -> Self {

@@ -66,6 +66,8 @@ pub(crate) struct Surroundings {
     pub(crate) seen: Option<SeenGate>,
     /// The beginning of the hash that the gate must have.
     pub(crate) expected: Option<String>,
+    /// Whether a command about a session skips its gates from now on.
+    pub(crate) skips_gates: bool,
     /// Where a person decides.
     pub(crate) surface: Option<Surface>,
 }

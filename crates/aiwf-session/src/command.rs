@@ -335,8 +335,12 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::BeginPhase { by, phase, choice }, _) if state.flow() == Flow::Change => {
             begin_phase(state, by, phase, *choice)
         }
-        (Command::OpenGates, step) if state.flow() == Flow::Change && *step != Step::Ended => {
-            Ok(open_gates(state, &Phase::CHANGE))
+        (Command::OpenGates, step) if *step != Step::Ended => {
+            let phases: &[Phase] = match state.flow() {
+                Flow::Session => &Phase::SESSION,
+                Flow::Change => &Phase::CHANGE,
+            };
+            Ok(open_gates(state, phases))
         }
         (Command::Rebind { by, files }, _) if state.phase != Phase::Cancelled => {
             match files.iter().find(|file| !state.bound.contains_key(&file.path)) {

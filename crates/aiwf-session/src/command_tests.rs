@@ -499,7 +499,6 @@ fn a_phase_command_out_of_order_is_refused_and_names_what_is_possible() {
     ");
     let mut session = Driven::new(setup(&[], 3));
     assert!(session.begin(Phase::Plan, PhaseChoice::default()).is_err());
-    assert!(session.run(Command::OpenGates).is_err());
 }
 
 #[test]

@@ -56,6 +56,9 @@ impl Phase {
     /// The phases of a session in which something is asked.
     pub const ACTIVE: [Self; 4] = [Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
 
+    /// Those of a session that asks somebody.
+    pub const SESSION: [Self; 4] = [Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
+
     /// The phases of a change in which something is asked.
     pub const CHANGE: [Self; 5] = [Self::Plan, Self::Challenge, Self::Implement, Self::Review, Self::Archive];
 

@@ -223,7 +223,7 @@ impl ToolsError {
                 format!("name one of {}", ticked(known))
             }
             Self::Untrusted { .. } => {
-                "`--yes` starts it and remembers that for exactly this command".to_owned()
+                "`--trust-servers` starts it and remembers that for exactly this command".to_owned()
             }
             Self::NotStarted { stderr, .. }
             | Self::Died { stderr, .. }

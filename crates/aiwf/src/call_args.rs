@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use aiwf_engine::provider::Stop;
-use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{Engine, SessionError, Which};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::call_progress;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::live::{Screen, Streaming};
 use crate::output::{self, Output};
 
@@ -63,15 +61,15 @@ impl CallArgs {
 
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ServerArgs {
-    /// Start tool servers that nobody agreed to yet, and remember that for exactly their commands.
+    /// Start tool servers you have not agreed to yet, and remember that for exactly their commands.
     #[arg(long, help_heading = CALLS)]
-    yes: bool,
+    trust_servers: bool,
 }
 
 impl ServerArgs {
     /// The engine, with this consent.
     pub(crate) fn engine(self, engine: Engine) -> Engine {
-        agreeing(engine, self.yes)
+        agreeing(engine, self.trust_servers)
     }
 }
 
@@ -95,21 +93,9 @@ impl GateArgs {
     }
 }
 
-/// The engine; it starts servers that nobody agreed to yet when a person says yes.
-pub(crate) fn agreeing(engine: Engine, is_yes: bool) -> Engine {
-    if is_yes { engine.agreeing_to_servers(output::server_starts) } else { engine }
-}
-
-/// A failure of a command whose `--yes` opens gates: one can agree to a server without that.
-pub(crate) fn keeping_gates(error: SessionError) -> Failure {
-    let hint = if let SessionError::Tools(ToolsError::Untrusted { name, .. }) = &error {
-        Some(format!("`aiwf tools list --server {name} --yes` starts it and remembers that"))
-    } else {
-        None
-    };
-    let mut failure = Failure::from(error);
-    failure.hint = hint.or(failure.hint);
-    failure
+/// The engine; it starts servers that nobody agreed to yet when a person says so.
+pub(crate) fn agreeing(engine: Engine, trusts_servers: bool) -> Engine {
+    if trusts_servers { engine.agreeing_to_servers(output::server_starts) } else { engine }
 }
 
 /// Ctrl-C ends the call under way; a second one ends the program.

@@ -58,7 +58,8 @@ pub(crate) fn command() -> clap::Command {
 
 /// Hides the flags about tools in the help of the recipes that run none; who types one is told why.
 fn hide_tool_flags(send: clap::Command) -> clap::Command {
-    let is_about_tools = |arg: &&clap::Arg| ["tools", "max_rounds", "yes"].contains(&arg.get_id().as_str());
+    let is_about_tools =
+        |arg: &&clap::Arg| ["tools", "max_rounds", "trust_servers"].contains(&arg.get_id().as_str());
     let hidden: Vec<clap::Arg> =
         send.get_arguments().filter(is_about_tools).map(|arg| arg.clone().hide(true)).collect();
     send.mut_subcommands(|recipe| if recipe.get_name() == "reply" { recipe } else { recipe.args(&hidden) })

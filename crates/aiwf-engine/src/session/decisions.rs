@@ -62,6 +62,7 @@ impl Engine {
     /// Goes on until a person is needed or nothing is left to do.
     pub fn run_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
+        work.skip_gates_if_asked()?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
     }
@@ -261,6 +262,11 @@ impl Engine {
 }
 
 impl Work<'_> {
+    /// Opens the gates of the session when the command says so.
+    pub(super) fn skip_gates_if_asked(&mut self) -> Result<(), SessionError> {
+        if self.engine.surroundings().skips_gates { self.commit(Command::OpenGates) } else { Ok(()) }
+    }
+
     /// What somebody changed in an approved file.
     fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
         let approved = self.directory.objects()?.get(&difference.approved).ok().flatten();

@@ -81,6 +81,30 @@ fn an_expected_hash_must_be_that_of_the_gate() {
 }
 
 #[test]
+fn gates_are_skipped_only_by_a_decision_that_holds() {
+    let scene = fast();
+    let seen = scene.engine.seen_gate(OPEN).unwrap();
+    let hasty = scene.engine.clone().skipping_gates(true);
+    let error = approve(&hasty.clone().deciding_on(seen.clone()).expecting(Some("0".repeat(8)))).unwrap_err();
+    assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+    assert_eq!(scene.engine.seen_gate(OPEN).unwrap(), seen, "nothing happened");
+    // The plan is taken without anybody looking at it; the next answer is no code, so generating stops.
+    let error = approve(&hasty.deciding_on(seen)).unwrap_err();
+    assert!(matches!(&error, SessionError::ReplyProblems { .. }), "{error}");
+    assert_eq!(scene.engine.session_report(OPEN).unwrap().phase, "generating");
+}
+
+#[test]
+fn a_run_can_skip_the_gates_of_a_session() {
+    let scene = fast();
+    let waiting = scene.engine.run_session(OPEN).unwrap().report;
+    assert_eq!((waiting.phase, waiting.stage), ("planning", Some("prompt")));
+    let error = scene.engine.clone().skipping_gates(true).run_session(OPEN).unwrap_err();
+    assert!(matches!(&error, SessionError::ReplyProblems { .. }), "{error}");
+    assert_eq!(scene.engine.session_report(OPEN).unwrap().phase, "generating");
+}
+
+#[test]
 fn a_decision_records_who_made_it_and_where() {
     let scene = Scene::new();
     scene.create().unwrap();

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::call_args::{CallArgs, GateArgs, ServerArgs, agreeing, keeping_gates};
+use crate::call_args::{CallArgs, GateArgs, ServerArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -47,7 +47,7 @@ pub(crate) enum ChangeCommand {
         /// Show these files to every phase, relative to the project (repeatable).
         #[arg(long = "file", value_name = "GLOB")]
         files: Vec<String>,
-        /// Nobody has to say yes at any gate.
+        /// Skip all gates.
         #[arg(long)]
         yes: bool,
     },
@@ -77,9 +77,11 @@ pub(crate) enum ChangeCommand {
     Run {
         #[command(flatten)]
         change: ChangeName,
-        /// Nobody has to say yes at any gate from now on, nor to the start of tool servers.
+        /// Skip all gates from now on.
         #[arg(long)]
         yes: bool,
+        #[command(flatten)]
+        servers: ServerArgs,
         #[command(flatten)]
         call: CallArgs,
     },
@@ -220,9 +222,11 @@ pub(crate) struct PhaseArgs {
     /// Show these files to this phase too, relative to the project (repeatable).
     #[arg(long = "file", value_name = "GLOB")]
     files: Vec<String>,
-    /// Nobody has to say yes in this phase, nor to the start of tool servers.
+    /// Skip the gates of this phase.
     #[arg(long)]
     yes: bool,
+    #[command(flatten)]
+    servers: ServerArgs,
     #[command(flatten)]
     call: CallArgs,
 }
@@ -240,6 +244,9 @@ pub(crate) struct ApproveArgs {
     /// Allow more rounds.
     #[arg(long, value_name = "N")]
     max_rounds: Option<u32>,
+    /// Skip all gates from now on, this one included.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     gate: GateArgs,
     #[command(flatten)]
@@ -325,9 +332,8 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         }
         ChangeCommand::Review(args) => phase(Phase::Review, args, false, engine, output),
         ChangeCommand::Archive(args) => phase(Phase::Archive, args, false, engine, output),
-        ChangeCommand::Run { change, yes, call } => {
-            let decided =
-                agreeing(call.engine(engine), *yes).run_change(&change.name, *yes).map_err(keeping_gates)?;
+        ChangeCommand::Run { change, yes, servers, call } => {
+            let decided = servers.engine(call.engine(engine)).run_change(&change.name, *yes)?;
             print_decided(&decided, Waiting::Counts, output)
         }
         ChangeCommand::Status { change, usage: true } => {
@@ -393,15 +399,14 @@ fn phase(
         may_write,
         opens_gates: args.yes,
     };
-    let decided = agreeing(args.call.engine(engine), args.yes)
-        .run_phase(&args.change.name, phase, options)
-        .map_err(keeping_gates)?;
+    let decided =
+        args.servers.engine(args.call.engine(engine)).run_phase(&args.change.name, phase, options)?;
     print_decided(&decided, Waiting::Counts, output)
 }
 
 fn approve(args: &ApproveArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let which = args.change.which();
-    let engine = args.gate.engine(engine, which)?;
+    let engine = args.gate.engine(engine, which)?.skipping_gates(args.yes);
     let engine = args.servers.engine(args.call.engine(&engine));
     let decided = match (args.rebind, args.accept, args.max_rounds) {
         (true, ..) => engine.rebind(which)?,

@@ -11,7 +11,7 @@ use aiwf_engine::{Engine, SessionError};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value, json};
 
-use crate::call_args::{CallArgs, agreeing, keeping_gates};
+use crate::call_args::{CallArgs, ServerArgs};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -56,10 +56,10 @@ pub(crate) fn command(profile: &Profile) -> Command {
             Arg::new("yes")
                 .long("yes")
                 .action(ArgAction::SetTrue)
-                .help("Every gate is skip, and tool servers are started")
+                .help("Skip all gates")
                 .help_heading("Session"),
         );
-    init = CallArgs::augment_args(init);
+    init = ServerArgs::augment_args(CallArgs::augment_args(init));
     let mut command = Command::new(profile.name().to_owned())
         .about(escaped_line(profile.description()))
         .subcommand_required(true)
@@ -223,7 +223,8 @@ fn init(
     let flags = session_flags(matches)?;
     let new = engine.new_session(profile.name(), given(profile, matches), &flags)?;
     let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
-    let created = agreeing(call.engine(engine), flags.is_yes).create_session(new).map_err(keeping_gates)?;
+    let servers = ServerArgs::from_arg_matches(matches).unwrap_or_default();
+    let created = servers.engine(call.engine(engine)).create_session(new)?;
     session_output::performed(&created.performed);
     let report = engine.session_report(Some(&created.id))?;
     let exit = if report.status == "paused" { Exit::Waiting } else { Exit::Done };

@@ -41,7 +41,13 @@ pub(crate) enum SessionCommand {
     Step(AskingArgs),
     /// Go on until a person is needed or the session is complete.
     #[command(after_help = "Example: aiwf run latest --record tape/")]
-    Run(AskingArgs),
+    Run {
+        #[command(flatten)]
+        asking: AskingArgs,
+        /// Skip all gates from now on.
+        #[arg(long)]
+        yes: bool,
+    },
     /// Approve what lies at the gate, exactly as it is on disk.
     #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
     Approve(ApproveArgs),
@@ -170,6 +176,9 @@ pub(crate) struct AskingArgs {
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     session: SessionId,
+    /// Skip all gates from now on, this one included.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     gate: GateArgs,
     /// Accept the edits of files that were approved before.
@@ -250,7 +259,7 @@ impl SessionCommand {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Step(_) => "step",
-            Self::Run(_) => "run",
+            Self::Run { .. } => "run",
             Self::Approve(_) => "approve",
             Self::Reject { .. } => "reject",
             Self::Retry { .. } => "retry",
@@ -276,14 +285,15 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
-        SessionCommand::Run(AskingArgs { session, call, servers }) => {
-            let decided = servers.engine(call.engine(engine)).run_session(session.given())?;
+        SessionCommand::Run { asking: AskingArgs { session, call, servers }, yes } => {
+            let engine = servers.engine(call.engine(engine)).skipping_gates(*yes);
+            let decided = engine.run_session(session.given())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
         SessionCommand::Approve(args) => {
             let given = args.session.given();
-            let engine = args.gate.engine(engine, given)?;
+            let engine = args.gate.engine(engine, given)?.skipping_gates(args.yes);
             let engine = args.servers.engine(args.call.engine(&engine));
             let decided = match (args.rebind, args.accept, args.max_iterations) {
                 (true, ..) => engine.rebind(given)?,

@@ -70,9 +70,9 @@ pub(crate) struct TargetArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConsentArgs {
-    /// Start servers that nobody agreed to yet, and remember that for exactly their commands.
+    /// Start servers you have not agreed to yet, and remember that for exactly their commands.
     #[arg(long)]
-    yes: bool,
+    trust_servers: bool,
 }
 
 impl ToolsCommand {
@@ -111,7 +111,7 @@ pub(crate) fn run(command: &ToolsCommand, engine: &Engine, output: &Output<'_>) 
             print_names("pinned", &names, output)
         }
         ToolsCommand::Unpin { target } => {
-            let toolbox = open(engine, &ConsentArgs { yes: false })?;
+            let toolbox = open(engine, &ConsentArgs { trust_servers: false })?;
             print_names("unpinned", &toolbox.unpin(target.as_deref())?, output)
         }
     }
@@ -119,7 +119,7 @@ pub(crate) fn run(command: &ToolsCommand, engine: &Engine, output: &Output<'_>) 
 
 fn open(engine: &Engine, consent: &ConsentArgs) -> Result<Toolbox, Failure> {
     let engine = CallArgs::default().engine(engine);
-    let consent = if consent.yes { Consent::Given } else { Consent::Remembered };
+    let consent = if consent.trust_servers { Consent::Given } else { Consent::Remembered };
     let toolbox = engine.tools(consent, output::server_starts)?;
     for problem in toolbox.problems() {
         output::warn(&escaped_line(problem));

@@ -587,14 +587,16 @@ fn change_implement() {
           --instructions <TEXT>  Add this to what the change is about
           --file <GLOB>          Show these files to this phase too, relative to the project
                                  (repeatable)
-          --yes                  Nobody has to say yes in this phase, nor to the start of tool servers
+          --yes                  Skip the gates of this phase
           --write                Let the agent edit the project itself; what it changes is on record
       -h, --help                 Print help
 
     Calls:
-          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
-                          replay
-          --events        Say on the standard error what happens during calls, one line of JSON each
+          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
+                           their commands
+          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
+                           replay
+          --events         Say on the standard error what happens during calls, one line of JSON each
 
     Global options:
           --json               Print one line of JSON instead of text

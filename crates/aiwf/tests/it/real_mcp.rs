@@ -135,7 +135,7 @@ fn real_mcp_a_model_calls_the_tools_of_server_everything() {
     scene.project.write(".aiwf/config.toml", format!("{config}{agent}"));
     scene.project.write("agent.sh", script);
     scene.project.write("reply.json", r#"{"request": {"ai_message": "Look."}, "mode": "cli"}"#);
-    let line = "prompt send reply --input reply.json --tools --yes --provider";
+    let line = "prompt send reply --input reply.json --tools --trust-servers --provider";
     let sent = scene.done(&format!("{line} model"));
     assert_eq!((&sent["reply"], &sent["rounds"]), (&json!("Done."), &json!(1)), "{sent:#}");
     let results = model.asks()[1].tool_results();

@@ -36,7 +36,7 @@ done
 pub(crate) const AGENT: &str = "n=$(cat \"$HOME/n\" 2>/dev/null || echo 0); n=$((n+1)); echo $n > \"$HOME/n\"\ncat > \"$HOME/prompt-$n\"\nif [ -f replies/$n ]; then cat replies/$n; else cat replies/last; fi";
 const GRANT: &str = "[tools.grant]\nreply = [\"fake__echo\", \"fake__trap\", \"fake__fail\", \"fake__write\", \"fake__slow\"]\n";
 const REPLY: &str = r#"{"request": {"ai_message": "I am done."}, "mode": "api"}"#;
-const SEND: &str = "prompt send reply --input reply.json --provider model --tools --yes";
+const SEND: &str = "prompt send reply --input reply.json --provider model --tools --trust-servers";
 
 fn with_server(scene: Scene) -> Scene {
     scene.project.write("server.sh", SERVER);
@@ -247,7 +247,7 @@ fn nothing_is_sent_before_servers_are_agreed_to_and_tools_are_granted() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--yes` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers that for exactly this command
     --- exit code 1
     ");
     let ungranted = Scene::of_api("openai", &server, "");
@@ -299,7 +299,7 @@ fn planning_cli(replies: &[&str]) -> Scene {
     for (index, reply) in replies.iter().enumerate() {
         scene.project.write(&format!("replies/{}", index + 1), reply);
     }
-    drop(scene.done("tools list --yes"));
+    drop(scene.done("tools list --trust-servers"));
     scene
 }
 
@@ -344,7 +344,7 @@ fn a_session_gives_a_model_its_tools_and_hashes_them() {
         let scene = with_server(Scene::of_api(kind, &server, PLANNING));
         let refused = scene.exits(crate::session::INIT, 1);
         assert!(refused.stderr_text().contains("server `fake` is not trusted yet"), "{refused}");
-        drop(scene.done("tools list --yes"));
+        drop(scene.done("tools list --trust-servers"));
         scene.init("");
         let preview = scene.done("preview");
         assert_eq!(preview["tools"][0]["name"], "fake__echo");
@@ -382,7 +382,7 @@ fn a_budget_that_ends_between_two_rounds_is_a_failure_that_can_be_retried() {
     let server = ModelServer::script(turns);
     let more = format!("{PLANNING}[budget]\nmax_calls = 1\n");
     let scene = with_server(Scene::of_api("openai", &server, &more));
-    drop(scene.done("tools list --yes"));
+    drop(scene.done("tools list --trust-servers"));
     scene.init("");
     let refused = scene.exits("approve", 1);
     assert!(refused.stderr_text().contains("1 of 1 calls are used"), "{refused}");
@@ -430,17 +430,20 @@ fn an_interrupted_tool_ends_the_command_and_nobody_is_asked_again() {
 fn a_grant_is_agreed_to_without_opening_gates() {
     let server = ModelServer::script([]);
     let scene = with_server(Scene::of_api("openai", &server, PLANNING));
-    insta::assert_snapshot!(scene.exits(crate::session::INIT, 1).to_string(), @"
+    // Skipping gates is not agreeing to servers.
+    let line = format!("{} --yes", crate::session::INIT);
+    insta::assert_snapshot!(scene.exits(&line, 1).to_string(), @"
     --- stderr
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `aiwf tools list --server fake --yes` starts it and remembers that
+    hint: `--trust-servers` starts it and remembers that for exactly this command
     --- exit code 1
     ");
     assert!(scene.project.names_in(".aiwf/sessions").iter().all(|name| name.starts_with('.')));
-    drop(scene.done("tools list --server fake --yes"));
-    assert_eq!(scene.init("")["status"], "waiting");
+    // Agreeing to servers is not skipping gates.
+    let report = scene.init("--trust-servers");
+    assert_eq!((&report["status"], &report["stage"]), (&json!("waiting"), &json!("prompt")));
 }
 
 #[test]
@@ -506,7 +509,7 @@ fn whole_results_are_kept_by_their_hash_in_the_session_and_a_recording_replays()
         format!("[roles]\ndefault = \"tape\"\n[providers.tape]\ntype = \"replay\"\ndir = \"{tape}\"\n");
     let replaying = with_server(Scene::new(&format!("{replay}{PLANNING}")));
     replaying.project.write("server.sh", SERVER.replace("*) text \"you said $said\" ;;", LARGE));
-    drop(replaying.done("tools list --yes"));
+    drop(replaying.done("tools list --trust-servers"));
     replaying.init("");
     replaying.done("approve");
     assert_eq!(replaying.text("iteration-1/planning-response.md"), PLAN);

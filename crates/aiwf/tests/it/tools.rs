@@ -38,7 +38,7 @@ fn with_server() -> TestProject {
 /// The same, agreed to.
 fn with_trusted_server() -> TestProject {
     let project = with_server();
-    drop(project.run("tools list --yes").success());
+    drop(project.run("tools list --trust-servers").success());
     project
 }
 
@@ -52,7 +52,7 @@ fn an_unknown_server_is_shown_and_not_started() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--yes` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers that for exactly this command
     --- exit code 1
     ");
     assert_snapshot!(project.run(r#"tools call fake__echo --args {"text":"x"}"#), @"
@@ -60,7 +60,7 @@ fn an_unknown_server_is_shown_and_not_started() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--yes` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers that for exactly this command
     --- exit code 1
     ");
     assert!(!project.home().join(".aiwf").exists());
@@ -69,7 +69,7 @@ fn an_unknown_server_is_shown_and_not_started() {
 #[test]
 fn a_yes_is_remembered_for_exactly_that_command() {
     let project = with_server();
-    assert_snapshot!(project.run("tools list --yes"), @"
+    assert_snapshot!(project.run("tools list --trust-servers"), @"
     --- stdout
     fake: /bin/sh server.sh (in [project])
       fake__echo   read-only  new      Says it again.
@@ -288,7 +288,7 @@ fn servers_of_both_files_are_found_and_ours_wins() {
         ".aiwf/config.toml",
         "[mcp.servers.fake]\ntimeout = \"5s\"\nread_only = [\"write\"]\n[mcp.servers.gone]\ncommand = \"/no/such\"\n",
     );
-    assert_snapshot!(project.run("tools list --yes"), @"
+    assert_snapshot!(project.run("tools list --trust-servers"), @"
     --- stdout
     fake: /bin/sh server.sh (in [project])
       fake__echo   read-only  new      Says it again.
@@ -366,7 +366,7 @@ fn the_help_has_examples() {
     Options:
           --args <JSON|@FILE|->  The arguments: a JSON object, a file that holds one, or `-` for the
                                  standard input [default: {}]
-          --yes                  Start servers that nobody agreed to yet, and remember that for exactly
+          --trust-servers        Start servers you have not agreed to yet, and remember that for exactly
                                  their commands
       -h, --help                 Print help
 
@@ -389,8 +389,9 @@ fn the_help_has_examples() {
       [SERVER[__TOOL]]  A server, or one of its tools; all when left out
 
     Options:
-          --yes   Start servers that nobody agreed to yet, and remember that for exactly their commands
-      -h, --help  Print help
+          --trust-servers  Start servers you have not agreed to yet, and remember that for exactly their
+                           commands
+      -h, --help           Print help
 
     Global options:
           --json               Print one line of JSON instead of text
@@ -409,7 +410,7 @@ fn a_killed_aiwf_leaves_no_server_running() {
     let script = "echo $$ > \"$HOME/self\"; trap '' TERM; sleep 100 & echo $! > \"$HOME/child\"; wait; wait";
     let project = with_server();
     project.write("server.sh", script);
-    let running = project.command("tools list --yes").spawn();
+    let running = project.command("tools list --trust-servers").spawn();
     eventually("the start of the server", || {
         std::fs::read_to_string(project.home().join("child")).is_ok_and(|id| id.ends_with('\n'))
     });

@@ -64,11 +64,11 @@ fn workflow_run_help() {
       -h, --help             Print help
 
     Calls:
-          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
-                          replay
-          --events        Say on the standard error what happens during calls, one line of JSON each
-          --yes           Start tool servers that nobody agreed to yet, and remember that for exactly
-                          their commands
+          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
+                           replay
+          --events         Say on the standard error what happens during calls, one line of JSON each
+          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
+                           their commands
 
     Global options:
           --json               Print one line of JSON instead of text
@@ -100,11 +100,11 @@ fn agent_help() {
       -h, --help             Print help
 
     Calls:
-          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
-                          replay
-          --events        Say on the standard error what happens during calls, one line of JSON each
-          --yes           Start tool servers that nobody agreed to yet, and remember that for exactly
-                          their commands
+          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
+                           replay
+          --events         Say on the standard error what happens during calls, one line of JSON each
+          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
+                           their commands
 
     Global options:
           --json               Print one line of JSON instead of text
@@ -130,11 +130,11 @@ fn chat_help() {
       -h, --help             Print help
 
     Calls:
-          --record <DIR>  Keep every request and its reply in this directory, for a provider of type
-                          replay
-          --events        Say on the standard error what happens during calls, one line of JSON each
-          --yes           Start tool servers that nobody agreed to yet, and remember that for exactly
-                          their commands
+          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
+                           replay
+          --events         Say on the standard error what happens during calls, one line of JSON each
+          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
+                           their commands
 
     Global options:
           --json               Print one line of JSON instead of text

@@ -10,7 +10,7 @@ use crate::workflow_package::{SmallPackage, last_code, results};
 use crate::workflow_walk::{APIS, log};
 
 const GRANT: &str = "[tools.grant]\nworkflow = [\"fake__echo\", \"fake__die\", \"fake__fail\"]\nagent = [\"fake__echo\"]\nchat = [\"fake__echo\"]\n";
-const RUN: &str = "workflow run pkg --provider model --yes --input 'Go.'";
+const RUN: &str = "workflow run pkg --provider model --trust-servers --input 'Go.'";
 
 /// The first agent may use servers, the second may not.
 fn package() -> SmallPackage {
@@ -87,9 +87,9 @@ fn an_agent_and_a_chat_have_grants_of_their_own() {
         }
     });
     let scene = with_servers(package().behind("anthropic", &server, GRANT));
-    scene.done("agent pkg writer --provider model --yes --input 'Go.'");
-    scene.done("chat --provider model --yes --input 'Go.'");
-    scene.done("agent pkg reader --provider model --yes --input 'Go.'");
+    scene.done("agent pkg writer --provider model --trust-servers --input 'Go.'");
+    scene.done("chat --provider model --trust-servers --input 'Go.'");
+    scene.done("agent pkg reader --provider model --trust-servers --input 'Go.'");
     let asks = server.asks();
     assert_eq!(mcp_names(&asks[0].tool_names()), ["mcp__fake__echo"]);
     assert_eq!(results(&asks[1])[0]["content"], "you said hi");
@@ -143,7 +143,7 @@ fn a_server_that_nobody_agreed_to_is_not_started_and_nothing_is_sent() {
     let refused = scene.exits("workflow run pkg --provider model --input 'Go.'", 1);
     assert!(refused.stderr_text().contains("server `fake` is not trusted yet"), "{refused}");
     assert_eq!((n_started(&scene), server.asks().len()), (0, 0));
-    assert_eq!(scene.answers("workflow resume latest --yes", 3)["reply"], "Done.");
+    assert_eq!(scene.answers("workflow resume latest --trust-servers", 3)["reply"], "Done.");
 }
 
 #[test]
@@ -199,7 +199,10 @@ fn a_program_without_tools_of_its_own_calls_servers_in_text() {
             .project
             .write(&format!("replies/{first}"), calls(&[("mcp__fake__echo", json!({"text": line}))]));
         scene.project.write(&format!("replies/{}", first + 1), "Fine.\n");
-        assert_eq!(scene.done(&format!("{line} --provider model --yes --input 'Go.'"))["reply"], "Fine.\n");
+        assert_eq!(
+            scene.done(&format!("{line} --provider model --trust-servers --input 'Go.'"))["reply"],
+            "Fine.\n"
+        );
         let (one, two) = (prompt(&scene, first), prompt(&scene, first + 1));
         assert!(one.contains("### mcp__fake__echo") && !one.contains("mcp__fake__die"), "{one}");
         assert!(two.contains(&format!("you said {line}")), "{two}");
@@ -241,6 +244,6 @@ fn an_agent_whose_server_nobody_agreed_to_stops_the_run_where_it_can_go_on() {
     assert_eq!(refused["error"]["code"], "SERVER_UNTRUSTED", "{refused:#}");
     assert_eq!((n_started(&scene), server.asks().len()), (0, 1));
     assert_eq!(scene.done("workflow status latest")["node"], "check");
-    assert_eq!(scene.answers("workflow resume latest --yes", 3)["reply"], "Here.");
+    assert_eq!(scene.answers("workflow resume latest --trust-servers", 3)["reply"], "Here.");
     assert_eq!(results(&server.asks()[2]).last().unwrap()["content"], "you said one");
 }

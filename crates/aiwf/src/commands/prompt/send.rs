@@ -39,9 +39,9 @@ pub(crate) struct SendArgs {
     /// How many rounds of tool calls there may be, instead of `[tools] max_rounds`.
     #[arg(long, value_name = "N", global = true, help_heading = SENDING)]
     max_rounds: Option<NonZeroU32>,
-    /// Start tool servers that nobody agreed to yet, and remember that.
+    /// Start tool servers you have not agreed to yet, and remember that.
     #[arg(long, global = true, help_heading = SENDING)]
-    yes: bool,
+    trust_servers: bool,
     #[command(subcommand)]
     recipe: RecipeArgs,
 }
@@ -57,7 +57,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let call = CallArgs { record: args.record.clone(), events: args.events };
     let bar = FileBar::new();
     let options = build::options(common);
-    let engine = agreeing(call.engine(engine), args.yes);
+    let engine = agreeing(call.engine(engine), args.trust_servers);
     let sent = engine
         .send(document, &flags, &options, provider, tools, &|progress| bar.show(progress))
         .map_err(without_a_session)?;
@@ -92,8 +92,8 @@ fn tools(args: &SendArgs) -> Result<Option<ToolOptions>, Failure> {
     if args.tools && recipe != Recipe::Reply {
         return Err(UsageError::ToolsElsewhere { recipe: recipe.as_str() }.into());
     }
-    if !args.tools && (args.max_rounds.is_some() || args.yes) {
-        let flag = if args.yes { "--yes" } else { "--max-rounds" };
+    if !args.tools && (args.max_rounds.is_some() || args.trust_servers) {
+        let flag = if args.trust_servers { "--trust-servers" } else { "--max-rounds" };
         return Err(UsageError::WithoutTools { flag }.into());
     }
     Ok(args.tools.then_some(ToolOptions { max_rounds: args.max_rounds }))
