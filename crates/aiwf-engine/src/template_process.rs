@@ -60,6 +60,7 @@ pub(crate) fn serve() -> ExitCode {
             }
             Err(_) => return ExitCode::FAILURE,
         };
+        #[expect(clippy::disallowed_methods, reason = "a pipe to aiwf, never a terminal")]
         let mut output = io::stdout().lock();
         let is_told = serde_json::to_writer(&mut output, &answer).is_ok()
             && output.write_all(b"\n").and_then(|()| output.flush()).is_ok();

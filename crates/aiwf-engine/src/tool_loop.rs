@@ -6,6 +6,7 @@
 //! their text ([`CliMcpResponseHandler`]). Policy, caps and limits are the same for both.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -192,12 +193,12 @@ impl ToolLoop {
     /// What a model that reads its tools in the prompt is told about those that appeared.
     fn shown_tools(&self, names: &[String]) -> String {
         let tools = names.iter().filter_map(|name| self.policy.allows(name).ok());
-        let shown: String = tools
-            .map(|tool| {
-                let description = tool.description.as_deref().unwrap_or_default();
-                format!("\n\n### `{}`\n\n{description}\n\nArguments: {}", tool.full_name(), tool.input_schema)
-            })
-            .collect();
+        let mut shown = String::new();
+        for tool in tools {
+            let (name, description) = (tool.full_name(), tool.description.as_deref().unwrap_or_default());
+            // Writing to a string does not fail.
+            let _ = write!(shown, "\n\n### `{name}`\n\n{description}\n\nArguments: {}", tool.input_schema);
+        }
         if shown.is_empty() { shown } else { format!("\n\n## More tools that you can call now{shown}") }
     }
 

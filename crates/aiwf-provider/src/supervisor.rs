@@ -67,7 +67,9 @@ pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(status) => end_like(&status),
         Err(error) => {
             // Nobody is left to tell when this fails, too.
-            drop(writeln!(io::stderr(), "{NOT_STARTED}{}", error.raw_os_error().unwrap_or(0)));
+            #[expect(clippy::disallowed_methods, reason = "a pipe to aiwf, never a terminal")]
+            let mut told = io::stderr();
+            drop(writeln!(told, "{NOT_STARTED}{}", error.raw_os_error().unwrap_or(0)));
             ExitCode::from(127)
         }
     }

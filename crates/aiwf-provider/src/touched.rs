@@ -308,7 +308,12 @@ fn unreadable_place(error: &ignore::Error, root: &Path) -> Option<PathBuf> {
                 return Some(path.strip_prefix(root).unwrap_or(path).to_owned());
             }
             ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => err,
-            _ => return None,
+            ignore::Error::Partial(_)
+            | ignore::Error::Loop { .. }
+            | ignore::Error::Io(_)
+            | ignore::Error::Glob { .. }
+            | ignore::Error::UnrecognizedFileType(_)
+            | ignore::Error::InvalidDefinition => return None,
         };
     }
 }
