@@ -3,20 +3,22 @@
 //! Flags win over the project's `.aiwf/config.toml`, that over the user's `~/.aiwf/config.toml`, that over the
 //! defaults, setting by setting. What names one thing wins over what is said for all, wherever each stands:
 //! `[roles] generator` in the user's file is not beaten by `[roles] default` in the project's, nor
-//! `[gates] "planning.prompt"` by `[gates] default`, nor `[providers.NAME] fs_ability` by `[defaults]`.
+//! `[gates] "planning.prompt"` by `[gates] default`, nor `[providers.NAME] fs_ability` by `[defaults]`. What the
+//! project's file loosens counts only after the user agreed to it (`checkout.rs`).
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64};
 
+use crate::checkout::{self, Checkout};
 use crate::config_file;
 use crate::config_layer::{ConfigLayer, Price, ProviderConfig, StandardsConfig};
 use crate::error::ConfigError;
 use crate::flags::Flags;
 use crate::gate::{Approver, Gate, GateName};
-use crate::origin::{Origin, Sourced};
+use crate::origin::{ConfigFile, Origin, Sourced};
 use crate::settings::Settings;
 use crate::tools_config::{self, McpConfig, ToolsConfig};
-use crate::vocabulary::{FsAbility, Role};
+use crate::vocabulary::{Adopt, FsAbility, Role};
 use crate::workflow_config::{self, WorkflowConfig};
 
 /// What people have set, every value with its origin.
@@ -46,6 +48,17 @@ pub struct Config {
     pub tools: ToolsConfig,
     /// How runs of workflow packages go.
     pub workflow: WorkflowConfig,
+    /// What is trusted.
+    pub trust: TrustConfig,
+    /// What the project's file wants that needs the user's consent.
+    pub checkout: Checkout,
+}
+
+/// What is trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustConfig {
+    /// What happens to sessions that the user did not create.
+    pub adopt: Sourced<Adopt>,
 }
 
 /// What a session or a change may cost; what is not set has no limit.
@@ -115,26 +128,35 @@ pub struct SessionConfig {
     pub budget_tokens: Option<Sourced<NonZeroU32>>,
 }
 
-const DEFAULT_MAX_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4);
-const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
+pub(crate) const DEFAULT_MAX_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4);
+pub(crate) const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
 
 impl Config {
     /// Reads both files, as far as they exist, and resolves them.
     ///
     /// The problems of both files are reported together.
     pub fn load(settings: &Settings, flags: &Flags) -> Result<Self, ConfigError> {
-        let mut layers = Vec::new();
+        let mut user = ConfigLayer::default();
+        let mut project = None;
         let mut problems = Vec::new();
         for found in config_file::read_all(settings)? {
             let (layer, more) = ConfigLayer::parse(found.file, &found.root, &found.text);
-            layers.push(layer);
+            match found.file {
+                ConfigFile::User => user = layer,
+                ConfigFile::Project => project = Some(layer),
+            }
             problems.extend(more);
         }
-        if problems.is_empty() {
-            Ok(Self::resolve(layers, flags))
-        } else {
-            Err(ConfigError::invalid(problems))
+        if !problems.is_empty() {
+            return Err(ConfigError::invalid(problems));
         }
+        let Some(project) = project else { return Ok(Self::resolve([user], flags)) };
+        let consents = match settings.consents() {
+            Some(consents) => consents.all()?,
+            None => Vec::new(),
+        };
+        let (project, checkout) = checkout::confine(&user, project, &settings.project_root, &consents);
+        Ok(Self { checkout, ..Self::resolve([user, project], flags) })
     }
 
     /// Flags over `layers`, of which the last is the strongest, over the defaults.
@@ -174,6 +196,8 @@ impl Config {
             mcp,
             tools,
             workflow: workflow_config::resolve(merged.workflow),
+            trust: TrustConfig { adopt: merged.adopt.unwrap_or_else(|| unset(Adopt::Ask)) },
+            checkout: Checkout::default(),
         }
     }
 }

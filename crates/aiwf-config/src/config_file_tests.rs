@@ -90,7 +90,7 @@ fn the_problems_of_both_files_come_at_once() {
     error: configuration has 2 problems
       ~/.aiwf/config.toml:1:2: unknown key `sesion` (did you mean `session`?)
       .aiwf/config.toml:2:1: unknown key `planer` in `[roles]` (did you mean `planner`?)
-    hint: begin with the first: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `standards`, `tools`, `workflow`
+    hint: begin with the first: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `standards`, `tools`, `trust`, `workflow`
     ");
 }
 

@@ -10,7 +10,7 @@ use crate::layer_reader;
 use crate::origin::{ConfigFile, Origin, Sourced};
 use crate::problem::ConfigProblem;
 use crate::tools_config::ToolsLayer;
-use crate::vocabulary::{FsAbility, Role};
+use crate::vocabulary::{Adopt, FsAbility, Role};
 use crate::workflow_config::WorkflowLayer;
 
 /// What one place says; what it leaves open is empty.
@@ -56,6 +56,8 @@ pub(crate) struct ConfigLayer {
     pub(crate) tools: ToolsLayer,
     /// `[workflow]`.
     pub(crate) workflow: WorkflowLayer,
+    /// `[trust] adopt`; only the user's own file can set it.
+    pub(crate) adopt: Option<Sourced<Adopt>>,
 }
 
 /// What a project brings to the standards of every profile.
@@ -164,7 +166,7 @@ impl ProviderConfig {
         }
     }
 
-    fn over(self, weaker: Self) -> Self {
+    pub(crate) fn over(self, weaker: Self) -> Self {
         Self {
             origin: self.origin,
             kind: self.kind.or(weaker.kind),
@@ -231,6 +233,7 @@ impl ConfigLayer {
             standards: self.standards.over(weaker.standards),
             tools: self.tools.over(weaker.tools),
             workflow: self.workflow.over(weaker.workflow),
+            adopt: self.adopt.or(weaker.adopt),
         }
     }
 }

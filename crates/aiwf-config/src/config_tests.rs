@@ -1,7 +1,6 @@
 use std::path::Path;
 
 use super::*;
-use crate::origin::ConfigFile;
 
 fn layer(file: ConfigFile, text: &str) -> ConfigLayer {
     let (layer, problems) = ConfigLayer::parse(file, Path::new("/base"), text);
@@ -62,6 +61,7 @@ fn without_files_everything_is_a_default() {
     tools.enabled = true (default)
     tools.max_result_bytes = 32768 (default)
     tools.max_rounds = 10 (default)
+    trust.adopt = ask (default)
     workflow.conditions = warn (default)
     workflow.files = true (default)
     workflow.max_read_bytes = 524288 (default)

@@ -114,6 +114,7 @@ impl Config {
             }
         }
         entries.extend(self.tool_entries());
+        entries.extend(self.trust_entries());
         entries.extend(self.workflow_entries());
         entries.sort();
         entries

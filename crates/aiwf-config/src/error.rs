@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use aiwf_store::ConsentError;
+
 use crate::origin::ConfigFile;
 use crate::problem::{ConfigProblem, shown};
 
@@ -53,6 +55,9 @@ pub enum ConfigError {
         /// The line of the first bad byte, counted from 1.
         line: usize,
     },
+    /// What the user agreed to cannot be read.
+    #[error(transparent)]
+    Consents(#[from] ConsentError),
     /// Settings are wrong.
     #[error("{}", shown(problems))]
     Invalid {
@@ -81,6 +86,7 @@ impl ConfigError {
             Self::TooLarge { file } | Self::NotUtf8 { file, .. } => {
                 format!("`{file}` must be a TOML file; move it away to use the defaults")
             }
+            Self::Consents(error) => error.hint(),
             Self::Invalid { problems } => match problems.as_slice() {
                 [] => "correct the settings, then run the command again".to_owned(),
                 [problem] => problem.fault.hint(),

@@ -17,6 +17,7 @@ use crate::problem::ConfigProblem;
 use crate::provider_table::PROVIDER_KEYS;
 use crate::toml_text::TomlText;
 use crate::tools_table::{MCP_KEYS, MCP_SERVER_KEYS, TOOLS_KEYS};
+use crate::trust_table::TRUST_KEYS;
 use crate::vocabulary::Role;
 use crate::workflow_table::WORKFLOW_KEYS;
 
@@ -32,6 +33,7 @@ pub(crate) const TABLES: &[&str] = &[
     "session",
     "standards",
     "tools",
+    "trust",
     "workflow",
 ];
 pub(crate) const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "reviewer", "reviser"];
@@ -54,6 +56,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("[change]", CHANGE_KEYS),
     ("[providers.NAME]", PROVIDER_KEYS),
     ("[tools]", TOOLS_KEYS),
+    ("[trust]", TRUST_KEYS),
     ("[workflow]", WORKFLOW_KEYS),
     ("[mcp]", MCP_KEYS),
     ("[mcp.servers.NAME]", MCP_SERVER_KEYS),
@@ -120,6 +123,7 @@ impl LayerReader<'_> {
             "session" => reader.table(setting, Self::session),
             "standards" => reader.table(setting, Self::standards),
             "tools" => reader.table(setting, Self::tools),
+            "trust" => reader.table(setting, Self::trust),
             "workflow" => reader.table(setting, Self::workflow),
             _ => reader.unknown(setting, TABLES),
         });

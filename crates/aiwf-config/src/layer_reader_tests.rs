@@ -99,7 +99,7 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[sesion]\n"), @"
     error: unknown key `sesion`
      --> .aiwf/config.toml:1:2
-    hint: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `standards`, `tools`, `workflow`
+    hint: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `standards`, `tools`, `trust`, `workflow`
     ");
     assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", retries = 2 }\n"), @"
     error: unknown key `retries` in `[gates.default]`
@@ -393,7 +393,7 @@ first_byte_timeout = "2 h"
 max_output_tokens = 4_096
 context_window = 128_000
 max_reply_bytes = 1_000_000
-env = { HTTP_PROXY = "" }
+env = { OPENAI_LOG_LEVEL = "" }
 [providers.my-agent]
 type = "command"
 argv = ["my-agent", "--print"]
@@ -429,7 +429,7 @@ write = true
     providers.local-model.base_url = http://127.0.0.1:11434/v1  # .aiwf/config.toml:4
     providers.local-model.connect_timeout = 500ms  # .aiwf/config.toml:8
     providers.local-model.context_window = 128000  # .aiwf/config.toml:11
-    providers.local-model.env.HTTP_PROXY =   # .aiwf/config.toml:13
+    providers.local-model.env.OPENAI_LOG_LEVEL =   # .aiwf/config.toml:13
     providers.local-model.first_byte_timeout = 7200000ms  # .aiwf/config.toml:9
     providers.local-model.max_output_tokens = 4096  # .aiwf/config.toml:10
     providers.local-model.max_reply_bytes = 1000000  # .aiwf/config.toml:12
@@ -456,7 +456,7 @@ api_key_command = ["pass", "openai"]
 timeout = "ten minutes"
 argv = []
 reply = "json:pointer"
-env = { "1A" = "x", B = 1 }
+env = { "1A" = "x", TZ = 1 }
 max_output_tokens = 0
 [budget]
 max_cost = -1
@@ -475,7 +475,7 @@ agents = { planning = "manual" }
       .aiwf/config.toml:9:8: `providers.p.argv` is `[]`, not a list of texts, such as `["a", "b"]`
       .aiwf/config.toml:10:9: `providers.p.reply` is `"json:pointer"`, not one of `stdout`, `file`, `json:/pointer`
       .aiwf/config.toml:11:9: `providers.p.env.1A` is no name for a variable
-      .aiwf/config.toml:11:25: `providers.p.env.B` is `1`, not a text
+      .aiwf/config.toml:11:26: `providers.p.env.TZ` is `1`, not a text
       .aiwf/config.toml:12:21: `providers.p.max_output_tokens` is `0`, not a whole number from 1
       .aiwf/config.toml:14:12: `budget.max_cost` is `-1`, not a number of dollars, such as `5.00`
       .aiwf/config.toml:15:9: `prices.m` needs both `input` and `output`

@@ -7,6 +7,7 @@
 mod environment;
 mod settings;
 
+mod checkout;
 mod config;
 mod config_file;
 mod config_layer;
@@ -27,11 +28,13 @@ mod toml_text;
 mod tools_config;
 mod tools_entry;
 mod tools_table;
+mod trust_table;
 mod vocabulary;
 mod workflow_config;
 mod workflow_table;
 
-pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig};
+pub use checkout::{Checkout, CheckoutProvider, Loosening};
+pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig, TrustConfig};
 pub use config_layer::{Price, ProviderConfig, StandardsConfig};
 pub use entry::Entry;
 pub use environment::{Environment, variable};
@@ -44,5 +47,5 @@ pub use problem::ConfigProblem;
 pub use setting_docs::{SettingDoc, TableDoc, setting_docs};
 pub use settings::Settings;
 pub use tools_config::{McpConfig, McpServerConfig, ToolsConfig};
-pub use vocabulary::{Conditions, FsAbility, Role};
+pub use vocabulary::{Adopt, Conditions, FsAbility, Role};
 pub use workflow_config::WorkflowConfig;

@@ -1,5 +1,7 @@
 //! Reads a table `[providers.NAME]`.
 
+use std::path::{Component, PathBuf};
+
 use toml::de::DeTable;
 
 use crate::config_layer::ProviderConfig;
@@ -53,7 +55,7 @@ impl LayerReader<'_> {
             "argv" => provider.argv = reader.texts(setting),
             "reply" => provider.reply = reader.reply_source(setting),
             "env" => reader.variables(setting, &mut provider),
-            "dir" => provider.dir = reader.dir(setting),
+            "dir" => provider.dir = reader.recordings(setting),
             "max_output_tokens" => provider.max_output_tokens = reader.large_count(setting),
             "context_window" => provider.context_window = reader.large_count(setting),
             "max_reply_bytes" => provider.max_reply_bytes = reader.large_count(setting),
@@ -94,6 +96,20 @@ impl LayerReader<'_> {
         self.texts(setting)
     }
 
+    /// A checkout must not be able to name recordings outside of itself.
+    fn recordings(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<PathBuf>> {
+        let dir = self.dir(setting)?;
+        let below = dir.value.strip_prefix(self.root);
+        let is_inside = below.is_ok_and(|below| {
+            below.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+        });
+        if self.toml.file() == ConfigFile::Project && !is_inside {
+            self.counts_only_for_the_user(setting);
+            return None;
+        }
+        Some(dir)
+    }
+
     fn reply_source(&mut self, setting: &Setting<'_, '_>) -> Option<Sourced<String>> {
         let is_source = |text: &&str| {
             matches!(*text, "stdout" | "file")
@@ -112,7 +128,7 @@ impl LayerReader<'_> {
                 let fault = ConfigFault::VariableName { path: setting.path() };
                 return reader.report(setting.key_offset, fault);
             }
-            if reader.toml.file() == ConfigFile::Project && steers_programs(setting.key) {
+            if reader.toml.file() == ConfigFile::Project && !is_harmless(setting.key) {
                 return reader.counts_only_for_the_user(setting);
             }
             let value = setting.value.get_ref().as_str().filter(|text| !text.contains('\0'));
@@ -124,12 +140,15 @@ impl LayerReader<'_> {
     }
 }
 
-/// Whether a variable says which code runs, or where programs find their settings and logins.
-fn steers_programs(name: &str) -> bool {
+/// Whether a project may set a variable for an agent: only such as say how it talks, counts and waits.
+///
+/// Everything else could say which code runs, where programs find their settings and logins, or whom they talk to.
+fn is_harmless(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let begins = ["LD_", "DYLD_", "NODE_", "NPM_", "PYTHON", "PERL", "RUBY", "GIT_", "XDG_", "BASH_"];
-    let ends = ["_HOME", "_CONFIG", "_CONFIG_DIR", "_CONFIG_PATH", "_SETTINGS_PATH", "_PATH", "_OPTIONS"];
-    ["HOME", "PATH", "SHELL", "ENV", "IFS", "TMPDIR"].contains(&name.as_str())
+    let exact = ["CI", "LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR", "FORCE_COLOR", "RUST_BACKTRACE"];
+    let begins = ["LC_", "AIWF_"];
+    let ends = ["_MODEL", "_TOKENS", "_EFFORT", "_LOG_LEVEL", "_TIMEOUT", "_TIMEOUT_MS"];
+    exact.contains(&name.as_str())
         || begins.iter().any(|begin| name.starts_with(begin))
         || ends.iter().any(|end| name.ends_with(end))
 }

@@ -332,6 +332,17 @@ static TABLES: &[TableDoc] = &[
             setting("chat", "list of tools", "", "`aiwf chat`"),
         ],
     },
+    TableDoc {
+        table: "[trust]",
+        about: "What is trusted without being asked. Counts in the user's own file only.",
+        settings: &[setting(
+            "adopt",
+            "`ask` or `always`",
+            "ask",
+            "what happens to a session that you did not create: `always` lets every command act on it, for CI and \
+             containers with a fresh home",
+        )],
+    },
 ];
 
 #[cfg(test)]

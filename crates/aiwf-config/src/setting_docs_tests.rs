@@ -9,6 +9,7 @@ use crate::origin::Origin;
 use crate::provider_table::PROVIDER_KEYS;
 use crate::tools_config::GRANT_PHASES;
 use crate::tools_table::{MCP_KEYS, MCP_SERVER_KEYS, TOOLS_KEYS};
+use crate::trust_table::TRUST_KEYS;
 use crate::workflow_table::WORKFLOW_KEYS;
 
 fn keys(table: &str) -> Vec<&'static str> {
@@ -33,6 +34,7 @@ fn every_key_that_is_read_is_documented() {
         ("[mcp.servers.NAME]", MCP_SERVER_KEYS),
         ("[tools]", TOOLS_KEYS),
         ("[tools.grant]", GRANT_PHASES),
+        ("[trust]", TRUST_KEYS),
     ] {
         assert_eq!(keys(table), read, "{table}");
     }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use aiwf_store::Consents;
+
 use crate::environment::Environment;
 use crate::error::ConfigError;
 
@@ -64,6 +66,16 @@ impl Settings {
     /// The user's own directory.
     pub fn user_dir(&self) -> Option<PathBuf> {
         self.home.as_ref().map(|home| home.join(AIWF_DIR))
+    }
+
+    /// What the user's own state remembers: sessions, and what the user agreed to.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        self.user_dir().map(|user| user.join("state"))
+    }
+
+    /// What the user agreed to.
+    pub fn consents(&self) -> Option<Consents> {
+        self.state_dir().map(|state| Consents::at(state.join("consents.json")))
     }
 }
 

@@ -25,8 +25,8 @@ pub(crate) const GRANT_PHASES: &[&str] = &[
     "chat",
 ];
 
-const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
-const DEFAULT_RESULT_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(32 * 1024 - 1);
+pub(crate) const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
+pub(crate) const DEFAULT_RESULT_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(32 * 1024 - 1);
 
 /// What is set for one MCP server.
 #[derive(Clone, Debug, PartialEq, Eq)]

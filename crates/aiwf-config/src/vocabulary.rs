@@ -75,6 +75,33 @@ impl FsAbility {
     }
 }
 
+/// What happens to sessions that the user did not create.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adopt {
+    /// No command acts on one until `aiwf adopt` was told to trust it.
+    Ask,
+    /// Commands that act trust them: for machines that are made for one job.
+    Always,
+}
+
+impl Adopt {
+    /// Every value, the default first.
+    pub const ALL: [Self; 2] = [Self::Ask, Self::Always];
+
+    /// The name used in settings.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Always => "always",
+        }
+    }
+
+    /// The value with that name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|adopt| adopt.as_str() == name)
+    }
+}
+
 /// What a contradiction between a condition and the edge that a run takes leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conditions {

@@ -5,10 +5,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 use crate::origin::{Origin, Sourced};
 use crate::vocabulary::Conditions;
 
-const DEFAULT_MAX_TURNS: NonZeroU32 = NonZeroU32::MIN.saturating_add(49);
-const DEFAULT_PREVIEW_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(64 * 1024 - 1);
-const DEFAULT_READ_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(512 * 1024 - 1);
-const DEFAULT_WRITE_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(2 * 1024 * 1024 - 1);
+pub(crate) const DEFAULT_MAX_TURNS: NonZeroU32 = NonZeroU32::MIN.saturating_add(49);
+pub(crate) const DEFAULT_PREVIEW_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(64 * 1024 - 1);
+pub(crate) const DEFAULT_READ_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(512 * 1024 - 1);
+pub(crate) const DEFAULT_WRITE_BYTES: NonZeroU64 = NonZeroU64::MIN.saturating_add(2 * 1024 * 1024 - 1);
 
 /// What one place says about runs; what it leaves open is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -127,6 +127,14 @@ impl Engine {
         self
     }
 
+    /// The same engine; sessions, changes and runs that are not the user's are adopted when a command acts on one.
+    /// `on_adopt` hears what it is and its id.
+    #[must_use]
+    pub fn adopting(mut self, on_adopt: impl Fn(&str, &str) + Send + Sync + 'static) -> Self {
+        self.surroundings.adopt = Some(Arc::new(on_adopt));
+        self
+    }
+
     /// What holds for every call.
     pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.surroundings

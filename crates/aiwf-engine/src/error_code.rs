@@ -57,6 +57,8 @@ impl SessionError {
             Self::OverLimit { .. } => "BUDGET_EXCEEDED",
             Self::NoPrice { .. } => "PRICE_UNKNOWN",
             Self::OverBudget { .. } => "CONTEXT_STILL_TOO_LARGE",
+            Self::Trust(error) => error.code(),
+            Self::UntrustedProvider { .. } => "PROVIDER_UNTRUSTED",
             Self::Config(_) => "CONFIG_INVALID",
             Self::Lock(LockError::Taken) => "RUN_BUSY",
             Self::Lock(LockError::Unusable { .. }) | Self::Journal(JournalError::Store(_)) => {

@@ -30,6 +30,7 @@ mod system_templates;
 mod template_process;
 mod tool_loop;
 mod tools;
+mod trust;
 mod validate;
 mod watch;
 
@@ -37,6 +38,7 @@ mod error;
 mod error_code;
 mod run_error;
 mod session_error;
+mod trust_error;
 
 pub use aiwf_config as config;
 pub use aiwf_package as package;
@@ -51,7 +53,7 @@ pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
 pub use aiwf_store::{
-    Durability, JournalError, LockError, PlanProblem, StoreError, create_dir, write_atomic,
+    ConsentError, Durability, JournalError, LockError, PlanProblem, StoreError, create_dir, write_atomic,
 };
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{
@@ -80,5 +82,7 @@ pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
 pub use tool_loop::CliMcpResponseHandler;
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
+pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};
+pub use trust_error::TrustError;
 pub use validate::{Finding, Validation};
 pub use watch::CallEvent;

@@ -1,7 +1,7 @@
 //! Providers by the name a session gives them: what the configuration says about each becomes a setting that
 //! `aiwf-provider` can open.
 
-use aiwf_config::{Config, ConfigFile, Flags, Origin, Settings, Sourced};
+use aiwf_config::{CheckoutProvider, Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
     Ask, BaseUrl, Cassette, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
@@ -35,6 +35,8 @@ fn value<T: Clone>(sourced: Option<&Sourced<T>>) -> Option<T> {
 pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     let Named { kind, table, built_in } = named(name, config);
     let mut setting = ProviderSetting::new(name, kind);
+    let is_untrusted = untrusted(name, config).is_some();
+    let is_agreed = config.checkout.providers.get(name).is_some_and(|provider| provider.is_agreed);
     setting.max_output_tokens = built_in.and_then(|built_in| built_in.max_output_tokens);
     setting.supports_system_prompt = built_in.is_some_and(|built_in| built_in.supports_system_prompt);
     let default_key = built_in.filter(|built_in| built_in.confinement == Confinement::NoHands);
@@ -46,14 +48,20 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     setting.model = value(table.model.as_ref());
     setting.base_url = table.base_url.as_ref().map(|url| BaseUrl {
         url: url.value.clone(),
-        is_users: is_users(url.origin) || is_named_by_user(config, &url.value),
+        // A project's address that the user agreed to is the user's; without consent nothing is opened.
+        is_users: is_users(url.origin) || is_agreed || is_named_by_user(config, &url.value),
     });
     if table.base_url.is_some() {
         // A server of one's own gets no vendor's key by itself.
         key_variable = None;
     }
     key_variable = value(table.api_key_env.as_ref()).or(key_variable);
-    setting.key = key_source(key_variable, value(table.api_key_command.as_ref()));
+    setting.key = if is_untrusted {
+        // The checkout named the variable: what it holds is not even looked at.
+        key_variable.map_or(KeySource::None, |name| KeySource::Variable { name, value: None })
+    } else {
+        key_source(key_variable, value(table.api_key_command.as_ref()))
+    };
     let timeouts = &mut setting.timeouts;
     timeouts.connect = value(table.connect_timeout.as_ref()).unwrap_or(timeouts.connect);
     timeouts.total = value(table.timeout.as_ref()).unwrap_or(timeouts.total);
@@ -225,8 +233,22 @@ pub(crate) fn tokenizer(name: &str, config: &Config) -> aiwf_prompt::Tokenizer {
     named(name, config).built_in.map_or(aiwf_prompt::Tokenizer::Estimate, |built_in| built_in.tokenizer)
 }
 
-/// Opens a provider so that it can be asked.
+/// A provider that the project's configuration defines or redirects and the user did not agree to.
+///
+/// People and recordings start nothing, contact nobody and get no key, so they need no consent.
+pub(crate) fn untrusted<'c>(name: &str, config: &'c Config) -> Option<&'c CheckoutProvider> {
+    let is_harmless = named(name, config)
+        .built_in
+        .is_some_and(|built_in| matches!(built_in.kind, Kind::Manual | Kind::Replay));
+    config.checkout.providers.get(name).filter(|provider| !provider.is_agreed && !is_harmless)
+}
+
+/// Opens a provider so that it can be asked; nothing is started, contacted or given a key without consent.
 pub(crate) fn open(name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionError> {
+    if let Some(provider) = untrusted(name, config) {
+        let (name, shown) = (name.to_owned(), provider.shown.clone());
+        return Err(SessionError::UntrustedProvider { name, shown });
+    }
     Ok(aiwf_provider::open(setting(name, config))?)
 }
 

@@ -51,6 +51,19 @@ pub use report::{
 };
 pub use verify::RunVerified;
 
+/// The run that a name or a unique beginning of one means.
+pub(crate) fn find_run(settings: &aiwf_config::Settings, given: &str) -> Option<String> {
+    directory::find(settings, given).ok().map(|directory| directory.id)
+}
+
+/// The journal of a run.
+pub(crate) fn run_journal(
+    settings: &aiwf_config::Settings,
+    id: &str,
+) -> Result<aiwf_store::Journal<RunEvent>, RunError> {
+    RunDirectory::new(settings, id).journal()
+}
+
 /// A run or conversation that is being worked on.
 #[derive(Debug)]
 pub struct Run<'e> {
@@ -89,9 +102,16 @@ impl Engine {
 impl<'e> Run<'e> {
     /// Takes the lock, and makes sure that package and state are what the journal says.
     fn open(engine: &'e Engine, directory: RunDirectory, provider: Option<&str>) -> Result<Self, RunError> {
-        let desk = Desk::open(directory)?;
+        let desk = Desk::open(engine, directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, provider)
+    }
+
+    /// The same for a run that this process created.
+    fn open_created(engine: &'e Engine, directory: RunDirectory) -> Result<Self, RunError> {
+        let desk = Desk::open_created(engine, directory)?;
+        desk.refuse_changed_state()?;
+        Self::on(engine, desk, None)
     }
 
     /// The same without the lock, to look at what would be said next.

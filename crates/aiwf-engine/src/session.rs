@@ -28,7 +28,10 @@ mod usage;
 mod verify;
 mod work;
 
-pub(crate) use directory::{Meant, is_one_in, is_temporary, meant_by, names_in, new_id, other_name};
+pub(crate) use directory::{
+    Meant, SessionDirectory, find as find_session, is_one_in, is_temporary, meant_by, names_in, new_id,
+    other_name,
+};
 
 pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
 pub use change::{NewChange, PhaseOptions};

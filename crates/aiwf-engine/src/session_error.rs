@@ -11,6 +11,7 @@ use aiwf_tools::ToolsError;
 use crate::error::EngineError;
 use crate::profiles::ProfileFault;
 use crate::session::{ApplyReport, Difference};
+use crate::trust_error::TrustError;
 
 /// Why something could not be done with a session.
 #[derive(Debug, thiserror::Error)]
@@ -335,6 +336,17 @@ pub enum SessionError {
     /// Somebody else works on the session.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// Something that came with the directory is not trusted.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+    /// A provider that the project's configuration defines, and nobody agreed to.
+    #[error("provider `{name}` is defined by this project, and you have not agreed to it{}", indented(shown))]
+    UntrustedProvider {
+        /// The provider.
+        name: String,
+        /// Everything that decides what it starts or contacts.
+        shown: String,
+    },
     /// The configuration is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -347,6 +359,11 @@ pub enum SessionError {
     /// The prompt could not be built, or a file not be read or written.
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+/// What is asked about, each line below the message.
+fn indented(text: &str) -> String {
+    text.lines().skip(1).map(|line| format!("\n  {}", line.trim_start())).collect()
 }
 
 fn priced(provider: &str, model: Option<&str>) -> String {
@@ -495,6 +512,10 @@ impl SessionError {
             Self::Refused(error) => Some(error.hint()),
             Self::Journal(error) => Some(error.hint()),
             Self::Lock(error) => Some(error.hint()),
+            Self::Trust(error) => Some(error.hint()),
+            Self::UntrustedProvider { name, .. } => {
+                Some(format!("`aiwf trust add provider {name}` agrees to exactly this"))
+            }
             Self::Config(error) => Some(error.hint()),
             Self::Profile(error) => Some(error.hint()),
             Self::Standards(error) => Some(error.hint()),

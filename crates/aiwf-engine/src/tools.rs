@@ -14,9 +14,10 @@ use std::sync::Arc;
 use aiwf_config::{Config, Flags};
 use aiwf_prompt::nearest;
 use aiwf_provider::Stop;
+use aiwf_store::ConsentKind;
 use aiwf_tools::{
     Access, CallOptions, Grant, Listed, Offered, PinState, PinsFile, Policy, Progress, ResultsDir, Rules,
-    ServerSpec, Servers, ServersOptions, Tool, ToolResult, ToolsError, TrustStore, check_arguments,
+    ServerSpec, Servers, ServersOptions, Tool, ToolResult, ToolsError, check_arguments,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -121,15 +122,20 @@ impl Engine {
         let config = providers::load_config(settings, &Flags::default())?;
         let found = specs::find(&config, settings)?;
         let user_dir = settings.user_dir().ok_or(ToolsError::NoHome)?.join("tools");
-        let trusted = TrustStore::at(user_dir.join("trusted.json"));
+        import_old_approvals(settings)?;
+        let consents = settings.consents().ok_or(ToolsError::NoHome)?;
+        let project = settings.project_root.to_string_lossy().into_owned();
         let (allows_unknown, users_own) = (config.mcp.allow_unknown.value, found.users_own);
         let is_trusted = move |spec: &ServerSpec| {
-            if allows_unknown || users_own.contains(&spec.name) || trusted.is_trusted(spec)? {
+            if allows_unknown || users_own.contains(&spec.name) {
+                return Ok(true);
+            }
+            if consents.contains(ConsentKind::Server, &spec.key())? {
                 return Ok(true);
             }
             if consent == Consent::Given {
                 on_start(&spec.name, &spec.shown_command());
-                trusted.trust(spec)?;
+                consents.add(agreed_server(spec, &project))?;
             }
             Ok(consent == Consent::Given)
         };
@@ -417,6 +423,50 @@ impl Toolbox {
         let known = tools.iter().map(Tool::full_name).collect();
         ToolsError::UnknownTool { tool: full_name(name), near, known }
     }
+}
+
+/// The server of a name that needs consent; nothing when the user's own file defines it, or nobody does.
+pub(crate) fn find_server(
+    config: &Config,
+    settings: &aiwf_config::Settings,
+    name: &str,
+) -> Result<Option<ServerSpec>, SessionError> {
+    let found = specs::find(config, settings)?;
+    let is_users = found.users_own.contains(name);
+    Ok(found.specs.into_iter().find(|spec| spec.name == name && !is_users))
+}
+
+/// A server as it is agreed to.
+fn agreed_server(spec: &ServerSpec, project: &str) -> aiwf_store::Consent {
+    aiwf_store::Consent {
+        kind: ConsentKind::Server,
+        name: spec.name.clone(),
+        sha256: spec.key(),
+        shown: spec.shown_command(),
+        project: project.to_owned(),
+    }
+}
+
+/// Moves what version 0.1 remembered of agreed servers to where consents are kept now.
+pub(crate) fn import_old_approvals(settings: &aiwf_config::Settings) -> Result<(), SessionError> {
+    #[derive(serde::Deserialize)]
+    struct Old {
+        #[serde(default)]
+        servers: std::collections::BTreeMap<String, String>,
+    }
+    let (Some(user_dir), Some(consents)) = (settings.user_dir(), settings.consents()) else { return Ok(()) };
+    let path = user_dir.join("tools/trusted.json");
+    if !path.is_file() {
+        return Ok(());
+    }
+    // A file that cannot be read is left alone; the user is asked again.
+    let Ok(old) = serde_json::from_slice::<Old>(&crate::read::read_bytes(&path)?) else { return Ok(()) };
+    for (sha256, shown) in old.servers {
+        let (kind, name, project) = (ConsentKind::Server, String::new(), String::new());
+        let consent = aiwf_store::Consent { kind, name, sha256, shown, project };
+        consents.add(consent).map_err(crate::trust_error::TrustError::from)?;
+    }
+    Ok(aiwf_store::remove(&path)?)
 }
 
 /// What a command is about.

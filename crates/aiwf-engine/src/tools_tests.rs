@@ -30,9 +30,8 @@ impl World {
         let world = Self { directory: tempfile::tempdir().unwrap() };
         world.write("project/server.sh", SERVER);
         world.write("project/description.txt", "Looks.\n");
-        world.write("project/.aiwf/config.toml", config);
         let server = "[mcp.servers.fake]\ncommand = \"/bin/sh\"\nargs = [\"server.sh\"]\n";
-        world.write("home/.aiwf/config.toml", &format!("{server}cwd = \"../project\"\n"));
+        world.write("home/.aiwf/config.toml", &format!("{server}cwd = \"../project\"\n{config}"));
         world
     }
 

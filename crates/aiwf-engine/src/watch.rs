@@ -70,9 +70,12 @@ pub(crate) struct Surroundings {
     pub(crate) skips_gates: bool,
     /// Where a person decides.
     pub(crate) surface: Option<Surface>,
+    /// Hears of sessions, changes and runs that are adopted on the way; none is when there is nobody to hear it.
+    pub(crate) adopt: Option<Arc<Agreed>>,
 }
 
-/// Someone who agreed to the start of servers, and hears the name and the exact command of each.
+/// Someone who agreed to something, and hears what it is: the name and the exact command of a server, or the kind and
+/// the id of what is adopted.
 pub(crate) type Agreed = dyn Fn(&str, &str) + Send + Sync;
 
 impl Surroundings {
@@ -91,6 +94,7 @@ impl fmt::Debug for Surroundings {
             .field("stop", &self.stop)
             .field("record", &self.record)
             .field("agrees_to_servers", &self.agreed.is_some())
+            .field("adopts", &self.adopt.is_some())
             .finish()
     }
 }

@@ -1,7 +1,8 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf itself, and words that are kept for them.
-pub const RESERVED_PROFILE_NAMES: [&str; 52] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 54] = [
+    "adopt",
     "agent",
     "aiwf",
     "apply",
@@ -49,6 +50,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 52] = [
     "template",
     "tool",
     "tools",
+    "trust",
     "validate",
     "verify",
     "version",

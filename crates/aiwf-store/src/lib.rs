@@ -6,8 +6,10 @@
 
 mod atomic;
 mod confined;
+mod consents;
 mod journal;
 mod ledger_dir;
+mod ledger_record;
 mod lock;
 mod name;
 mod objects;
@@ -16,8 +18,10 @@ mod write_plan;
 
 pub use atomic::{Durability, StoreError, append, create_dir, create_file, move_to, remove, write_atomic};
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind, open_regular, read_regular};
+pub use consents::{Consent, ConsentError, ConsentKind, Consents};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use ledger_dir::{LedgerDir, MAX_LEDGER_FILE_BYTES};
+pub use ledger_record::{LedgerRecord, LedgerRecords, Standing};
 pub use lock::{Lock, LockError};
 pub use name::{folded, is_reserved_dir, is_unseen, name_fault};
 pub use objects::{Objects, hex, sha256_file, sha256_hex};

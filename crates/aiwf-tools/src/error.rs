@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use aiwf_store::{LockError, StoreError};
+use aiwf_store::{ConsentError, LockError, StoreError};
 
 /// Why a server or a tool cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -186,6 +186,16 @@ pub enum ToolsError {
     /// The thread that talks to servers cannot be had.
     #[error("could not start what talks to servers")]
     NoRuntime(#[source] io::Error),
+}
+
+impl From<ConsentError> for ToolsError {
+    fn from(error: ConsentError) -> Self {
+        match error {
+            ConsentError::Unreadable { path, source } => Self::Unreadable { path, source },
+            ConsentError::Store(error) => Self::Store(error),
+            ConsentError::Lock(error) => Self::Lock(error),
+        }
+    }
 }
 
 impl ToolsError {

@@ -5,7 +5,7 @@
 //! [`execute_tools`], and shows what [`format_results_prompt`] makes of the results.
 //!
 //! A server is started when the first call needs it, never before a person has agreed to its exact command
-//! ([`TrustStore`]); a tool that changed since it was first used is refused until it is pinned again ([`Pins`]).
+//! (`ServersOptions::is_trusted`); a tool that changed since it was first used is refused until it is pinned again ([`Pins`]).
 //! [`sandbox`] has the tools that are our own: files under three mounts.
 
 mod error;
@@ -15,7 +15,6 @@ mod user_file;
 mod expand;
 mod mcp_json;
 mod server_spec;
-mod trust;
 
 mod arguments;
 mod pins;
@@ -43,4 +42,3 @@ pub use servers::{
 };
 pub use tool::{Annotations, Tool, canonical};
 pub use tool_result::{Attachment, ResultsDir, ToolResult};
-pub use trust::TrustStore;

@@ -25,18 +25,37 @@ pub(crate) struct CallArgs {
     /// Say on the standard error what happens during calls, one line of JSON each.
     #[arg(long, help_heading = CALLS)]
     pub(crate) events: bool,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+}
+
+// A doc comment here would replace the description of the commands that take this flag.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct TrustArgs {
+    /// Trust a session that you did not create, and remember that.
+    #[arg(long, help_heading = CALLS)]
+    adopt: bool,
+}
+
+impl TrustArgs {
+    /// The engine, with this consent.
+    pub(crate) fn engine(self, engine: Engine) -> Engine {
+        if self.adopt { engine.adopting(output::adopts) } else { engine }
+    }
 }
 
 impl CallArgs {
     /// The engine, its calls watched, recorded, and ended by Ctrl-C.
     pub(crate) fn engine(&self, engine: &Engine) -> Engine {
-        let engine = engine.clone().stopped_by(stop_on_signals()).recording_to(self.record.clone());
+        let engine = self.trust.engine(engine.clone());
+        let engine = engine.stopped_by(stop_on_signals()).recording_to(self.record.clone());
         self.watched(engine)
     }
 
     /// The same for a run: tools are told of too, unless the answer is JSON.
     pub(crate) fn engine_of_run(&self, engine: &Engine, output: &Output<'_>) -> Engine {
-        let engine = engine.clone().stopped_by(stop_on_signals()).recording_to(self.record.clone());
+        let engine = self.trust.engine(engine.clone());
+        let engine = engine.stopped_by(stop_on_signals()).recording_to(self.record.clone());
         if self.events || output.is_json() {
             return self.watched(engine);
         }
@@ -45,7 +64,8 @@ impl CallArgs {
 
     /// The same for somebody who types and watches.
     pub(crate) fn engine_of_talk(&self, engine: &Engine, signals: &TalkSignals, screen: &Screen) -> Engine {
-        let engine = engine.clone().stopped_by(signals.stop()).recording_to(self.record.clone());
+        let engine = self.trust.engine(engine.clone());
+        let engine = engine.stopped_by(signals.stop()).recording_to(self.record.clone());
         engine.watched_by(screen.watcher())
     }
 

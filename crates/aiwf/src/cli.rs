@@ -8,6 +8,7 @@ use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::commands::adopt::AdoptArgs;
 use crate::commands::agent::AgentArgs;
 use crate::commands::change::ChangeCommand;
 use crate::commands::chat::ChatArgs;
@@ -20,6 +21,7 @@ use crate::commands::reply::ReplyCommand;
 use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
 use crate::commands::tools::ToolsCommand;
+use crate::commands::trust::TrustCommand;
 use crate::commands::workflow::WorkflowCommand;
 use crate::escape::escaped_line;
 
@@ -179,6 +181,15 @@ pub(crate) enum Command {
         after_help = "Examples:\n  claude mcp add aiwf -- aiwf mcp\n  aiwf mcp --http 8765 --token-file token"
     )]
     Mcp(McpArgs),
+    /// Show what a session of somebody else contains, and trust it.
+    #[command(after_help = "Examples:\n  aiwf adopt 20260301\n  aiwf adopt latest --yes")]
+    Adopt(AdoptArgs),
+    /// List what you agreed to, agree to more, or take it back.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  aiwf trust list\n  aiwf trust add provider our-agent\n  aiwf trust remove provider our-agent"
+    )]
+    Trust(TrustCommand),
     /// Print a completion script.
     #[command(after_help = "Example: aiwf completions bash > aiwf.bash")]
     Completions {
@@ -205,6 +216,34 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether gates, limits or tools of the configuration have a say in it.
+    pub(crate) fn uses_config(&self) -> bool {
+        match self {
+            Self::Prompt(_)
+            | Self::Tools(_)
+            | Self::Change(_)
+            | Self::Workflow(_)
+            | Self::Agent(_)
+            | Self::Chat(_)
+            | Self::Validate { .. }
+            | Self::Config(_)
+            | Self::Mcp(_)
+            | Self::Profile(_) => true,
+            Self::Session(command) => command.acts(),
+            Self::Template(_)
+            | Self::Reply(_)
+            | Self::Profiles { .. }
+            | Self::ProfileTool(_)
+            | Self::Package(_)
+            | Self::Providers { .. }
+            | Self::Adopt(_)
+            | Self::Trust(_)
+            | Self::Completions { .. }
+            | Self::Man { .. }
+            | Self::Demo { .. } => false,
+        }
+    }
+
     /// The command's words, as JSON names them.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -224,6 +263,8 @@ impl Command {
             Self::Validate { .. } => "validate",
             Self::Config(_) => "config show",
             Self::Mcp(_) => "mcp",
+            Self::Adopt(_) => "adopt",
+            Self::Trust(command) => command.name(),
             Self::Completions { .. } => "completions",
             Self::Man { .. } => "man",
             Self::Demo { .. } => "demo",

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+pub(crate) mod adopt;
 pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod chat;
@@ -19,6 +20,7 @@ pub(crate) mod reply;
 pub(crate) mod session;
 pub(crate) mod template;
 pub(crate) mod tools;
+pub(crate) mod trust;
 mod validate;
 pub(crate) mod workflow;
 
@@ -39,6 +41,9 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         if let Command::Profile(words) = &cli.command { profile::project_dir(words) } else { None };
     let project_dir = of_profile.as_deref().or(cli.project_dir.as_deref());
     let engine = Engine::new(Settings::resolve(project_dir, environment)?).on_surface(Surface::Terminal);
+    if cli.command.uses_config() {
+        trust::warn_of_loosened(&engine);
+    }
     match &cli.command {
         Command::Prompt(command) => prompt::run(command, &engine, output),
         Command::Template(command) => template::run(command, &engine, output),
@@ -58,6 +63,8 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Completions { shell } => completions::run(*shell, &engine),
         Command::Man { dir } => man::run(dir, &engine, output),
         Command::Mcp(args) => mcp::run(args, &engine),
+        Command::Adopt(args) => adopt::run(args, &engine, output),
+        Command::Trust(command) => trust::run(command, &engine, output),
         Command::Demo { dir } => demo::run(dir, &engine, output),
         Command::Profile(words) => profile::run(words, &engine, output),
     }

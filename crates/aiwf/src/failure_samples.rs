@@ -19,8 +19,8 @@ use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, Template
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LockError,
-    PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError,
+    ApplyChange, ApplyFile, ApplyReport, ConsentError, Difference, EngineError, Fault, JournalError,
+    LockError, PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
 };
 
 /// A variant by name, and what a user sees of it.
@@ -49,6 +49,8 @@ mod calls;
 mod commands;
 #[path = "failure_samples/packages.rs"]
 mod packages;
+#[path = "failure_samples/trust.rs"]
+mod trust;
 
 /// Every list, with the type's name as it is in the source.
 pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
@@ -78,6 +80,8 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("AskError", calls::ask_errors()),
         ("ToolsError", calls::tools_errors()),
         ("ToolRefusal", calls::tool_refusals()),
+        ("TrustError", trust::trust_errors()),
+        ("ConsentError", trust::consent_errors()),
         ("StoreError", store_errors()),
         ("JournalError", journal_errors()),
         ("LockError", lock_errors()),
@@ -309,6 +313,11 @@ fn session_errors() -> Vec<Sample> {
         Refused => [SessionError::Refused(Refusal::NoFeedback)],
         Journal => [SessionError::Journal(JournalError::Store(store_error()))],
         Lock => [SessionError::Lock(LockError::Taken)],
+        Trust => [SessionError::Trust(TrustError::NoPlace)],
+        UntrustedProvider => [SessionError::UntrustedProvider {
+            name: text("our-agent"),
+            shown: text("provider our-agent\n  type = \"command\"\n  argv = [\"agent\", \"--fast\"]"),
+        }],
         Config => [SessionError::Config(ConfigError::LeavesProject)],
         Profile => [SessionError::Profile(ProfileError { name: None, problems: profile_problems() })],
         Standards => [SessionError::Standards(StandardsError { problems: profile_problems() })],
@@ -596,6 +605,7 @@ fn config_errors() -> Vec<Sample> {
         LeavesProject => [ConfigError::LeavesProject],
         TooLarge => [ConfigError::TooLarge { file: ConfigFile::Project }],
         NotUtf8 => [ConfigError::NotUtf8 { file: ConfigFile::Project, line: 3 }],
+        Consents => [ConfigError::Consents(ConsentError::Store(store_error()))],
         Invalid => [
             ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] },
             ConfigError::Invalid {

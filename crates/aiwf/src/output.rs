@@ -229,11 +229,21 @@ pub(crate) fn server_starts(server: &str, command: &str) {
     note(&format!("starting `{server}`: {}\n", escaped_line(command)));
 }
 
+/// Says that something of somebody else is trusted from now on.
+pub(crate) fn adopts(kind: &str, id: &str) {
+    note(&format!("adopted {kind} {}\n", escaped_line(id)));
+}
+
 /// Says that the program waits, when it waits for a person.
 pub(crate) fn note_waiting_for_input() {
     if io::stdin().is_terminal() {
         note("reading from the terminal; end it with Ctrl-D\n");
     }
+}
+
+/// Whether a person can be asked.
+pub(crate) fn can_ask(output: &Output<'_>) -> bool {
+    !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 /// Whether a person watches the standard error.

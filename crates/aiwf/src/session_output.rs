@@ -121,6 +121,9 @@ fn shown(report: &SessionReport) -> String {
     if let Some(remark) = &report.remark {
         line("remark", remark);
     }
+    if let Some(problem) = &report.not_trusted {
+        line("trust", problem);
+    }
     line("next", &report.next);
     text
 }

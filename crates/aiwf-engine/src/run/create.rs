@@ -155,7 +155,7 @@ impl Engine {
             return Err(error);
         }
         drop(lock);
-        Run::open(self, directory, None)
+        Run::open_created(self, directory)
     }
 }
 

@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
+use aiwf_config::Flags;
 use aiwf_package::{Conditions, Graph, Package, State, Workflow, is_complete};
-use aiwf_store::{Durability, Journal, Lock, LockError, Objects, sha256_hex};
+use aiwf_store::{Durability, Journal, Line, Lock, LockError, Objects, sha256_hex};
 use aiwf_tools::sandbox::{ErrorCode, ToolError};
 
 use super::directory::{RunDirectory, STATE};
@@ -17,9 +18,13 @@ use super::exec_log;
 use super::record::Record;
 use super::snapshot;
 use super::state_desk::StateDesk;
+use crate::Engine;
 use crate::call::free_path;
 use crate::clock;
+use crate::providers::load_config;
 use crate::run_error::RunError;
+use crate::session_error::SessionError;
+use crate::trust::{LedgerKind, Witness};
 
 /// How often a run is read that is being worked on, until journal and state file fit.
 const MAX_LOOKS: usize = 5;
@@ -38,17 +43,41 @@ pub(crate) struct Desk {
     /// Whether the user's last message agrees to a change of a finished workflow, and was not used up.
     pub(crate) is_confirmed: bool,
     lock: Option<Lock>,
+    /// Remembers how far the journal is; nothing when the run is only looked at.
+    witness: Option<Witness>,
 }
 
 impl Desk {
+    /// Opens a run to act on it; one that is not the user's is refused.
+    pub(crate) fn open(engine: &Engine, directory: RunDirectory) -> Result<Self, RunError> {
+        let config = load_config(engine.settings(), &Flags::default())?;
+        Self::enter(directory, |directory, lines| {
+            let trusted = engine.refuse_untrusted(LedgerKind::Run, &directory.id, lines, &config);
+            Ok(trusted.map_err(SessionError::from)?)
+        })
+    }
+
+    /// Opens a run that this process created.
+    pub(crate) fn open_created(engine: &Engine, directory: RunDirectory) -> Result<Self, RunError> {
+        Self::enter(directory, |directory, lines| {
+            let witness = engine.witness_created(LedgerKind::Run, &directory.id);
+            witness.remember(lines);
+            Ok(witness)
+        })
+    }
+
     /// Takes the lock, reads the journal, and removes what a crash left half done.
-    pub(crate) fn open(directory: RunDirectory) -> Result<Self, RunError> {
+    fn enter(
+        directory: RunDirectory,
+        witness: impl FnOnce(&RunDirectory, &[Line<RunEvent>]) -> Result<Witness, RunError>,
+    ) -> Result<Self, RunError> {
         let lock = Lock::take(directory.ledger()?.as_ref()).map_err(|error| match error {
             LockError::Taken => RunError::Busy { run_id: directory.id.clone() },
             LockError::Unusable { .. } => error.into(),
         })?;
         let mut desk = Self::read(directory)?;
         desk.lock = Some(lock);
+        desk.witness = Some(witness(&desk.directory, desk.journal.lines())?);
         let ledger = desk.directory.ledger()?;
         ledger.remove_leftovers_below();
         ledger.remove_leftovers_in("state/logs");
@@ -77,6 +106,14 @@ impl Desk {
         Ok(desk)
     }
 
+    /// Refuses a run that is not the user's, where looking is not all that is done with it.
+    pub(crate) fn refuse_untrusted(&self, engine: &Engine) -> Result<(), RunError> {
+        let config = load_config(engine.settings(), &Flags::default())?;
+        let lines = self.journal.lines();
+        let trusted = engine.refuse_untrusted(LedgerKind::Run, &self.directory.id, lines, &config);
+        Ok(trusted.map(drop).map_err(SessionError::from)?)
+    }
+
     fn read(directory: RunDirectory) -> Result<Self, RunError> {
         let journal = directory.journal()?;
         let record = Record::fold(journal.lines().iter().map(|line| &line.event));
@@ -93,6 +130,7 @@ impl Desk {
             conditions: Conditions::Warn,
             is_confirmed: false,
             lock: None,
+            witness: None,
         })
     }
 
@@ -117,6 +155,9 @@ impl Desk {
         debug_assert!(self.is_locked(), "only who holds the lock puts something on record");
         let n_before = self.journal.lines().len();
         self.journal.append(&clock::now(), events)?;
+        if let Some(witness) = &self.witness {
+            witness.remember(self.journal.lines());
+        }
         for line in self.journal.lines().iter().skip(n_before) {
             self.record.evolve(&line.event);
             exec_log::append_line(&self.directory, line)?;

@@ -18,6 +18,8 @@ impl Engine {
     /// The other one stays as it is. Files of the project are not touched: artifacts that came later are still there.
     pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
         let mut desk = Desk::look(&directory::find(self.settings(), which)?)?;
+        // What the old run said becomes what the new one is told.
+        desk.refuse_untrusted(self)?;
         let setup = desk.setup()?.clone();
         let (Some(wanted), Some(_)) = (&setup.package, &setup.workflow) else {
             return Err(RunError::NoWorkflow { run_id: setup.run_id });

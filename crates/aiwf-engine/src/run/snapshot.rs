@@ -61,11 +61,6 @@ fn summarize(
     }
 }
 
-/// How long the journal was when the snapshot was made.
-pub(crate) fn journal_bytes(directory: &RunDirectory) -> Option<u64> {
-    read(directory).map(|snapshot| snapshot.journal_bytes)
-}
-
 fn read(directory: &RunDirectory) -> Option<Snapshot> {
     serde_json::from_slice(&directory.read(SNAPSHOT)?).ok()
 }

@@ -14,6 +14,7 @@ use super::{Run, load_package, package_cache, snapshot};
 use crate::Engine;
 use crate::every_core::map_on_every_core;
 use crate::run_error::RunError;
+use crate::trust::{self, LedgerKind};
 
 impl Engine {
     /// All runs and conversations, oldest first.
@@ -41,6 +42,9 @@ impl Engine {
         let lines = desk.journal().lines().to_vec();
         let setup = desk.setup()?;
         let mut warnings = Vec::new();
+        if let Some(problem) = trust::problem(self.settings(), LedgerKind::Run, &directory.id, &lines) {
+            warnings.push(format!("{problem}; {}", problem.hint()));
+        }
         let package = setup.package.as_ref().and_then(|wanted| {
             // What the run began with may still be in the cache when its source is gone.
             let cached = package_cache(self.settings()).join(&wanted.sha256);

@@ -8,6 +8,8 @@ use super::event::RunEvent;
 use super::{directory, load_package};
 use crate::Engine;
 use crate::run_error::RunError;
+use crate::session_error::SessionError;
+use crate::trust::{self, LedgerKind};
 
 /// What a check of a run found.
 #[derive(Clone, Debug, Serialize)]
@@ -37,7 +39,8 @@ impl Engine {
         if let Err(error) = desk.refuse_changed_state() {
             problems.push(error.to_string());
         }
-        desk.journal().refuse_shorter(super::snapshot::journal_bytes(&desk.directory))?;
+        let (id, lines) = (&desk.directory.id, desk.journal().lines());
+        trust::refuse_lost(self.settings(), LedgerKind::Run, id, lines).map_err(SessionError::from)?;
         let lines = desk.journal().lines();
         let states: Vec<&String> = lines.iter().filter_map(|line| line.event.state_sha256()).collect();
         for sha256 in &states {

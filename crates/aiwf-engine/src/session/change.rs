@@ -73,7 +73,7 @@ impl Engine {
         let unfinished = directory.unfinished();
         let begun = unfinished
             .create_in(&place)
-            .and_then(|()| Work::open(self, unfinished.clone()))
+            .and_then(|()| Work::open_created(self, unfinished.clone()))
             .and_then(|mut work| work.commit(Command::Create(Box::new(setup))))
             .and_then(|()| Ok(place.rename(&unfinished.name(), &directory.id)?));
         if let Err(error) = begun {
@@ -123,7 +123,7 @@ impl Engine {
     pub fn list_changes(&self) -> Result<Vec<SessionSummary>, SessionError> {
         let names = directory::all_changes(self.settings())?;
         let mut summaries = map_on_every_core(&names, |name| {
-            snapshot::summary(&SessionDirectory::of_change(self.settings(), name))
+            snapshot::summary(self.settings(), &SessionDirectory::of_change(self.settings(), name))
         });
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.session_id.cmp(&b.session_id)));

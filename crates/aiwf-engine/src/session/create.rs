@@ -144,7 +144,7 @@ impl Engine {
                 inputs,
                 change: None,
             };
-            Work::open(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
+            Work::open_created(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
             // From here on there is a session; before, there was nothing.
             Ok(place.rename(&unfinished.name(), &directory.id)?)
         });
@@ -154,11 +154,12 @@ impl Engine {
             return Err(error);
         }
         drop(lock);
-        let mut work = Work::open(self, directory.clone())?;
+        let mut work = Work::open_created(self, directory.clone())?;
         let performed = work.run_until_waiting().inspect_err(|_| {
             // A session whose first prompt cannot be built has not begun.
             if work.state.n_events == 1 {
                 drop(place.remove(&directory.id));
+                work.forget();
             }
         })?;
         Ok(Created { id: directory.id, performed })

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::error::EngineError;
 use crate::every_core::map_on_every_core;
 use crate::session_error::SessionError;
+use crate::trust::LedgerKind;
 
 /// Names a session or a change.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +83,13 @@ impl SessionDirectory {
         let opened = LedgerDir::open(&self.project_root, place(self.flow), &self.name());
         let ledger = Arc::new(opened.map_err(|error| self.unusable("", error))?);
         Ok(Arc::clone(self.ledger.get_or_init(|| ledger)))
+    }
+
+    pub(crate) fn ledger_kind(&self) -> LedgerKind {
+        match self.flow {
+            Flow::Session => LedgerKind::Session,
+            Flow::Change => LedgerKind::Change,
+        }
     }
 
     /// What the directory is called: the id, unless the session is being created.
@@ -334,7 +342,7 @@ fn find_change(settings: &Settings, name: &str) -> Result<SessionDirectory, Sess
 }
 
 fn is_open(settings: &Settings, id: &str) -> bool {
-    let summary = summary(&SessionDirectory::new(settings, id));
+    let summary = summary(settings, &SessionDirectory::new(settings, id));
     !matches!(summary.status.as_str(), "complete" | "cancelled")
 }
 

@@ -17,6 +17,7 @@ use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::every_core::map_on_every_core;
 use crate::session_error::SessionError;
+use crate::trust;
 
 /// Where a session stands.
 #[derive(Clone, Debug, Serialize)]
@@ -72,6 +73,9 @@ pub struct SessionReport {
     /// What a change is about and came to.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub change: Option<Box<ChangeReport>>,
+    /// Why no command acts on it: it is not the user's, or its journal lost events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_trusted: Option<String>,
     /// What to type next.
     pub next: String,
 }
@@ -107,6 +111,11 @@ impl Engine {
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let mut report = SessionReport::of(&directory, &state);
+        let kind = directory.ledger_kind();
+        if let Some(problem) = trust::problem(self.settings(), kind, &directory.id, journal.lines()) {
+            report.not_trusted = Some(problem.to_string());
+            report.next = problem.hint();
+        }
         if state.is_interrupted() && aiwf_store::Lock::is_taken(directory.ledger()?.as_ref()) {
             // Nothing was interrupted: somebody is asking right now.
             report.problems = Vec::new();
@@ -119,11 +128,25 @@ impl Engine {
     /// Every session, the one that changed last first.
     pub fn list_sessions(&self) -> Result<Vec<SessionSummary>, SessionError> {
         let ids = directory::all_ids(self.settings())?;
-        let mut summaries =
-            map_on_every_core(&ids, |id| snapshot::summary(&SessionDirectory::new(self.settings(), id)));
+        let mut summaries = map_on_every_core(&ids, |id| {
+            snapshot::summary(self.settings(), &SessionDirectory::new(self.settings(), id))
+        });
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.session_id.cmp(&a.session_id)));
         Ok(summaries)
+    }
+
+    /// Marks the sessions of a list that are not the user's.
+    pub fn mark_foreign(&self, summaries: &mut [SessionSummary], flow: Flow) {
+        for summary in summaries {
+            let id = &summary.session_id;
+            let directory = match flow {
+                Flow::Session => SessionDirectory::new(self.settings(), id),
+                Flow::Change => SessionDirectory::of_change(self.settings(), id),
+            };
+            let (kind, path) = (directory.ledger_kind(), directory.file("journal.jsonl"));
+            summary.is_foreign = trust::is_foreign(self.settings(), kind, id, &path);
+        }
     }
 
     /// The lines of a session's journal.
@@ -169,6 +192,7 @@ impl SessionReport {
                 let change = setup.change.as_ref()?;
                 Some(Box::new(ChangeReport::of(directory, state, change, setup.max_iterations)))
             }),
+            not_trusted: None,
             next: match state.flow() {
                 Flow::Session => next(&directory.id, state, !differences.is_empty()),
                 Flow::Change => change_report::next(&directory.id, state, !differences.is_empty()),

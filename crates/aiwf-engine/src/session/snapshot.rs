@@ -3,6 +3,7 @@
 //! Derived from the journal and written after it. One that does not fit the journal's length is not believed; then the
 //! journal is read instead.
 
+use aiwf_config::Settings;
 use aiwf_session::{Event, Setup, State};
 use aiwf_store::{Durability, Journal};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::directory::SessionDirectory;
 use crate::session_error::SessionError;
+use crate::trust;
 
 /// The file's name in a session.
 const SNAPSHOT: &str = "session.json";
@@ -38,6 +40,9 @@ pub struct SessionSummary {
     /// Why its journal cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Whether it is not the user's: no command acts on it before it is adopted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_foreign: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -79,6 +84,7 @@ fn summarize(directory: &SessionDirectory, state: &State, journal: &Journal<Even
         created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
         updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
         error: None,
+        is_foreign: false,
     }
 }
 
@@ -91,12 +97,13 @@ fn context(setup: &Setup) -> Map<String, Value> {
 }
 
 /// What a list shows; a session that cannot be read is shown with the reason.
-pub(crate) fn summary(directory: &SessionDirectory) -> SessionSummary {
+pub(crate) fn summary(settings: &Settings, directory: &SessionDirectory) -> SessionSummary {
     if let Some(summary) = believed(directory) {
         return summary;
     }
     let journal = directory.journal().and_then(|journal| {
         journal.refuse_shorter(None)?;
+        trust::refuse_lost(settings, directory.ledger_kind(), &directory.id, journal.lines())?;
         Ok(journal)
     });
     match journal {
@@ -114,13 +121,9 @@ pub(crate) fn summary(directory: &SessionDirectory) -> SessionSummary {
             created_at: String::new(),
             updated_at: String::new(),
             error: Some(error.to_string()),
+            is_foreign: false,
         },
     }
-}
-
-/// How long the journal was when the snapshot was made.
-pub(crate) fn journal_bytes(directory: &SessionDirectory) -> Option<u64> {
-    read(directory).map(|snapshot| snapshot.journal_bytes)
 }
 
 fn read(directory: &SessionDirectory) -> Option<Snapshot> {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use aiwf_session::State;
 
 use super::directory::{self, SessionDirectory, Which};
-use super::snapshot;
 use crate::Engine;
 use crate::session_error::SessionError;
+use crate::trust;
 
 /// An approved file that is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,8 @@ impl Engine {
     pub fn verify<'a>(&self, given: impl Into<Which<'a>>) -> Result<Verified, SessionError> {
         let directory = directory::find(self.settings(), given)?;
         let journal = directory.journal()?;
-        journal.refuse_shorter(snapshot::journal_bytes(&directory))?;
+        journal.refuse_shorter(None)?;
+        trust::refuse_lost(self.settings(), directory.ledger_kind(), &directory.id, journal.lines())?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         Ok(Verified {
             session_id: directory.id.clone(),

@@ -15,9 +15,21 @@ use crate::providers::load_config;
 use crate::session_error::SessionError;
 use crate::tool_loop::PhaseTools;
 use crate::tools::Toolbox;
+use crate::trust::Witness;
 
 /// What a prompt is built for: the phase, the iteration, and the files it was written to.
 pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>);
+
+/// What a session is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Entry {
+    /// To act on it.
+    Acting,
+    /// To begin it.
+    Created,
+    /// To look at it.
+    Looking,
+}
 
 /// A locked session.
 pub(crate) struct Work<'e> {
@@ -40,33 +52,63 @@ pub(crate) struct Work<'e> {
     pub(super) is_person_asked: bool,
     /// Whether something happened since `session.json` was written.
     is_snapshot_due: bool,
+    /// Remembers how far the journal is; nothing when the session is only looked at.
+    witness: Option<Witness>,
     /// Held by who acts; who only looks has none.
     lock: Option<Lock>,
 }
 
 impl<'e> Work<'e> {
     /// Opens a session to act on it: takes the lock, reads the journal, removes what a crash left half done.
+    ///
+    /// One that is not the user's is refused before anything is touched.
     pub(crate) fn open(engine: &'e crate::Engine, directory: SessionDirectory) -> Result<Self, SessionError> {
+        Self::enter(engine, directory, Entry::Acting)
+    }
+
+    /// Opens a session that this process created.
+    pub(crate) fn open_created(
+        engine: &'e crate::Engine,
+        directory: SessionDirectory,
+    ) -> Result<Self, SessionError> {
+        Self::enter(engine, directory, Entry::Created)
+    }
+
+    fn enter(
+        engine: &'e crate::Engine,
+        directory: SessionDirectory,
+        entry: Entry,
+    ) -> Result<Self, SessionError> {
         let lock = Lock::take(directory.ledger()?.as_ref())?;
-        let work = Self::load(engine, directory, Some(lock))?;
+        let work = Self::load(engine, directory, entry, Some(lock))?;
         work.directory.ledger()?.remove_leftovers_below();
         work.undo_intended()?;
         Ok(work)
     }
 
-    /// Opens a session to look at it: nothing is locked, written, removed or put on record.
+    /// Opens a session to look at it, whoever created it: nothing is locked, written, removed or put on record.
     pub(crate) fn look(engine: &'e crate::Engine, directory: SessionDirectory) -> Result<Self, SessionError> {
-        Self::load(engine, directory, None)
+        Self::load(engine, directory, Entry::Looking, None)
     }
 
     fn load(
         engine: &'e crate::Engine,
         directory: SessionDirectory,
+        entry: Entry,
         lock: Option<Lock>,
     ) -> Result<Self, SessionError> {
         let journal = directory.journal()?;
-        let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let config = load_config(engine.settings(), &Flags::default())?;
+        let witness = match entry {
+            Entry::Acting => {
+                journal.refuse_shorter(None)?;
+                let kind = directory.ledger_kind();
+                Some(engine.refuse_untrusted(kind, &directory.id, journal.lines(), &config)?)
+            }
+            Entry::Created => Some(engine.witness_created(directory.ledger_kind(), &directory.id)),
+            Entry::Looking => None,
+        };
+        let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let stop_after = (state.flow() == Flow::Change).then_some((state.phase, state.iteration));
         Ok(Self {
             engine,
@@ -82,6 +124,7 @@ impl<'e> Work<'e> {
             built: None,
             is_person_asked: false,
             is_snapshot_due: false,
+            witness,
             lock,
         })
     }
@@ -129,6 +172,9 @@ impl<'e> Work<'e> {
         let events = decide(&self.state, command)?;
         let state = events.iter().fold(self.state.clone(), State::evolve);
         self.journal.append(&clock::now(), events)?;
+        if let Some(witness) = &self.witness {
+            witness.remember(self.journal.lines());
+        }
         self.state = state;
         self.is_snapshot_due = true;
         Ok(())
@@ -188,6 +234,13 @@ impl<'e> Work<'e> {
     pub(crate) fn refuse_stale(&self) -> Result<(), SessionError> {
         let stale = super::verify::stale(&self.directory, &self.state);
         if stale.is_empty() { Ok(()) } else { Err(SessionError::Stale { files: stale }) }
+    }
+
+    /// Forgets a session that never began.
+    pub(crate) fn forget(&self) {
+        if let Some(witness) = &self.witness {
+            witness.forget(self.journal.lines());
+        }
     }
 
     /// The person at the keyboard.

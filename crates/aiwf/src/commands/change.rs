@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::call_args::{CallArgs, GateArgs, ServerArgs};
+use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -146,6 +146,8 @@ pub(crate) enum ChangeCommand {
         record: Option<PathBuf>,
         #[command(flatten)]
         servers: ServerArgs,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
     /// Ask again with the same approved prompt.
     #[command(after_help = "Example: aiwf change retry login")]
@@ -190,13 +192,20 @@ pub(crate) enum ChangeCommand {
         /// Replace files that changed since the implementation; each is kept as FILE.orig.
         #[arg(long)]
         force: bool,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
     /// Check the journal's chain and every approved file.
     #[command(after_help = "Example: aiwf change verify login")]
     Verify(ChangeName),
     /// Give a change up.
     #[command(after_help = "Example: aiwf change cancel login")]
-    Cancel(ChangeName),
+    Cancel {
+        #[command(flatten)]
+        change: ChangeName,
+        #[command(flatten)]
+        trust: TrustArgs,
+    },
     /// Bring the approved bytes of a file back.
     #[command(after_help = "Example: aiwf change restore login plan.md")]
     Restore {
@@ -205,6 +214,8 @@ pub(crate) enum ChangeCommand {
         /// The file, as `aiwf change status` names it.
         #[arg(value_name = "FILE")]
         file: String,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
 }
 
@@ -278,7 +289,7 @@ impl ChangeCommand {
             Self::Events { .. } => "change events",
             Self::Apply { .. } => "change apply",
             Self::Verify(_) => "change verify",
-            Self::Cancel(_) => "change cancel",
+            Self::Cancel { .. } => "change cancel",
             Self::Restore { .. } => "change restore",
         }
     }
@@ -303,7 +314,7 @@ impl ChangeCommand {
             | Self::Events { change, .. }
             | Self::Apply { change, .. }
             | Self::Verify(change)
-            | Self::Cancel(change)
+            | Self::Cancel { change, .. }
             | Self::Restore { change, .. } => Some(&change.name),
         }
     }
@@ -350,14 +361,14 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             let decided = servers.engine(call.engine(engine)).reject(change.which(), feedback)?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Respond { change, file, record, gate, servers } => {
+        ChangeCommand::Respond { change, file, record, gate, servers, trust } => {
             let engine = &gate.engine(engine, change.which())?;
             let reply = if file.as_os_str() == "-" {
                 read_stdin()?
             } else {
                 read_text(&engine.settings().current_dir.join(file))?
             };
-            let engine = servers.engine(engine.clone());
+            let engine = trust.engine(servers.engine(engine.clone()));
             let decided = engine.respond(change.which(), &reply, record.as_deref())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
@@ -370,16 +381,17 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             session::preview(change.which(), &servers.engine(engine.clone()), output)
         }
         ChangeCommand::Events { change, follow } => session::events(change.which(), *follow, engine, output),
-        ChangeCommand::Apply { change, to, dry_run, force } => {
+        ChangeCommand::Apply { change, to, dry_run, force, trust } => {
             let options = ApplyOptions { to: to.clone(), is_dry_run: *dry_run, is_forced: *force };
-            session::apply(change.which(), &options, engine, output)
+            session::apply(change.which(), &options, &trust.engine(engine.clone()), output)
         }
         ChangeCommand::Verify(change) => session::verify(change.which(), engine, output),
-        ChangeCommand::Cancel(change) => {
+        ChangeCommand::Cancel { change, trust } => {
+            let engine = trust.engine(engine.clone());
             print_decided(&engine.cancel(change.which())?, Waiting::IsFine, output)
         }
-        ChangeCommand::Restore { change, file } => {
-            engine.restore(change.which(), file)?;
+        ChangeCommand::Restore { change, file, trust } => {
+            trust.engine(engine.clone()).restore(change.which(), file)?;
             session_output::report(&engine.session_report(change.which())?, output, Exit::Done)
         }
     }

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::prompt::name_parser;
-use crate::call_args::{CallArgs, GateArgs, ServerArgs};
+use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -89,10 +89,17 @@ pub(crate) enum SessionCommand {
         gate: GateArgs,
         #[command(flatten)]
         servers: ServerArgs,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
     /// Give a session up.
     #[command(after_help = "Example: aiwf cancel latest")]
-    Cancel(SessionId),
+    Cancel {
+        #[command(flatten)]
+        session: SessionId,
+        #[command(flatten)]
+        trust: TrustArgs,
+    },
     /// Bring the approved bytes of a file back.
     #[command(after_help = "Example: aiwf restore latest plan.md")]
     Restore {
@@ -102,6 +109,8 @@ pub(crate) enum SessionCommand {
         /// The file, as `aiwf status` names it.
         #[arg(value_name = "FILE")]
         file: String,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
     /// Show where a session stands.
     #[command(after_help = "Example: aiwf status latest --usage")]
@@ -235,6 +244,8 @@ pub(crate) struct ApplyArgs {
     /// Replace files that exist with other content; each is kept as FILE.orig.
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 fn iterations(text: &str) -> Result<(u32, u32), String> {
@@ -256,6 +267,18 @@ pub(crate) struct ListArgs {
 }
 
 impl SessionCommand {
+    /// Whether it does something with a session, instead of looking at it.
+    pub(crate) fn acts(&self) -> bool {
+        match self {
+            Self::Step(_) | Self::Run(_) | Self::Approve(_) | Self::Reject { .. } | Self::Retry { .. } => {
+                true
+            }
+            Self::Respond { .. } | Self::Cancel { .. } | Self::Restore { .. } | Self::Apply(_) => true,
+            Self::Status { .. } | Self::List(_) | Self::Show { .. } | Self::Preview { .. } => false,
+            Self::Events { .. } | Self::Diff { .. } | Self::Verify(_) => false,
+        }
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Step(_) => "step",
@@ -264,7 +287,7 @@ impl SessionCommand {
             Self::Reject { .. } => "reject",
             Self::Retry { .. } => "retry",
             Self::Respond { .. } => "respond",
-            Self::Cancel(_) => "cancel",
+            Self::Cancel { .. } => "cancel",
             Self::Restore { .. } => "restore",
             Self::Status { .. } => "status",
             Self::List(_) => "list",
@@ -316,7 +339,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             let decided = servers.engine(call.engine(engine)).retry(session.given())?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Respond { session, file, record, gate, servers } => {
+        SessionCommand::Respond { session, file, record, gate, servers, trust } => {
             let engine = &gate.engine(engine, session.given())?;
             let reply = if file.as_os_str() == "-" {
                 read_stdin()?
@@ -324,16 +347,21 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
                 read_text(&engine.settings().current_dir.join(file))?
             };
             session_output::decided(
-                &servers.engine(engine.clone()).respond(session.given(), &reply, record.as_deref())?,
+                &trust.engine(servers.engine(engine.clone())).respond(
+                    session.given(),
+                    &reply,
+                    record.as_deref(),
+                )?,
                 output,
                 Exit::Done,
             )
         }
-        SessionCommand::Cancel(session) => {
+        SessionCommand::Cancel { session, trust } => {
+            let engine = trust.engine(engine.clone());
             session_output::decided(&engine.cancel(session.given())?, output, Exit::Done)
         }
-        SessionCommand::Restore { id, file } => {
-            engine.restore(Some(id), file)?;
+        SessionCommand::Restore { id, file, trust } => {
+            trust.engine(engine.clone()).restore(Some(id), file)?;
             session_output::report(&engine.session_report(Some(id))?, output, Exit::Done)
         }
         SessionCommand::Status { session, usage: true } => {
@@ -351,7 +379,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
         SessionCommand::Apply(args) => {
             let options =
                 ApplyOptions { to: args.to.clone(), is_dry_run: args.dry_run, is_forced: args.force };
-            apply(args.session.given().into(), &options, engine, output)
+            apply(args.session.given().into(), &options, &args.trust.engine(engine.clone()), output)
         }
         SessionCommand::Diff { session, iteration } => {
             let diff = engine.diff_session(session.given(), *iteration)?;
@@ -384,6 +412,7 @@ fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
     sessions.retain(|session| args.status == "all" || args.status == session.status);
     let total = sessions.len();
     sessions.truncate(args.limit);
+    engine.mark_foreign(&mut sessions, Flow::Session);
     if output.is_json() {
         return output.json(json!({ "sessions": sessions, "total": total }), Exit::Done);
     }
@@ -399,6 +428,8 @@ fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
             )?;
             if let Some(error) = &session.error {
                 writeln!(out, "  {}", error.replace('\n', "\n  "))?;
+            } else if session.is_foreign {
+                writeln!(out, "  not yours: `aiwf adopt {}` shows what it contains", session.session_id)?;
             }
         }
         Ok(())

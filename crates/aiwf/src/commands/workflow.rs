@@ -6,7 +6,7 @@ use aiwf_engine::{Engine, NewRun, Run, RunError, RunKind, RunReport, RunSummary,
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use crate::call_args::{CallArgs, ServerArgs};
+use crate::call_args::{CallArgs, ServerArgs, TrustArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -110,6 +110,8 @@ pub(crate) enum WorkflowCommand {
         /// Why, for the record.
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: Option<String>,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
     /// Begin a new run from where another one stood at a node; nobody is asked unless you say so.
     #[command(after_help = "Example: aiwf workflow fork latest --at draft --input 'Try it shorter'")]
@@ -136,6 +138,8 @@ pub(crate) enum WorkflowCommand {
         /// Why, for the record.
         #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: Option<String>,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
 }
 
@@ -203,8 +207,8 @@ pub(crate) fn run(command: &WorkflowCommand, engine: &Engine, output: &Output<'_
             let input = given(input.as_deref())?;
             run_output::preview(&engine.preview_run(&run.id, input.as_deref())?, output)
         }
-        WorkflowCommand::Rewind { run, to, reason } => {
-            let report = engine.rewind_run(&run.id, to, reason.as_deref())?;
+        WorkflowCommand::Rewind { run, to, reason, trust } => {
+            let report = trust.engine(engine.clone()).rewind_run(&run.id, to, reason.as_deref())?;
             let next = format!("aiwf workflow resume {}", report.run_id);
             run_output::decided(&report, &next, output)
         }
@@ -212,7 +216,8 @@ pub(crate) fn run(command: &WorkflowCommand, engine: &Engine, output: &Output<'_
             fork(&run.id, at, input.as_deref(), *start, ask, engine, output)
         }
         WorkflowCommand::Verify(run) => run_output::verified(&engine.verify_run(&run.id)?, output),
-        WorkflowCommand::Cancel { run, reason } => {
+        WorkflowCommand::Cancel { run, reason, trust } => {
+            let engine = trust.engine(engine.clone());
             run_output::decided(&engine.cancel_run(&run.id, reason.as_deref())?, "", output)
         }
     }

@@ -179,7 +179,7 @@ fn a_recorded_change_is_walked_again_without_anybody() {
 
 #[test]
 fn a_plan_that_needs_revision_is_planned_again_until_the_cap() {
-    let project = project().file(".aiwf/config.toml", "[change]\nmax_rounds = 2\n");
+    let project = project().file("~/.aiwf/config.toml", "[change]\nmax_rounds = 2\n");
     let change = Change::in_project(project, "");
     change.walk("plan", PLAN);
     let report = change.walk("challenge", &verdict("NEEDS_REVISION"));
@@ -208,12 +208,12 @@ fn a_plan_that_needs_revision_is_planned_again_until_the_cap() {
 
 #[test]
 fn a_cap_that_is_raised_in_the_configuration_lets_a_change_go_on() {
-    let project = project().file(".aiwf/config.toml", "[change]\nmax_rounds = 1\n");
+    let project = project().file("~/.aiwf/config.toml", "[change]\nmax_rounds = 1\n");
     let change = Change::in_project(project, "");
     change.walk("plan", PLAN);
     change.reply("challenge", &verdict("NEEDS_REVISION"));
     change.exits("approve login", 3);
-    change.project.write(".aiwf/config.toml", "[change]\nmax_rounds = 2\n");
+    change.project.write("~/.aiwf/config.toml", "[change]\nmax_rounds = 2\n");
     let report = change.exits("plan login", 3);
     assert_eq!((at(&report), report["max_rounds"].as_u64()), (("plan", "waiting", 2), Some(2)));
 }
@@ -279,7 +279,7 @@ fn an_implementation_needs_the_status_of_its_tasks_and_stays_inside_the_project(
     let status = "<task_status id=\"1.1\">COMPLETED</task_status>\n";
     change.respond(status);
     assert!(change.refused("approve login").contains("no file marker"));
-    for path in ["../out.txt", "/etc/passwd", ".git/config", ".aiwf/config.toml", "a\\b"] {
+    for path in ["../out.txt", "/etc/passwd", ".git/config", "~/.aiwf/config.toml", "a\\b"] {
         change.respond(&format!("{status}<<<FILE: {path}>>>\nx\n"));
         let refusal = change.refused("approve login");
         assert!(refusal.contains("the reply has 1 problem"), "{path}: {refusal}");
@@ -345,6 +345,9 @@ fn a_crash_while_an_artifact_is_written_loses_and_repeats_nothing() {
     let kept = journal.trim_end().rsplit_once('\n').unwrap().0;
     assert!(kept.lines().last().unwrap().contains("outputs-intended"));
     change.project.write(&path, format!("{kept}\n"));
+    // Nor was it remembered.
+    std::fs::remove_dir_all(change.project.home().join(".aiwf/state")).unwrap();
+    assert_eq!(change.project.run("adopt login --yes").exit_code(), 0);
     let status = change.done("status login");
     assert_eq!((status["stale"].as_array().unwrap().len(), at(&status)), (0, ("plan", "waiting", 2)));
     // A rejection does not keep what nobody approved.
@@ -396,7 +399,7 @@ fn an_agent_is_chosen_for_a_phase_by_family_or_provider() {
 #[test]
 fn agents_of_the_configuration_serve_their_phases() {
     let config = "[providers.mine]\ntype = \"anthropic\"\n[change]\nagents = { challenge = \"mine\" }\nfiles = [\"no/such/**\"]\n[gates]\n\"plan.prompt\" = \"skip\"\n";
-    let change = Change::in_project(project().file(".aiwf/config.toml", config), "");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", config), "");
     let report = change.exits("plan login", 3);
     assert_eq!(report["agents"]["challenge"], json!({ "provider": "mine", "template": "CLAUDE" }));
     // The prompt's gate is open; the reply's is not.
@@ -410,7 +413,7 @@ fn an_agent_that_may_write_edits_the_project_and_every_file_is_on_record() {
     let script = "printf 'edited\\n' > src/greet.txt; cat > /dev/null; echo '<task_status id=\"1.1\">COMPLETED</task_status>'";
     let config =
         format!("[providers.hand]\ntype = \"command\"\nargv = [\"/bin/sh\", \"-c\", '''{script}''']\n");
-    let change = Change::in_project(project().file(".aiwf/config.toml", config), "");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", config), "");
     change.walk("plan", PLAN);
     change.walk("challenge", &verdict("PASS"));
     let report = change.done("implement login --agent hand --write --yes");
@@ -433,7 +436,7 @@ fn an_agent_that_may_not_write_and_does_is_a_problem() {
     let script = "cat > /dev/null; printf 'edited\\n' > src/greet.txt; echo '# Plan'";
     let config =
         format!("[providers.hand]\ntype = \"command\"\nargv = [\"/bin/sh\", \"-c\", '''{script}''']\n");
-    let change = Change::in_project(project().file(".aiwf/config.toml", config), "");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", config), "");
     let report = change.exits("plan login --agent hand --yes", 3);
     assert!(report["problems"][0].as_str().unwrap().contains("src/greet.txt"), "{report:#}");
 }
@@ -441,10 +444,10 @@ fn an_agent_that_may_not_write_and_does_is_a_problem() {
 #[test]
 fn a_provider_that_fails_ends_with_exit_4_and_can_be_retried() {
     let config = "[providers.hand]\ntype = \"command\"\nargv = [\"/bin/sh\", \"-c\", \"exit 7\"]\n";
-    let change = Change::in_project(project().file(".aiwf/config.toml", config), "");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", config), "");
     assert_eq!(change.run("plan login --agent hand --yes").exit_code(), 4);
     assert_eq!(change.done("status login")["next"], "aiwf change retry login");
-    change.project.write(".aiwf/config.toml", config.replace("exit 7", "cat > /dev/null; echo '# Plan'"));
+    change.project.write("~/.aiwf/config.toml", config.replace("exit 7", "cat > /dev/null; echo '# Plan'"));
     assert_eq!(at(&change.done("retry login")), ("challenge", "in-progress", 1));
 }
 

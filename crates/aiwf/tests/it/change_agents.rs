@@ -30,7 +30,7 @@ fn every_phase_is_one_call_whose_only_text_is_the_prompt() {
         "# Record\n".to_owned(),
     ];
     let server = ModelServer::script(replies.map(Turn::text));
-    let change = Change::in_project(project().file(".aiwf/config.toml", config(&server)), "");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", config(&server)), "");
     let outcome = change.run("run login --yes --json");
     assert_eq!(outcome.exit_code(), 0, "{outcome}");
     assert_eq!(json(&outcome)["phase"], "complete");
@@ -62,7 +62,7 @@ fn every_phase_is_one_call_whose_only_text_is_the_prompt() {
 #[test]
 fn a_verdict_that_says_no_stops_a_run() {
     let server = ModelServer::script([PLAN.to_owned(), verdict("REJECTED")].map(Turn::text));
-    let change = Change::in_project(project().file(".aiwf/config.toml", config(&server)), "--yes");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", config(&server)), "--yes");
     let report = change.exits("run login", 1);
     assert_eq!((report["phase"].as_str(), report["status"].as_str()), (Some("challenge"), Some("rejected")));
     assert_eq!(server.asks().len(), 2);
@@ -72,10 +72,10 @@ fn a_verdict_that_says_no_stops_a_run() {
 fn the_budget_pauses_a_change_and_a_raised_one_lets_it_go_on() {
     let server = ModelServer::script([PLAN.to_owned(), verdict("REJECTED")].map(Turn::text));
     let limited = format!("{}[budget]\nmax_calls = 1\n", config(&server));
-    let change = Change::in_project(project().file(".aiwf/config.toml", limited), "--yes");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", limited), "--yes");
     assert_eq!(change.exits("run login", 3)["status"], "paused");
     assert_eq!(server.asks().len(), 1);
-    change.project.write(".aiwf/config.toml", config(&server));
+    change.project.write("~/.aiwf/config.toml", config(&server));
     assert_eq!(change.exits("challenge login", 1)["status"], "rejected");
 }
 
@@ -85,7 +85,7 @@ fn a_model_can_stand_at_a_gate_of_a_change() {
     let server = ModelServer::script(replies.map(Turn::text));
     let gates = "[gates]\n\"plan.prompt\" = \"skip\"\n[gates.\"plan.response\"]\napprover = \"ai:two\"\nmax_retries = 2\n";
     let change =
-        Change::in_project(project().file(".aiwf/config.toml", format!("{}{gates}", config(&server))), "");
+        Change::in_project(project().file("~/.aiwf/config.toml", format!("{}{gates}", config(&server))), "");
     let report = change.done("plan login");
     assert_eq!(report["phase"], "challenge");
     assert_eq!(change.text("plan.md"), "# Better\n");
@@ -103,12 +103,13 @@ fn a_recorded_run_is_replayed_to_the_byte() {
         "# Record\n".to_owned(),
     ];
     let server = ModelServer::script(replies.map(Turn::text));
-    let change = Change::in_project(project().file(".aiwf/config.toml", config(&server)), "--yes");
+    let change = Change::in_project(project().file("~/.aiwf/config.toml", config(&server)), "--yes");
     change.done("run login --record tape");
     drop(server);
     let names = ["one", "two", "three"]
         .map(|name| format!("[providers.{name}]\ntype = \"replay\"\ndir = \"tape\"\n"));
     let agents = "[change]\nagents = { plan = \"three\", challenge = \"two\", implement = \"one\" }\n[roles]\ndefault = \"two\"\n";
+    change.project.write("~/.aiwf/config.toml", "");
     change.project.write(".aiwf/config.toml", format!("{}{agents}", names.concat()));
     change.done("new again 'Greet the world' --file 'src/*' --yes");
     let outcome = change.run("run again --json");

@@ -58,6 +58,7 @@ mod terminal;
 mod terminal_escapes;
 mod tool_loop;
 mod tools;
+mod trust;
 mod workflow_cli;
 mod workflow_control;
 mod workflow_crash;

@@ -213,7 +213,7 @@ fn a_client_that_may_decide_walks_on_by_itself() {
 fn a_call_that_nobody_waits_for_is_given_up() {
     const SLOW: &str =
         "[providers.slow]\ntype = \"command\"\nargv = [\"sleep\", \"600\"]\n[roles]\nplanner = \"slow\"\n";
-    let session = Session::of(project().file("schema.sql", SCHEMA).file(".aiwf/config.toml", SLOW), "");
+    let session = Session::of(project().file("schema.sql", SCHEMA).file("~/.aiwf/config.toml", SLOW), "");
     let mut client = Client::start(&session.project, "mcp --allow-approve");
     let call = json!({ "name": "approve", "arguments": { "session": session.id } });
     client.write(

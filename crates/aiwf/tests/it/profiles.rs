@@ -87,10 +87,10 @@ fn a_broken_profile_takes_nothing_else_down() {
 
 #[test]
 fn the_configuration_says_where_each_value_comes_from() {
-    let project = project().file(".aiwf/config.toml", "[session]\nmax_iterations = 7\n");
+    let project = project().file(".aiwf/config.toml", "[session]\nmax_iterations = 3\n");
     let shown = project.run("config show --origin").stdout_text();
     let line = shown.lines().find(|line| line.starts_with("session.max_iterations")).unwrap();
-    assert!(line.contains("= 7") && line.contains(".aiwf/config.toml:2"), "{shown}");
+    assert!(line.contains("= 3") && line.contains(".aiwf/config.toml:2"), "{shown}");
     project.write(".aiwf/config.toml", "[sesion]\nmax_iterations = 7\n");
     let outcome = project.run("config show");
     assert_eq!(outcome.exit_code(), 1);

@@ -16,9 +16,9 @@ fn scene(more: &str) -> (ModelServer, Scene) {
 
 /// Changes the configuration as a person would.
 fn set(scene: &Scene, from: &str, to: &str) {
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
     assert!(config.contains(from));
-    scene.project.write(".aiwf/config.toml", config.replace(from, to));
+    scene.project.write("~/.aiwf/config.toml", config.replace(from, to));
 }
 
 #[test]

@@ -305,8 +305,8 @@ fn a_judge_whose_money_is_gone_waits_for_more_and_a_person_may_decide() {
     --- exit code 3
     ");
     assert_eq!(court.judge.asks().len(), 0);
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
-    scene.project.write(".aiwf/config.toml", config.replace("max_calls = 1", "max_calls = 2"));
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
+    scene.project.write("~/.aiwf/config.toml", config.replace("max_calls = 1", "max_calls = 2"));
     assert_eq!(at(&scene.answers("run", 3)), ("generating", "prompt", 1));
     assert_eq!(court.judge.asks().len(), 1);
 }

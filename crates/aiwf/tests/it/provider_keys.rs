@@ -21,31 +21,31 @@ const SEND: &str = "prompt send change --provider model --phase plan --instructi
 
 #[test]
 fn a_key_goes_nowhere_that_only_a_project_names() {
-    let scene = Scene::new(&of_url(ELSEWHERE));
-    insta::assert_snapshot!(scene.exits(SEND, 1).to_string(), @"
+    let scene = Scene::checkout(&of_url(ELSEWHERE));
+    insta::assert_snapshot!(scene.exits(SEND, 1).to_string(), @r#"
     --- stderr
-    error: the key of provider `model` is not sent to `http://model.invalid/v1`: only the project's configuration names it
+    error: provider `model` is defined by this project, and you have not agreed to it
+      type = "openai"
+      base_url = "http://model.invalid/v1"
+      api_key_env = "MODEL_KEY"
 
-    hint: name the same `base_url` in `[providers.model]` of `~/.aiwf/config.toml` if you trust it
+    hint: `aiwf trust add provider model` agrees to exactly this
     --- exit code 1
-    ");
-    // In a session nothing is on record as sent.
-    let scene = Scene::new(&format!("[roles]\ndefault = \"model\"\n{}", of_url(ELSEWHERE)));
-    scene.init("");
-    insta::assert_snapshot!(scene.shown(&scene.exits("approve", 1)), @"
-    --- stderr
-    error: the key of provider `model` is not sent to `http://model.invalid/v1`: only the project's configuration names it
-
-    hint: name the same `base_url` in `[providers.model]` of `~/.aiwf/config.toml` if you trust it
-    --- exit code 1
-    ");
-    assert!(!scene.event_names().contains(&"prompt-sent".to_owned()));
+    "#);
+    // A session with such a provider does not even begin.
+    let scene = Scene::checkout(&format!("[roles]\ndefault = \"model\"\n{}", of_url(ELSEWHERE)));
+    let refused = scene.exits("jpa-mt init --schema-file schema.sql --entity Customer --table customers --bounded-context catalog --scope domain", 1);
+    assert!(refused.stderr_text().contains("you have not agreed to it"), "{refused}");
+    assert!(!scene.project.path(".aiwf/sessions").exists());
 }
 
 #[test]
-fn a_key_goes_where_the_user_names_the_same_address() {
-    let scene = Scene::new(&of_url(ELSEWHERE));
+fn a_key_goes_where_the_user_agreed_to_and_no_other_byte_counts() {
+    let scene = Scene::checkout(&of_url(ELSEWHERE));
+    // The user's own file naming the address is not consent to the rest of the table.
     scene.project.write("~/.aiwf/config.toml", of_url(ELSEWHERE));
+    assert_eq!(scene.exits(SEND, 1).exit_code(), 1);
+    scene.exits("trust add provider model --yes", 0);
     let outcome = scene.exits(SEND, 4);
     let said = outcome.stderr_text();
     assert!(
@@ -54,20 +54,11 @@ fn a_key_goes_where_the_user_names_the_same_address() {
     );
     assert!(!said.contains(KEY));
     // Another path of the same host is another address.
-    scene.project.write("~/.aiwf/config.toml", of_url("http://model.invalid/v2"));
+    scene.project.write(".aiwf/config.toml", of_url("http://model.invalid/v2"));
     assert_eq!(scene.exits(SEND, 1).exit_code(), 1);
-}
-
-#[test]
-fn a_host_that_only_looks_like_this_machine_gets_no_key() {
-    for url in [
-        "http://localhost.model.invalid/v1",
-        "http://127.0.0.1.model.invalid/v1",
-        "http://127.0.0.1@model.invalid/v1",
-    ] {
-        let scene = Scene::new(&of_url(url));
-        assert_eq!(scene.exits(SEND, 1).exit_code(), 1);
-    }
+    scene.project.write(".aiwf/config.toml", of_url(ELSEWHERE));
+    scene.exits("trust remove provider model", 0);
+    assert_eq!(scene.exits(SEND, 1).exit_code(), 1);
 }
 
 #[test]
@@ -88,7 +79,7 @@ fn a_key_that_is_not_there_is_asked_for_before_anybody_is_connected() {
 
 #[test]
 fn keys_do_not_stand_in_files() {
-    let scene = Scene::new(&format!("{}api_key = \"{KEY}\"\n", of_url(ELSEWHERE)));
+    let scene = Scene::checkout(&format!("{}api_key = \"{KEY}\"\n", of_url(ELSEWHERE)));
     let outcome = scene.exits(SEND, 1);
     insta::assert_snapshot!(outcome.to_string(), @"
     --- stderr
@@ -107,7 +98,7 @@ fn a_key_command_counts_in_the_users_file_only() {
         "[providers.model]\ntype = \"openai\"\nbase_url = \"{}\"\nmodel = \"m\"\napi_key_command = [\"printf\", \"key-of-the-command\"]\n",
         server.openai_url()
     );
-    let scene = Scene::new(&table);
+    let scene = Scene::checkout(&table);
     let refused = scene.exits(SEND, 1);
     insta::assert_snapshot!(refused.to_string(), @"
     --- stderr

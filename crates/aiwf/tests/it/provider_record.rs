@@ -211,7 +211,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
 #[test]
 fn recordings_that_are_not_there_are_said_so() {
     let scene =
-        Scene::new("[roles]\ndefault = \"tape\"\n[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n");
+        Scene::checkout("[roles]\ndefault = \"tape\"\n[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n");
     scene.init("");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr

@@ -131,13 +131,15 @@ fn validate_really_looks() {
          [providers.missing]\ntype = \"command\"\nargv = [\"no-such-agent\"]\n\
          [providers.codex]\nprogram = \"no-such-codex\"\n\
          [providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n\
-         [providers.withheld]\ntype = \"openai\"\nbase_url = \"http://model.invalid/v1\"\nmodel = \"m\"\napi_key_env = \"MODEL_KEY\"\n",
+         [providers.claude-code]\nprogram = \"./claude\"\n",
     );
-    // Only the user's own configuration puts a path in a vendor's place.
-    scene.project.write("~/.aiwf/config.toml", "[providers.claude-code]\nprogram = \"./claude\"\n");
+    scene.project.write(
+        ".aiwf/config.toml",
+        "[providers.withheld]\ntype = \"openai\"\nbase_url = \"http://model.invalid/v1\"\nmodel = \"m\"\napi_key_env = \"MODEL_KEY\"\n",
+    );
     scene.project.script("claude", "#!/bin/sh\necho '2.0.1 (Claude Code)'\n");
     let outcome = scene.exits("validate providers", 1);
-    insta::assert_snapshot!(plain(&outcome.to_string()), @"
+    insta::assert_snapshot!(plain(&outcome.to_string()), @r#"
     --- stdout
     provider claude-code: ok
       program: `./claude` 2.0.1 (Claude Code)
@@ -160,14 +162,17 @@ fn validate_really_looks() {
     provider script: ok
       program: `sh` is there
     provider tape: FAILED
-      recordings: recordings in `[project]/tape` cannot be read: there is no such directory
+      recordings: recordings in `[home]/tape` cannot be read: there is no such directory
       hint: check the `dir` of the provider in `.aiwf/config.toml`
     provider withheld: FAILED
-      key: the key of provider `withheld` is not sent to `http://model.invalid/v1`: only the project's configuration names it
-      hint: name the same `base_url` in `[providers.withheld]` of `~/.aiwf/config.toml` if you trust it
+      provider `withheld` is defined by this project, and you have not agreed to it
+        type = "openai"
+        base_url = "http://model.invalid/v1"
+        api_key_env = "MODEL_KEY"
+      hint: `aiwf trust add provider withheld` agrees to exactly this
     3 of 9 ok
     --- exit code 1
-    ");
+    "#);
     assert_eq!(server.asks().len(), 0, "nobody is asked");
     assert!(!server.requests().is_empty(), "but someone is there");
 }

@@ -131,8 +131,8 @@ fn real_mcp_a_model_calls_the_tools_of_server_everything() {
     let written = r#"{"tool_calls": [{"name": "all__get-sum", "arguments": {"a": 1, "b": 2}}]}"#;
     let script = format!("if grep -q 'sum of 1 and 2 is 3'; then echo Done.; else echo '{written}'; fi");
     let agent = "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"agent.sh\"]\n";
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
-    scene.project.write(".aiwf/config.toml", format!("{config}{agent}"));
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
+    scene.project.write("~/.aiwf/config.toml", format!("{config}{agent}"));
     scene.project.write("agent.sh", script);
     scene.project.write("reply.json", r#"{"request": {"ai_message": "Look."}, "mode": "cli"}"#);
     let line = "prompt send reply --input reply.json --tools --trust-servers --provider";

@@ -19,8 +19,14 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// A project with this configuration.
+    /// A project of a user with this configuration.
     pub(crate) fn new(config: &str) -> Self {
+        let project = project().file("schema.sql", SCHEMA).dir(".aiwf");
+        Self { project: project.file("~/.aiwf/config.toml", config) }
+    }
+
+    /// A project that somebody else made, with this configuration in it.
+    pub(crate) fn checkout(config: &str) -> Self {
         Self { project: project().file("schema.sql", SCHEMA).file(".aiwf/config.toml", config) }
     }
 

@@ -342,15 +342,14 @@ fn a_torn_journal_is_reported_and_mended_by_the_next_command() {
     let session = Session::new("");
     let path = session.path("journal.jsonl");
     let whole = session.project.read(&path);
-    session.project.write(&path, &whole[..whole.len() - 7]);
-    // Who died while writing the line had not come to the snapshot.
-    std::fs::remove_file(session.project.path(session.path("session.json"))).unwrap();
+    session.project.write(&path, [&whole[..], b"{\"sha256\":\"0a"].concat());
     let verify = session.run("verify");
     assert_eq!(verify.exit_code(), 0, "{verify}");
-    assert!(verify.stderr_text().contains("ends in the middle of event 2"), "{verify}");
-    // The prompt was never reported, so it is written again; nothing else happened.
+    assert!(verify.stderr_text().contains("ends in the middle of event 3"), "{verify}");
+    // What was never finished never happened.
     assert_eq!(session.run("run").exit_code(), 3);
-    assert_eq!(session.events(), ["session-created", "prompt-written"]);
+    session.done("approve");
+    assert_eq!(session.events().first().map(String::as_str), Some("session-created"));
 }
 
 #[test]
@@ -359,8 +358,14 @@ fn a_journal_that_lost_its_end_is_noticed() {
     let path = session.path("journal.jsonl");
     let whole = String::from_utf8(session.project.read(&path)).unwrap();
     session.project.write(&path, whole.split_inclusive('\n').next().unwrap());
-    let refusal = session.refused(&format!("verify {}", session.id));
-    assert!(refusal.contains("the journal has lost its end"), "{refusal}");
+    for command in ["verify", "step", "run", "approve", "retry", "cancel", "apply"] {
+        let refusal = session.refused(&format!("{command} {}", session.id));
+        assert!(refusal.contains("has lost its end: it has 1 of the 2 events you last saw"), "{refusal}");
+        assert!(refusal.contains("restore its `journal.jsonl` from a backup"), "{refusal}");
+    }
+    let status = session.run(&format!("status {}", session.id));
+    assert!(status.stdout_text().contains("has lost its end"), "{status}");
+    assert!(session.run("list").stdout_text().contains("has lost its end"));
     session.project.write(&path, "");
     let refusal = session.refused(&format!("verify {}", session.id));
     assert!(refusal.contains("0 bytes of it are there"), "{refusal}");

@@ -5,7 +5,7 @@
 use crate::session::{CODE, INIT, PLAN, REVISED, SCHEMA, Session, at, review};
 use crate::{json, project};
 
-const CONFIG: &str = ".aiwf/config.toml";
+const CONFIG: &str = "~/.aiwf/config.toml";
 
 fn limited(max_iterations: u32, flags: &str) -> Session {
     let project = project().file("schema.sql", SCHEMA).file(CONFIG, cap(max_iterations));

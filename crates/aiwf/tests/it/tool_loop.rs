@@ -395,8 +395,8 @@ fn a_budget_that_ends_between_two_rounds_is_a_failure_that_can_be_retried() {
 fn a_phase_of_a_change_calls_its_tools() {
     let call = calls(&[("fake__echo", json!({"text": "one"}))]);
     let scene = planning_cli(&[&call, "# Plan\n\n- [ ] 1. Do it.\n"]);
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
-    scene.project.write(".aiwf/config.toml", config.replace("planning =", "plan ="));
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
+    scene.project.write("~/.aiwf/config.toml", config.replace("planning =", "plan ="));
     drop(scene.done("change new login 'Add a login.'"));
     drop(scene.run("change plan login --agent model --json"));
     let preview = scene.done("change preview login");
@@ -448,7 +448,7 @@ fn a_grant_is_agreed_to_without_opening_gates() {
 
 #[test]
 fn a_recorded_loop_is_replayed_without_its_model() {
-    let tape = "[providers.tape]\ntype = \"replay\"\ndir = \"tape\"\n";
+    let tape = "[providers.tape]\ntype = \"replay\"\ndir = \"../project/tape\"\n";
     let turns = [Turn::tool_call("fake__echo", json!({"text": "one"})), Turn::text("All is well.\n")];
     let (server, scene) = api("anthropic", turns, tape);
     drop(scene.done(&format!("{SEND} --record tape")));
@@ -462,11 +462,11 @@ fn a_recorded_loop_is_replayed_without_its_model() {
 fn an_agent_may_write_its_calls_to_the_file_of_its_reply() {
     let call = calls(&[("fake__echo", json!({"text": "one"}))]);
     let scene = planning_cli(&[&call, PLAN]);
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
     let config = config
         .replace("\"agent.sh\"]", "\"agent.sh\", \"{response_path}\"]\nreply = \"file\"")
         .replace("fs_ability = \"none\"", "fs_ability = \"local-write\"");
-    scene.project.write(".aiwf/config.toml", config);
+    scene.project.write("~/.aiwf/config.toml", config);
     scene.project.write("agent.sh", format!("{{\n{AGENT}\n}} > \"$1\""));
     scene.init("");
     scene.done("approve");

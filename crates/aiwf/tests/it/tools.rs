@@ -288,21 +288,24 @@ fn servers_of_both_files_are_found_and_ours_wins() {
         ".aiwf/config.toml",
         "[mcp.servers.fake]\ntimeout = \"5s\"\nread_only = [\"write\"]\n[mcp.servers.gone]\ncommand = \"/no/such\"\n",
     );
-    assert_snapshot!(project.run("tools list --trust-servers"), @"
+    assert_snapshot!(project.run("tools list --trust-servers"), @r#"
     --- stdout
     fake: /bin/sh server.sh (in [project])
       fake__echo   read-only  new      Says it again.
-      fake__write  read-only  new      Writes.
+      fake__write  writes     new      Writes.
 
     gone: /no/such (in [project])
     --- stderr
+    warning: this project loosens settings, which counts only after you agree
+      .aiwf/config.toml:3: mcp.servers.fake.read_only = ["write"] (counts as [])
+      agree with `aiwf trust add project`
     starting `fake`: /bin/sh server.sh (in [project])
     starting `gone`: /no/such (in [project])
     error: server `gone` cannot be started: there is no program `/no/such`
 
     hint: check `command`, `args` and `cwd` of the server
     --- exit code 1
-    ");
+    "#);
 }
 
 #[test]

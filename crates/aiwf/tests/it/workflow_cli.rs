@@ -67,6 +67,7 @@ fn workflow_run_help() {
           --record <DIR>   Keep every request and its reply in this directory, for a provider of type
                            replay
           --events         Say on the standard error what happens during calls, one line of JSON each
+          --adopt          Trust a session that you did not create, and remember that
           --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
                            their commands
 
@@ -103,6 +104,7 @@ fn agent_help() {
           --record <DIR>   Keep every request and its reply in this directory, for a provider of type
                            replay
           --events         Say on the standard error what happens during calls, one line of JSON each
+          --adopt          Trust a session that you did not create, and remember that
           --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
                            their commands
 
@@ -133,6 +135,7 @@ fn chat_help() {
           --record <DIR>   Keep every request and its reply in this directory, for a provider of type
                            replay
           --events         Say on the standard error what happens during calls, one line of JSON each
+          --adopt          Trust a session that you did not create, and remember that
           --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
                            their commands
 

@@ -77,6 +77,13 @@ fn cut_journal(scene: &Scene, n_lines: usize) {
     let text = String::from_utf8(scene.project.read(&path)).unwrap();
     let kept: String = text.split_inclusive('\n').take(n_lines).collect();
     scene.project.write(&path, kept);
+    forget_more(scene);
+}
+
+/// Whoever died had not come to remember more than is in the journal.
+fn forget_more(scene: &Scene) {
+    std::fs::remove_dir_all(scene.project.home().join(".aiwf/state")).unwrap();
+    scene.exits("adopt latest --yes", 0);
 }
 
 /// The number of the first line whose event is wanted, from 1.
@@ -330,6 +337,7 @@ fn every_end_of_the_journal_is_one_that_a_run_can_stand_at() {
     }
     // A last line without its end never happened.
     scene.project.write(&format!("{}/journal.jsonl", run_dir(&scene)), torn);
+    forget_more(&scene);
     assert_eq!(scene.done("workflow status latest")["interrupted"], true);
     assert_eq!(scene.done("workflow cancel latest")["phase"], "cancelled");
     assert!(scene.project.names_in(&run_dir(&scene)).iter().any(|name| name.starts_with("journal.torn")));

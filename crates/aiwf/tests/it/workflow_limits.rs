@@ -164,8 +164,8 @@ fn a_budget_stops_a_run_before_the_call_that_would_break_it() {
     // It stays like that until the limit is another one.
     scene.answers("workflow resume latest", 1);
     assert_eq!(server.asks().len(), 2);
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
-    scene.project.write(".aiwf/config.toml", config.replace("max_calls = 2", "max_calls = 3"));
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
+    scene.project.write("~/.aiwf/config.toml", config.replace("max_calls = 2", "max_calls = 3"));
     assert_eq!(scene.answers("workflow resume latest", 3)["reply"], "Here.");
 
     let (server, scene) = small(turns(), "max_output_tokens = 1000\n[budget]\nmax_tokens = 1500\n");
@@ -251,9 +251,9 @@ fn a_window_that_cannot_hold_the_request_sends_nothing() {
     assert!(server.asks().is_empty());
     let refused = scene.answers("workflow preview latest", 1);
     assert_eq!(refused["error"]["code"], "CONTEXT_STILL_TOO_LARGE", "{refused:#}");
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
     scene
         .project
-        .write(".aiwf/config.toml", config.replace("context_tokens = 300", "context_tokens = 30000"));
+        .write("~/.aiwf/config.toml", config.replace("context_tokens = 300", "context_tokens = 30000"));
     assert_eq!(scene.answers("workflow resume latest", 3)["reply"], "Here.");
 }

@@ -212,13 +212,13 @@ fn a_large_result_is_kept_and_read_on_from_its_file() {
     assert_eq!(whole["matches"].as_array().unwrap().len(), 300);
 
     // The same run reads it.
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
     let next = ModelServer::script([
         call("fs_read", json!({ "path": path, "startLine": 1, "endLine": 5 })),
         Turn::text("More."),
     ]);
     let config = config.replace(&server.openai_url(), &next.openai_url());
-    scene.project.write(".aiwf/config.toml", config);
+    scene.project.write("~/.aiwf/config.toml", config);
     scene.answers("workflow say latest 'Read on.'", 3);
     let last = results(&next.asks()[1]).pop().unwrap();
     assert_eq!(last["ok"], true, "{last:#}");

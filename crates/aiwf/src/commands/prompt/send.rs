@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::build::{self, Inputs};
 use super::build_args::RecipeArgs;
-use crate::call_args::{CallArgs, agreeing};
+use crate::call_args::{CallArgs, TrustArgs, agreeing};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -54,7 +54,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     build::check_stdin_is_asked_for_once(&args.recipe)?;
     let (document, flags) = Inputs { engine }.document(&args.recipe)?;
     let common = args.recipe.common();
-    let call = CallArgs { record: args.record.clone(), events: args.events };
+    let call = CallArgs { record: args.record.clone(), events: args.events, trust: TrustArgs::default() };
     let bar = FileBar::new();
     let options = build::options(common);
     let engine = agreeing(call.engine(engine), args.trust_servers);

@@ -1,0 +1,198 @@
+//! Whether a session, change or run may be acted on, and what the user agreed to.
+//!
+//! Everything in a project directory may come from a stranger. The user's own state directory (`~/.aiwf/state/`)
+//! remembers each ledger this user worked on, and every consent, bound to exact bytes. Looking asks nothing here;
+//! whatever opens a ledger to act on it calls [`Engine::refuse_untrusted`], and its [`Witness`] remembers every append.
+
+mod adopt;
+mod agreed;
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use aiwf_config::{Adopt, Config, Settings};
+use aiwf_store::{LedgerRecords, Line, Standing};
+
+use crate::Engine;
+use crate::trust_error::TrustError;
+
+pub use adopt::{Adoption, AdoptionGate};
+pub use agreed::{Agreement, AgreementKind};
+
+/// What has a journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerKind {
+    /// A session of a profile.
+    Session,
+    /// A change.
+    Change,
+    /// A run of a package, or a conversation.
+    Run,
+}
+
+impl LedgerKind {
+    const ALL: [Self; 3] = [Self::Session, Self::Change, Self::Run];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Change => "change",
+            Self::Run => "run",
+        }
+    }
+
+    /// The directory of its records.
+    fn directory(self) -> &'static str {
+        match self {
+            Self::Session => "sessions",
+            Self::Change => "changes",
+            Self::Run => "runs",
+        }
+    }
+}
+
+impl fmt::Display for LedgerKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Remembers how far a trusted ledger is, for as long as it is worked on.
+#[derive(Clone, Debug)]
+pub(crate) struct Witness {
+    /// Nothing without a home.
+    records: Option<LedgerRecords>,
+    id: String,
+    project: PathBuf,
+    is_adopted: bool,
+}
+
+impl Witness {
+    /// Remembers how far the journal is now.
+    ///
+    /// What happened is in the journal already, so a state directory that cannot be written is no failure: an older
+    /// record still fits, and without one the next command says that the ledger is not known.
+    pub(crate) fn remember<E>(&self, lines: &[Line<E>]) {
+        if let Some(records) = &self.records {
+            drop(records.remember(&self.id, lines, &self.project, self.is_adopted));
+        }
+    }
+
+    /// Forgets a ledger that never began.
+    pub(crate) fn forget<E>(&self, lines: &[Line<E>]) {
+        if let (Some(records), Some(first)) = (&self.records, lines.first()) {
+            drop(records.forget(&self.id, &first.sha256));
+        }
+    }
+}
+
+fn records(settings: &Settings, kind: LedgerKind) -> Option<LedgerRecords> {
+    settings.state_dir().map(|state| LedgerRecords::at(state.join(kind.directory())))
+}
+
+impl Engine {
+    /// The witness of a ledger that this process creates.
+    pub(crate) fn witness_created(&self, kind: LedgerKind, id: &str) -> Witness {
+        Witness {
+            records: records(self.settings(), kind),
+            id: id.to_owned(),
+            project: self.settings().project_root.clone(),
+            is_adopted: false,
+        }
+    }
+
+    /// Whether a ledger may be acted on: the one place that says so.
+    ///
+    /// A foreign one is adopted on the way when the user said `--adopt`, or always wants that. A journal that is
+    /// shorter than, or different from, what this user last saw of it is refused whatever was said.
+    pub(crate) fn refuse_untrusted<E>(
+        &self,
+        kind: LedgerKind,
+        id: &str,
+        lines: &[Line<E>],
+        config: &Config,
+    ) -> Result<Witness, TrustError> {
+        let on_adopt = self.surroundings().adopt.as_ref();
+        let is_adopting = on_adopt.is_some() || config.trust.adopt.value == Adopt::Always;
+        let created = self.witness_created(kind, id);
+        let adopted = Witness { is_adopted: true, ..created.clone() };
+        let id = id.to_owned();
+        let Some(records) = &created.records else {
+            return if is_adopting { Ok(adopted) } else { Err(TrustError::NoHome { kind, id }) };
+        };
+        let standing = records.standing(&id, lines);
+        if let Some(error) = lost(kind, &id, lines, &standing) {
+            return Err(error);
+        }
+        match standing {
+            Standing::Known(record) => Ok(Witness { is_adopted: record.is_adopted, ..created }),
+            _ if is_adopting => {
+                if let Some(on_adopt) = on_adopt {
+                    on_adopt(kind.as_str(), &id);
+                }
+                adopted.remember(lines);
+                Ok(adopted)
+            }
+            _ => Err(TrustError::Foreign { kind, id }),
+        }
+    }
+}
+
+/// What looking should say about a journal: that it is not the user's, or not what the user last saw.
+pub(crate) fn problem<E>(
+    settings: &Settings,
+    kind: LedgerKind,
+    id: &str,
+    lines: &[Line<E>],
+) -> Option<TrustError> {
+    let Some(records) = records(settings, kind) else {
+        return Some(TrustError::NoHome { kind, id: id.to_owned() });
+    };
+    let standing = records.standing(id, lines);
+    match standing {
+        Standing::Known(_) => None,
+        Standing::Foreign => Some(TrustError::Foreign { kind, id: id.to_owned() }),
+        Standing::Short(_) | Standing::Different(_) => lost(kind, id, lines, &standing),
+    }
+}
+
+/// Refuses a journal that does not contain what the user last saw of it; whose it is does not matter.
+pub(crate) fn refuse_lost<E>(
+    settings: &Settings,
+    kind: LedgerKind,
+    id: &str,
+    lines: &[Line<E>],
+) -> Result<(), TrustError> {
+    let standing = records(settings, kind).map(|records| records.standing(id, lines));
+    standing.and_then(|standing| lost(kind, id, lines, &standing)).map_or(Ok(()), Err)
+}
+
+/// Whether the user never worked on a ledger, by the first line of its journal alone: for lists.
+pub(crate) fn is_foreign(settings: &Settings, kind: LedgerKind, id: &str, journal: &Path) -> bool {
+    let first = || {
+        // A line begins with its hash: `{"sha256":"…"`.
+        let mut head = [0; 75];
+        if !journal.symlink_metadata().ok()?.is_file() {
+            return None;
+        }
+        File::open(journal).ok()?.read_exact(&mut head).ok()?;
+        std::str::from_utf8(&head).ok()?.strip_prefix("{\"sha256\":\"").map(str::to_owned)
+    };
+    let known = records(settings, kind).zip(first()).and_then(|(records, first)| records.get(id, &first));
+    known.is_none()
+}
+
+/// What is wrong with a journal that does not contain what was last seen.
+fn lost<E>(kind: LedgerKind, id: &str, lines: &[Line<E>], standing: &Standing) -> Option<TrustError> {
+    let id = id.to_owned();
+    match standing {
+        Standing::Short(record) => {
+            Some(TrustError::Short { kind, id, found: lines.len() as u64, expected: record.last_seq })
+        }
+        Standing::Different(record) => Some(TrustError::Different { kind, id, seq: record.last_seq }),
+        Standing::Known(_) | Standing::Foreign => None,
+    }
+}

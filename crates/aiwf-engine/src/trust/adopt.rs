@@ -1,0 +1,251 @@
+//! What a foreign session, change or run would be trusted with, and the trust itself.
+
+use std::collections::BTreeSet;
+
+use aiwf_config::Settings;
+use aiwf_session::{Approver, Event, GateSetting, Setup, State};
+use aiwf_store::{Line, Standing};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{LedgerKind, records};
+use crate::Engine;
+use crate::run::{RunEvent, find_run, run_journal};
+use crate::run_error::RunError;
+use crate::session::{SessionDirectory, Which, find_session};
+use crate::session_error::SessionError;
+use crate::trust_error::TrustError;
+
+/// So many paths are enough to see that something is wrong.
+const MAX_PATHS: usize = 20;
+
+/// What a session, change or run contains that adopting it would trust.
+#[derive(Clone, Debug, Serialize)]
+pub struct Adoption {
+    /// What it is.
+    #[serde(serialize_with = "as_text")]
+    pub kind: LedgerKind,
+    /// Its id.
+    pub id: String,
+    /// Whether it is the user's already; then there is nothing to adopt.
+    pub is_trusted: bool,
+    /// What is wrong with it beyond being foreign: a journal that lost events the user saw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// What it is about: a profile, a request, a package.
+    pub about: String,
+    /// When it began.
+    pub created_at: String,
+    /// The people who decided in it, as its journal names them.
+    pub people: Vec<String>,
+    /// The providers it names.
+    pub providers: Vec<String>,
+    /// The gates where no person is asked.
+    pub gates: Vec<AdoptionGate>,
+    /// The phase it is in.
+    pub phase: String,
+    /// How many events its journal has.
+    pub events: usize,
+    /// Its last event.
+    pub last_event: String,
+    /// When that was.
+    pub updated_at: String,
+    /// Paths it names that are not inside of it or the project.
+    pub outside_paths: Vec<String>,
+    /// SHA-256 of its last event: what is adopted.
+    pub sha256: String,
+}
+
+/// A gate where no person is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AdoptionGate {
+    /// Its name.
+    pub gate: String,
+    /// `skip`, or `ai:PROVIDER`.
+    pub approver: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn as_text<S: serde::Serializer>(kind: &LedgerKind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind.as_str())
+}
+
+/// A ledger that was found by name.
+enum FoundLedger {
+    Session(LedgerKind, String, Vec<Line<Event>>),
+    Run(String, Vec<Line<RunEvent>>),
+}
+
+impl Engine {
+    /// What adopting a session, a change or a run would trust; nothing is changed.
+    pub fn adoption(&self, given: &str) -> Result<Adoption, SessionError> {
+        Ok(match find(self.settings(), given)? {
+            FoundLedger::Session(kind, id, lines) => {
+                let state = State::fold(lines.iter().map(|line| &line.event));
+                let mut adoption = self.describe(kind, id, &lines);
+                if let Some(setup) = &state.setup {
+                    describe_session(&mut adoption, setup, &state);
+                }
+                adoption
+            }
+            FoundLedger::Run(id, lines) => {
+                let mut adoption = self.describe(LedgerKind::Run, id, &lines);
+                describe_run(&mut adoption, &lines);
+                adoption
+            }
+        })
+    }
+
+    /// Adopts what was shown, exactly as it was shown: from now on every command may act on it.
+    pub fn adopt(&self, shown: &Adoption) -> Result<(), SessionError> {
+        let records = records(self.settings(), shown.kind).ok_or(TrustError::NoPlace)?;
+        let root = &self.settings().project_root;
+        let changed = || TrustError::ChangedMeanwhile { kind: shown.kind, id: shown.id.clone() };
+        match find(self.settings(), &shown.id)? {
+            FoundLedger::Session(kind, id, lines) if kind == shown.kind => {
+                if lines.last().is_none_or(|line| line.sha256 != shown.sha256) {
+                    return Err(changed().into());
+                }
+                records.remember(&id, &lines, root, true).map_err(TrustError::from)?;
+            }
+            FoundLedger::Run(id, lines) if shown.kind == LedgerKind::Run => {
+                if lines.last().is_none_or(|line| line.sha256 != shown.sha256) {
+                    return Err(changed().into());
+                }
+                records.remember(&id, &lines, root, true).map_err(TrustError::from)?;
+            }
+            FoundLedger::Session(..) | FoundLedger::Run(..) => return Err(changed().into()),
+        }
+        Ok(())
+    }
+
+    fn describe<E: Serialize>(&self, kind: LedgerKind, id: String, lines: &[Line<E>]) -> Adoption {
+        let standing = records(self.settings(), kind).map(|records| records.standing(&id, lines));
+        let problem = super::problem(self.settings(), kind, &id, lines)
+            .filter(|problem| matches!(problem, TrustError::Short { .. } | TrustError::Different { .. }));
+        let mut named = Named::default();
+        for line in lines {
+            if let Ok(event) = serde_json::to_value(&line.event) {
+                named.collect(None, &event);
+            }
+        }
+        let last_event = lines.last().and_then(|line| serde_json::to_value(&line.event).ok());
+        let last_event = last_event.and_then(|event| Some(event.get("event")?.as_str()?.to_owned()));
+        Adoption {
+            kind,
+            id,
+            is_trusted: matches!(standing, Some(Standing::Known(_))),
+            problem: problem.map(|problem| problem.to_string()),
+            about: String::new(),
+            created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
+            people: named.people.into_iter().collect(),
+            providers: Vec::new(),
+            gates: Vec::new(),
+            phase: String::new(),
+            events: lines.len(),
+            last_event: last_event.unwrap_or_default(),
+            updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
+            outside_paths: named.outside.into_iter().take(MAX_PATHS).collect(),
+            sha256: lines.last().map(|line| line.sha256.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+fn describe_session(adoption: &mut Adoption, setup: &Setup, state: &State) {
+    adoption.about = match &setup.change {
+        Some(change) => change.request.clone(),
+        None => format!("profile {}", setup.profile),
+    };
+    let mut providers: BTreeSet<String> = setup.roles.values().cloned().collect();
+    if let Some(change) = &setup.change {
+        providers = change.agents.values().map(|agent| agent.provider.clone()).collect();
+    }
+    for (gate, setting) in &setup.gates {
+        let GateSetting { approver, .. } = setting;
+        let approver = match approver {
+            Approver::Manual => continue,
+            Approver::Skip => "skip".to_owned(),
+            Approver::Ai(provider) => {
+                providers.insert(provider.clone());
+                format!("ai:{provider}")
+            }
+        };
+        adoption.gates.push(AdoptionGate { gate: gate.clone(), approver });
+    }
+    adoption.providers = providers.into_iter().collect();
+    state.phase.as_str().clone_into(&mut adoption.phase);
+}
+
+fn describe_run(adoption: &mut Adoption, lines: &[Line<RunEvent>]) {
+    let Some(RunEvent::RunCreated { setup }) = lines.first().map(|line| &line.event) else { return };
+    adoption.about = match &setup.package {
+        Some(package) => format!("package {} ({})", package.name, package.path),
+        None => "a conversation without a package".to_owned(),
+    };
+    adoption.providers = vec![setup.provider.clone()];
+    setup.kind.as_str().clone_into(&mut adoption.phase);
+}
+
+/// Finds a session, change or run by its name or a unique beginning of it.
+fn find(settings: &Settings, given: &str) -> Result<FoundLedger, SessionError> {
+    let session = |kind: LedgerKind, directory: &SessionDirectory| {
+        let journal = directory.journal()?;
+        let found = FoundLedger::Session(kind, directory.id.clone(), journal.lines().to_vec());
+        Ok::<_, SessionError>(found)
+    };
+    let mut matching = Vec::new();
+    let of_session = find_session(settings, Which::Session(Some(given))).ok();
+    let of_change = find_session(settings, Which::Change(given)).ok();
+    let of_run = find_run(settings, given);
+    matching.extend(of_session.iter().map(|directory| format!("session {}", directory.id)));
+    matching.extend(of_change.iter().map(|directory| format!("change {}", directory.id)));
+    matching.extend(of_run.iter().map(|id| format!("run {id}")));
+    let given = given.to_owned();
+    match (of_session, of_change, of_run) {
+        (Some(directory), None, None) => session(LedgerKind::Session, &directory),
+        (None, Some(directory), None) => session(LedgerKind::Change, &directory),
+        (None, None, Some(id)) => {
+            let journal = run_journal(settings, &id).map_err(|error| match error {
+                RunError::Session(error) => error,
+                _no_run => TrustError::Unknown { given: id.clone() }.into(),
+            })?;
+            Ok(FoundLedger::Run(id, journal.lines().to_vec()))
+        }
+        (None, None, None) => Err(TrustError::Unknown { given }.into()),
+        _ => Err(TrustError::Ambiguous { given, matching }.into()),
+    }
+}
+
+/// What the events of a journal name.
+#[derive(Default)]
+struct Named {
+    people: BTreeSet<String>,
+    outside: BTreeSet<String>,
+}
+
+impl Named {
+    fn collect(&mut self, key: Option<&str>, value: &Value) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    self.collect(Some(key), value);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.collect(key, item)),
+            Value::String(text) => match key {
+                Some("person" | "user") => {
+                    self.people.insert(text.clone());
+                }
+                Some("path" | "target" | "dir" | "root") if leads_out(text) => {
+                    self.outside.insert(text.clone());
+                }
+                _ => {}
+            },
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn leads_out(path: &str) -> bool {
+    path.starts_with('/') || path.split('/').any(|part| part == "..")
+}

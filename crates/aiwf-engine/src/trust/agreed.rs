@@ -1,0 +1,222 @@
+//! Everything a user agreed to, in one list: adopted sessions, providers, loosened settings and servers.
+
+use aiwf_config::{Config, Flags};
+use aiwf_store::{Consent, ConsentKind};
+use serde::Serialize;
+
+use super::{LedgerKind, records};
+use crate::Engine;
+use crate::session_error::SessionError;
+use crate::trust_error::TrustError;
+
+/// What kind of thing a user agrees to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AgreementKind {
+    /// A session that somebody else created.
+    Session,
+    /// A change that somebody else created.
+    Change,
+    /// A run that somebody else created.
+    Run,
+    /// A provider that a project's configuration defines or redirects.
+    Provider,
+    /// Settings of a project that are looser than the user's own.
+    Project,
+    /// An MCP server.
+    Server,
+}
+
+impl AgreementKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Session, Self::Change, Self::Run, Self::Provider, Self::Project, Self::Server];
+
+    /// As it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Change => "change",
+            Self::Run => "run",
+            Self::Provider => "provider",
+            Self::Project => "project",
+            Self::Server => "server",
+        }
+    }
+
+    fn of_ledger(kind: LedgerKind) -> Self {
+        match kind {
+            LedgerKind::Session => Self::Session,
+            LedgerKind::Change => Self::Change,
+            LedgerKind::Run => Self::Run,
+        }
+    }
+
+    fn of_consent(kind: ConsentKind) -> Self {
+        match kind {
+            ConsentKind::Provider => Self::Provider,
+            ConsentKind::Project => Self::Project,
+            ConsentKind::Server => Self::Server,
+        }
+    }
+
+    fn consent(self) -> Option<ConsentKind> {
+        match self {
+            Self::Provider => Some(ConsentKind::Provider),
+            Self::Project => Some(ConsentKind::Project),
+            Self::Server => Some(ConsentKind::Server),
+            Self::Session | Self::Change | Self::Run => None,
+        }
+    }
+}
+
+/// One thing that a user agreed to, or is asked to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Agreement {
+    /// What kind of thing it is.
+    pub kind: AgreementKind,
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of exactly what is agreed to.
+    pub sha256: String,
+    /// The same in words.
+    pub shown: String,
+    /// The project it belongs to.
+    pub project: String,
+}
+
+impl From<Consent> for Agreement {
+    fn from(consent: Consent) -> Self {
+        Self {
+            kind: AgreementKind::of_consent(consent.kind),
+            name: consent.name,
+            sha256: consent.sha256,
+            shown: consent.shown,
+            project: consent.project,
+        }
+    }
+}
+
+impl Engine {
+    /// Everything the user agreed to, on this machine, in every project.
+    pub fn agreements(&self) -> Result<Vec<Agreement>, SessionError> {
+        let mut agreements = Vec::new();
+        for kind in LedgerKind::ALL {
+            let records = records(self.settings(), kind).ok_or(TrustError::NoPlace)?;
+            let adopted = records.all().into_iter().filter(|record| record.is_adopted);
+            agreements.extend(adopted.map(|record| Agreement {
+                kind: AgreementKind::of_ledger(kind),
+                shown: format!("adopted at event {}", record.last_seq),
+                name: record.id,
+                sha256: record.first_sha256,
+                project: record.project,
+            }));
+        }
+        let consents = self.settings().consents().ok_or(TrustError::NoPlace)?;
+        crate::tools::import_old_approvals(self.settings())?;
+        agreements.extend(consents.all().map_err(TrustError::from)?.into_iter().map(Agreement::from));
+        Ok(agreements)
+    }
+
+    /// What agreeing to a provider, a server or the project's settings means; nothing is remembered yet.
+    pub fn asked_agreement(&self, kind: AgreementKind, name: &str) -> Result<Agreement, SessionError> {
+        let config = Config::load(self.settings(), &Flags::default())?;
+        let project = self.settings().project_root.to_string_lossy().into_owned();
+        let nothing = |what: String| SessionError::from(TrustError::NothingToAgree { what });
+        match kind {
+            AgreementKind::Provider => {
+                let provider = config.checkout.providers.get(name);
+                let provider = provider.ok_or_else(|| nothing(format!("provider `{name}`")))?;
+                Ok(Agreement {
+                    kind,
+                    name: name.to_owned(),
+                    sha256: provider.sha256.clone(),
+                    shown: provider.shown.clone(),
+                    project,
+                })
+            }
+            AgreementKind::Project if config.checkout.loosened.is_empty() => {
+                Err(nothing("this project".to_owned()))
+            }
+            AgreementKind::Project => Ok(Agreement {
+                kind,
+                name: project.clone(),
+                sha256: config.checkout.loosened_sha256.clone(),
+                shown: config.checkout.shown_loosened(),
+                project,
+            }),
+            AgreementKind::Server => {
+                let spec = crate::tools::find_server(&config, self.settings(), name)?;
+                let spec = spec.ok_or_else(|| nothing(format!("server `{name}`")))?;
+                Ok(Agreement {
+                    kind,
+                    name: name.to_owned(),
+                    sha256: spec.key(),
+                    shown: spec.shown_command(),
+                    project,
+                })
+            }
+            AgreementKind::Session | AgreementKind::Change | AgreementKind::Run => {
+                let adoption = self.adoption(name)?;
+                Ok(Agreement {
+                    kind,
+                    name: adoption.id,
+                    sha256: adoption.sha256,
+                    shown: adoption.about,
+                    project,
+                })
+            }
+        }
+    }
+
+    /// Remembers that the user agreed to exactly this.
+    pub fn agree(&self, agreement: &Agreement) -> Result<(), SessionError> {
+        let Some(kind) = agreement.kind.consent() else {
+            let adoption = self.adoption(&agreement.name)?;
+            return self.adopt(&adoption);
+        };
+        let consents = self.settings().consents().ok_or(TrustError::NoPlace)?;
+        let consent = Consent {
+            kind,
+            name: agreement.name.clone(),
+            sha256: agreement.sha256.clone(),
+            shown: agreement.shown.clone(),
+            project: agreement.project.clone(),
+        };
+        Ok(consents.add(consent).map_err(TrustError::from)?)
+    }
+
+    /// Takes consent back: everything of that kind with that name, or with a hash that begins so.
+    pub fn withdraw(&self, kind: AgreementKind, name: &str) -> Result<Vec<Agreement>, SessionError> {
+        let is_meant = |known_name: &str, sha256: &str| {
+            known_name == name || (name.len() >= 8 && sha256.starts_with(name))
+        };
+        let mut withdrawn = Vec::new();
+        if let Some(kind) = kind.consent() {
+            let consents = self.settings().consents().ok_or(TrustError::NoPlace)?;
+            let removed = consents
+                .remove(|consent| consent.kind == kind && is_meant(&consent.name, &consent.sha256))
+                .map_err(TrustError::from)?;
+            withdrawn.extend(removed.into_iter().map(Agreement::from));
+        } else {
+            let agreements = self.agreements()?;
+            for agreement in agreements.into_iter().filter(|one| one.kind == kind) {
+                if !is_meant(&agreement.name, &agreement.sha256) {
+                    continue;
+                }
+                for ledger in LedgerKind::ALL {
+                    if AgreementKind::of_ledger(ledger) == kind
+                        && let Some(records) = records(self.settings(), ledger)
+                    {
+                        records.forget(&agreement.name, &agreement.sha256).map_err(TrustError::from)?;
+                    }
+                }
+                withdrawn.push(agreement);
+            }
+        }
+        if withdrawn.is_empty() {
+            return Err(TrustError::NotAgreed { given: name.to_owned() }.into());
+        }
+        Ok(withdrawn)
+    }
+}

@@ -1,0 +1,186 @@
+//! What a user's own state directory remembers of the ledgers this user worked on.
+//!
+//! In: a ledger's id and journal. Out: whether this user worked on it, and whether the journal still contains what was
+//! seen last. A checkout cannot write here, so a record tells a ledger of one's own from one that came with a
+//! directory, and a journal that lost its end from one that never had more. One file per ledger, found by name:
+//! nothing here reads the directory while a command runs.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::atomic::{Durability, StoreError, create_dir, remove, write_atomic};
+use crate::journal::Line;
+
+/// A record larger than this is not one of ours.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// What is remembered of one ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerRecord {
+    /// Its id: a session's, a change's or a run's.
+    pub id: String,
+    /// SHA-256 of the first line of its journal; with the id it names the ledger, wherever its project is moved to.
+    pub first_sha256: String,
+    /// The number of the last line that was seen.
+    pub last_seq: u64,
+    /// SHA-256 of that line.
+    pub last_sha256: String,
+    /// Where the project was then, for people.
+    pub project: String,
+    /// Whether the user adopted it, instead of creating it.
+    #[serde(default)]
+    pub is_adopted: bool,
+}
+
+/// How a journal compares with what is remembered of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It contains what was seen last.
+    Known(LedgerRecord),
+    /// Nothing is remembered of it.
+    Foreign,
+    /// It is shorter than it was.
+    Short(LedgerRecord),
+    /// It is as long as it was, and another one.
+    Different(LedgerRecord),
+}
+
+/// The records of one kind of ledger.
+#[derive(Clone, Debug)]
+pub struct LedgerRecords {
+    directory: PathBuf,
+}
+
+impl LedgerRecords {
+    /// The records in a directory, which is created with the first one.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    /// How a journal compares with what is remembered; an empty one is foreign.
+    pub fn standing<E>(&self, id: &str, lines: &[Line<E>]) -> Standing {
+        let record = lines.first().and_then(|first| self.get(id, &first.sha256));
+        let Some(record) = record else { return Standing::Foreign };
+        let seen = usize::try_from(record.last_seq).ok().and_then(|seq| lines.get(seq.checked_sub(1)?));
+        match seen {
+            None => Standing::Short(record),
+            Some(line) if line.sha256 == record.last_sha256 => Standing::Known(record),
+            Some(_) => Standing::Different(record),
+        }
+    }
+
+    /// What is remembered of a ledger; a record that cannot be read counts as none.
+    pub fn get(&self, id: &str, first_sha256: &str) -> Option<LedgerRecord> {
+        let record = read(&self.path(id, first_sha256))?;
+        (record.id == id && record.first_sha256 == first_sha256).then_some(record)
+    }
+
+    /// Remembers a journal as it is now; it is safe to lose the last of these to a loss of power.
+    pub fn remember<E>(
+        &self,
+        id: &str,
+        lines: &[Line<E>],
+        project: &Path,
+        is_adopted: bool,
+    ) -> Result<(), StoreError> {
+        let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return Ok(()) };
+        let record = LedgerRecord {
+            id: id.to_owned(),
+            first_sha256: first.sha256.clone(),
+            last_seq: last.seq,
+            last_sha256: last.sha256.clone(),
+            project: project.to_string_lossy().into_owned(),
+            is_adopted,
+        };
+        create_dir(&self.directory)?;
+        write_atomic(&self.path(id, &first.sha256), Durability::Process, |out| {
+            serde_json::to_writer(&mut *out, &record)?;
+            out.write_all(b"\n")
+        })
+    }
+
+    /// Forgets a ledger.
+    pub fn forget(&self, id: &str, first_sha256: &str) -> Result<(), StoreError> {
+        remove(&self.path(id, first_sha256))
+    }
+
+    /// Every record, sorted by id. Reads the whole directory: for lists that people ask for.
+    pub fn all(&self) -> Vec<LedgerRecord> {
+        let entries = std::fs::read_dir(&self.directory).into_iter().flatten().filter_map(Result::ok);
+        let mut records: Vec<LedgerRecord> = entries.filter_map(|entry| read(&entry.path())).collect();
+        records.sort_by(|a, b| a.id.cmp(&b.id).then_with(|| a.first_sha256.cmp(&b.first_sha256)));
+        records
+    }
+
+    fn path(&self, id: &str, first_sha256: &str) -> PathBuf {
+        // Ids are names of directories, so they are single names; anything else is looked up nowhere.
+        let id = if id.contains(['/', '\0']) { "unnamed" } else { id };
+        self.directory.join(format!("{id}-{}.json", first_sha256.get(..12).unwrap_or(first_sha256)))
+    }
+}
+
+fn read(path: &Path) -> Option<LedgerRecord> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sha256_hex;
+
+    fn line(seq: u64, text: &str) -> Line<String> {
+        Line { seq, at: String::new(), sha256: sha256_hex(text.as_bytes()), event: text.to_owned() }
+    }
+
+    #[test]
+    fn a_journal_is_known_while_it_contains_what_was_seen_last() {
+        let directory = tempfile::tempdir().unwrap();
+        let records = LedgerRecords::at(directory.path().join("state/sessions"));
+        let mut lines = vec![line(1, "a"), line(2, "b")];
+        assert_eq!(records.standing("one", &lines), Standing::Foreign);
+        records.remember("one", &lines, Path::new("/project"), false).unwrap();
+        assert!(matches!(records.standing("one", &lines), Standing::Known(_)));
+        assert_eq!(records.standing("two", &lines), Standing::Foreign);
+        lines.push(line(3, "c"));
+        assert!(matches!(records.standing("one", &lines), Standing::Known(_)));
+        assert!(matches!(records.standing("one", &lines[..1]), Standing::Short(_)));
+        assert!(matches!(records.standing("one", &[line(1, "a"), line(2, "x")]), Standing::Different(_)));
+        assert_eq!(records.standing("one", &[line(1, "x"), line(2, "b")]), Standing::Foreign);
+        assert_eq!(records.standing::<String>("one", &[]), Standing::Foreign);
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let records = LedgerRecords::at(directory.path());
+        let lines = [line(1, "a")];
+        records.remember("one", &lines, Path::new("/p"), false).unwrap();
+        let path = records.path("one", &lines[0].sha256);
+        write_atomic(&path, Durability::Process, |_| Ok(())).unwrap();
+        assert_eq!(records.standing("one", &lines), Standing::Foreign);
+        assert_eq!(records.all(), Vec::new());
+    }
+
+    #[test]
+    fn an_id_never_leads_out_of_the_directory() {
+        let records = LedgerRecords::at("/state");
+        assert_eq!(records.path("../../x", &"0".repeat(64)), Path::new("/state/unnamed-000000000000.json"));
+    }
+
+    #[test]
+    fn a_forgotten_ledger_is_foreign_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let records = LedgerRecords::at(directory.path().join("state"));
+        let lines = [line(1, "a"), line(2, "b")];
+        records.remember("one", &lines, directory.path(), true).unwrap();
+        let all = records.all();
+        assert_eq!(all.len(), 1);
+        assert_eq!((all[0].last_seq, all[0].is_adopted), (2, true));
+        records.forget("one", &lines[0].sha256).unwrap();
+        assert_eq!(records.all(), Vec::new());
+    }
+}

@@ -1,0 +1,45 @@
+//! What is not trusted, and what cannot be agreed to.
+
+use std::path::PathBuf;
+
+use aiwf_engine::config::ConfigError;
+use aiwf_engine::{ConsentError, LedgerKind, LockError, SessionError, TrustError};
+
+use super::{Failure, Sample, denied, store_error, text, texts};
+
+const KIND: LedgerKind = LedgerKind::Session;
+
+fn id() -> String {
+    text("20260301-120000-01ab")
+}
+
+pub(super) fn trust_errors() -> Vec<Sample> {
+    let shown = |error| Failure::from(SessionError::Trust(error));
+    every_variant!(TrustError, shown, {
+        Foreign => [
+            TrustError::Foreign { kind: KIND, id: id() },
+            TrustError::Foreign { kind: LedgerKind::Change, id: text("add-login") },
+        ],
+        Short => [TrustError::Short { kind: KIND, id: id(), found: 7, expected: 12 }],
+        Different => [TrustError::Different { kind: LedgerKind::Run, id: id(), seq: 12 }],
+        NoHome => [TrustError::NoHome { kind: KIND, id: id() }],
+        NoPlace => [TrustError::NoPlace],
+        ChangedMeanwhile => [TrustError::ChangedMeanwhile { kind: KIND, id: id() }],
+        Unknown => [TrustError::Unknown { given: text("2025") }],
+        Ambiguous => [TrustError::Ambiguous { given: text("2026"), matching: texts(["session 20260301", "run 20260302"]) }],
+        NothingToAgree => [TrustError::NothingToAgree { what: text("provider `codex`") }],
+        NotAgreed => [TrustError::NotAgreed { given: text("our-agent") }],
+        Consent => [TrustError::Consent(ConsentError::Store(store_error()))],
+        Store => [TrustError::Store(store_error())],
+        Config => [TrustError::Config(ConfigError::LeavesProject)],
+    })
+}
+
+pub(super) fn consent_errors() -> Vec<Sample> {
+    let shown = |error| Failure::from(SessionError::Trust(TrustError::Consent(error)));
+    every_variant!(ConsentError, shown, {
+        Unreadable => [ConsentError::Unreadable { path: PathBuf::from("/home/me/.aiwf/state/consents.json"), source: denied() }],
+        Store => [ConsentError::Store(store_error())],
+        Lock => [ConsentError::Lock(LockError::Taken)],
+    })
+}
