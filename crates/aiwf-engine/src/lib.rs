@@ -73,7 +73,7 @@ pub use run::{
 pub use run_error::RunError;
 pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
-    ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
+    AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
     Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SeenGate, SelfRunning,
     SessionArtifact, SessionPreview, SessionReport, SessionSummary, SessionValues, UsageReport, Verified,
     Which,

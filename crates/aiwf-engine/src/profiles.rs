@@ -228,7 +228,23 @@ pub(crate) fn read_files(root: &Path) -> Result<Files, ProfileFault> {
     Ok(files)
 }
 
+/// Says which profiles of the same name are not the one that is used.
+pub(crate) fn clash_warnings(settings: &Settings, name: &str) -> Vec<String> {
+    let same: Vec<Place> = places(settings).into_iter().filter(|place| place.name == name).collect();
+    let [winner, hidden @ ..] = same.as_slice() else { return Vec::new() };
+    let warning = |place: &Place| {
+        let (used, other) = (winner.origin.as_str(), place.origin.as_str());
+        format!("there are two profiles `{name}`: the {used} one is used and the {other} one is not")
+    };
+    hidden.iter().map(warning).collect()
+}
+
 impl Engine {
+    /// What to know about a profile that is used: others of the same name that are not.
+    pub fn profile_warnings(&self, name: &str) -> Vec<String> {
+        clash_warnings(self.settings(), name)
+    }
+
     /// The profile with that name.
     pub fn profile(&self, name: &str) -> Result<Profile, SessionError> {
         find(self.settings(), name)

@@ -154,7 +154,7 @@ pub(crate) fn ability(
         provider: recorded
             .as_ref()
             .and_then(|recorded| FsAbility::from_name(&recorded.fs_ability))
-            .or_else(|| built_in.and_then(|built_in| built_in.fs_ability)),
+            .or_else(|| own_fs_ability(table, built_in)),
     });
     let can_write = matches!(fs_ability, FsAbility::LocalWrite | FsAbility::WriteOnly);
     let is_held = match built_in.map(|built_in| built_in.confinement) {
@@ -187,6 +187,19 @@ pub(crate) fn ability(
         has_native_tools: built_in.is_some_and(|built_in| built_in.has_native_tools)
             || recorded.is_some_and(|recorded| recorded.has_native_tools),
     })
+}
+
+/// What a provider can do with files when nobody says: a `command` saves its reply exactly when that is a file.
+fn own_fs_ability(
+    table: Option<&aiwf_config::ProviderConfig>,
+    built_in: Option<&Provider>,
+) -> Option<FsAbility> {
+    let built_in = built_in?;
+    let reply = table.and_then(|table| table.reply.as_ref()).map(|reply| reply.value.as_str());
+    if built_in.kind == Kind::Command && reply == Some("file") {
+        return Some(FsAbility::LocalWrite);
+    }
+    built_in.fs_ability
 }
 
 /// The agent of that name, when there are templates for it.

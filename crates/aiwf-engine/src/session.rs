@@ -41,7 +41,7 @@ pub use decisions::{ApproveOptions, Decided};
 pub use directory::Which;
 pub use files::{SessionArtifact, SessionValues};
 pub use perform::Performed;
-pub use preview::SessionPreview;
+pub use preview::{AbilityInForce, SessionPreview};
 pub use reply_files::SelfRunning;
 pub use report::SessionReport;
 pub use seen_gate::SeenGate;

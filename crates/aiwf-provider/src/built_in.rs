@@ -154,7 +154,12 @@ static PROVIDERS: [Provider; 9] = [
         key_variable: Some("GEMINI_API_KEY"),
         ..AGENT
     },
-    Provider { is_streaming: true, ..row("command", Kind::Command, "any program that reads a prompt") },
+    Provider {
+        // Its standard output is the reply; one whose reply is a file can write, as its table says.
+        fs_ability: Some(FsAbility::None),
+        is_streaming: true,
+        ..row("command", Kind::Command, "any program that reads a prompt")
+    },
     Provider {
         name: "anthropic",
         kind: Kind::Anthropic,

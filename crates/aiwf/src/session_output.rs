@@ -27,10 +27,23 @@ pub(crate) fn performed(performed: &[Performed]) {
     }
 }
 
+/// Says what the provider is taken to do with files, and how to change that, where a prompt is made or shown.
+pub(crate) fn ability(provider: &str, fs_ability: &str, lowered_from: Option<&str>) {
+    output::note(&match lowered_from {
+        Some(could) => format!(
+            "file ability: none, because {provider} ({could}) may only read in this phase; its reply is its text\n"
+        ),
+        None => format!("file ability: {fs_ability} ({provider}); change it with --fs-ability\n"),
+    });
+}
+
 /// Prints where a session stands.
 pub(crate) fn report(report: &SessionReport, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
     if output.is_json() {
         return output.json(report, exit);
+    }
+    for warning in &report.warnings {
+        output::warn(warning);
     }
     output::print(|out| {
         use std::io::Write as _;

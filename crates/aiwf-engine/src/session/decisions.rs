@@ -46,7 +46,8 @@ impl Engine {
     }
 
     pub(super) fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
-        Decided { performed, report: SessionReport::of(&work.directory, &work.state), accepted: None }
+        let report = SessionReport::of(&work.directory, &work.state).warned(work.engine);
+        Decided { performed, report, accepted: None }
     }
 
     /// Does the next thing that needs no decision.

@@ -72,7 +72,36 @@ impl SessionPreview {
     }
 }
 
+/// What the provider of a session's current prompt can do with files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AbilityInForce {
+    /// The provider.
+    pub provider: String,
+    /// What it can do.
+    pub fs_ability: &'static str,
+    /// What it could do if it were not held to reading.
+    pub lowered_from: Option<&'static str>,
+}
+
 impl Engine {
+    /// What the provider of the current prompt can do with files; nothing when no prompt is at hand.
+    pub fn ability_in_force<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+    ) -> Result<Option<AbilityInForce>, SessionError> {
+        let work = Work::open(self, directory::find(self.settings(), given)?)?;
+        let phase = work.state.phase;
+        if work.state.written.is_empty() || phase.is_final() {
+            return Ok(None);
+        }
+        let ability = work.ability()?;
+        Ok(Some(AbilityInForce {
+            provider: work.setup()?.provider(phase).to_owned(),
+            fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
+            lowered_from: ability.lowered_from.map(FsAbility::as_str),
+        }))
+    }
+
     /// The sections of the current prompt, as it is built now, and its figures.
     pub fn explain_session<'a>(
         &self,

@@ -67,6 +67,9 @@ pub struct SessionReport {
     pub self_running: Vec<SelfRunning>,
     /// What is wrong with the reply at the gate, or with the last call.
     pub problems: Vec<String>,
+    /// What to know about the profile: others of the same name that are not used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Why a person is needed, or why the session is paused, when somebody said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
@@ -110,7 +113,7 @@ impl Engine {
         let directory = directory::find(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
-        let mut report = SessionReport::of(&directory, &state);
+        let mut report = SessionReport::of(&directory, &state).warned(self);
         let kind = directory.ledger_kind();
         if let Some(problem) = trust::problem(self.settings(), kind, &directory.id, journal.lines()) {
             report.not_trusted = Some(problem.to_string());
@@ -157,6 +160,14 @@ impl Engine {
 }
 
 impl SessionReport {
+    /// The same, with what is to know about the profile.
+    pub(super) fn warned(mut self, engine: &Engine) -> Self {
+        if !self.profile.is_empty() {
+            self.warnings = engine.profile_warnings(&self.profile);
+        }
+        self
+    }
+
     pub(crate) fn of(directory: &SessionDirectory, state: &State) -> Self {
         let setup = state.setup.as_ref();
         let shown = |path: Option<String>| path.map(|path| directory.shown(&path));
@@ -187,6 +198,7 @@ impl SessionReport {
             unknown: unknown_files(directory, state),
             self_running: SelfRunning::all(directory, state),
             problems: capped(problems(state)),
+            warnings: Vec::new(),
             remark: state.remark.clone(),
             change: setup.and_then(|setup| {
                 let change = setup.change.as_ref()?;

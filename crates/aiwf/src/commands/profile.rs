@@ -206,6 +206,12 @@ pub(crate) fn run(words: &[OsString], engine: &Engine, output: &Output<'_>) -> R
     let words = format!("{name} {sub}");
     let output =
         Output::new(output.is_json() || matches.get_flag("json") || sub_matches.get_flag("json"), &words);
+    // A new session's report says it by itself.
+    if sub != "init" {
+        for warning in engine.profile_warnings(&name) {
+            output::warn(&warning);
+        }
+    }
     let outcome = match sub {
         "init" => init(&profile, sub_matches, engine, &output),
         "info" => info(&profile, &output),
@@ -226,6 +232,11 @@ fn init(
     let servers = ServerArgs::from_arg_matches(matches).unwrap_or_default();
     let created = servers.engine(call.engine(engine)).create_session(new)?;
     session_output::performed(&created.performed);
+    if !output.is_json()
+        && let Some(ability) = engine.ability_in_force(Some(created.id.as_str()))?
+    {
+        session_output::ability(&ability.provider, ability.fs_ability, ability.lowered_from);
+    }
     let report = engine.session_report(Some(&created.id))?;
     let exit = if report.status == "paused" { Exit::Waiting } else { Exit::Done };
     session_output::report(&report, output, exit)

@@ -471,13 +471,8 @@ pub(super) fn preview(which: Which<'_>, engine: &Engine, output: &Output<'_>) ->
         |section: &aiwf_engine::provider::SectionHash| format!("  {}  {}\n", section.sha256, section.id);
     let anatomy: String = preview.sections.iter().map(section).collect();
     output::note(&format!("payload sha256 {}\n{anatomy}", preview.metadata.sha256));
-    if let Some(ability) = preview.metadata.lowered_from {
-        let metadata = &preview.metadata;
-        output::note(&format!(
-            "{} can {ability}, but is held to reading here: it answers with text\n",
-            metadata.provider
-        ));
-    }
+    let metadata = &preview.metadata;
+    session_output::ability(&metadata.provider, metadata.fs_ability, metadata.lowered_from);
     output::print(|out| out.write_all(preview.text().as_bytes()))?;
     Ok(Exit::Done)
 }
