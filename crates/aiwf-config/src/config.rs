@@ -150,13 +150,27 @@ impl Config {
         if !problems.is_empty() {
             return Err(ConfigError::invalid(problems));
         }
-        let Some(project) = project else { return Ok(Self::resolve([user], flags)) };
-        let consents = match settings.consents() {
-            Some(consents) => consents.all()?,
-            None => Vec::new(),
+        let mut config = if let Some(project) = project {
+            let consents = match settings.consents() {
+                Some(consents) => consents.all()?,
+                None => Vec::new(),
+            };
+            let (project, checkout) = checkout::confine(&user, project, &settings.project_root, &consents);
+            Self { checkout, ..Self::resolve([user, project], flags) }
+        } else {
+            Self::resolve([user], flags)
         };
-        let (project, checkout) = checkout::confine(&user, project, &settings.project_root, &consents);
-        Ok(Self { checkout, ..Self::resolve([user, project], flags) })
+        for name in &settings.embedded_providers {
+            config.add_embedded_provider(name);
+        }
+        Ok(config)
+    }
+
+    /// A provider that the program brings itself: it replies with text, unless a table of that name says otherwise.
+    fn add_embedded_provider(&mut self, name: &str) {
+        let table =
+            self.providers.entry(name.to_owned()).or_insert_with(|| ProviderConfig::new(Origin::Default));
+        table.fs_ability.get_or_insert_with(|| unset(FsAbility::None));
     }
 
     /// Flags over `layers`, of which the last is the strongest, over the defaults.

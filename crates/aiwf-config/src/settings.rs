@@ -22,6 +22,8 @@ pub struct Settings {
     pub cache_dir: Option<PathBuf>,
     /// The name the system knows the user by.
     pub user: Option<String>,
+    /// Providers that the program brings itself; each exists as if it had a `[providers.NAME]` table.
+    pub embedded_providers: std::collections::BTreeSet<String>,
 }
 
 /// The directory that makes a project, and the user's own one in the home.
@@ -55,6 +57,7 @@ impl Settings {
             home: environment.home,
             cache_dir,
             user: environment.user,
+            embedded_providers: std::collections::BTreeSet::new(),
         })
     }
 

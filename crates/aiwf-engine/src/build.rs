@@ -140,6 +140,14 @@ impl Engine {
         &self.surroundings
     }
 
+    pub(crate) fn surroundings_mut(&mut self) -> &mut Surroundings {
+        &mut self.surroundings
+    }
+
+    pub(crate) fn add_embedded(&mut self, name: &str) {
+        self.settings.embedded_providers.insert(name.to_owned());
+    }
+
     /// The settings it works with.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -73,10 +73,10 @@ pub use run::{
 pub use run_error::RunError;
 pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
-    AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport, ChangeReport, Created,
-    Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach, SeenGate, SelfRunning,
-    SessionArtifact, SessionPreview, SessionReport, SessionSummary, SessionValues, UsageReport, Verified,
-    Which,
+    AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
+    ChangeReport, Created, Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach,
+    SeenGate, SelfRunning, SessionArtifact, SessionPreview, SessionReport, SessionSummary, SessionValues,
+    UsageReport, Verified, Which,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};

@@ -1,12 +1,14 @@
 //! Providers by the name a session gives them: what the configuration says about each becomes a setting that
 //! `aiwf-provider` can open.
 
+use std::sync::Arc;
+
 use aiwf_config::{CheckoutProvider, Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
-    Ask, BaseUrl, Cassette, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
-    ProviderSetting, RecordedCapability, ReplySource, Secret, built_in_providers, kind_names, provider,
-    resolve_fs_ability,
+    Answer, Ask, AskError, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, KeySource, Kind,
+    Permission, Provider, ProviderSetting, RecordedCapability, ReplySource, Request, Secret, Sink,
+    built_in_providers, kind_names, provider, resolve_fs_ability,
 };
 use serde::Serialize;
 
@@ -233,7 +235,8 @@ pub(crate) fn has_hands(name: &str, config: &Config) -> bool {
 
 /// Whether somebody else than a person replies, so that tools can be run in between.
 pub(crate) fn can_use_tools(name: &str, config: &Config) -> bool {
-    named(name, config).built_in.is_some_and(|built_in| built_in.kind != Kind::Manual)
+    // What is not built in was brought by the program around the engine.
+    named(name, config).built_in.is_none_or(|built_in| built_in.kind != Kind::Manual)
 }
 
 /// The agent whose system templates a provider takes.
@@ -257,7 +260,7 @@ pub(crate) fn untrusted<'c>(name: &str, config: &'c Config) -> Option<&'c Checko
 }
 
 /// Opens a provider so that it can be asked; nothing is started, contacted or given a key without consent.
-pub(crate) fn open(name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionError> {
+fn open(name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionError> {
     if let Some(provider) = untrusted(name, config) {
         let (name, shown) = (name.to_owned(), provider.shown.clone());
         return Err(SessionError::UntrustedProvider { name, shown });
@@ -265,10 +268,62 @@ pub(crate) fn open(name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionE
     Ok(aiwf_provider::open(setting(name, config))?)
 }
 
+/// A provider that the program around the engine brings.
+pub(crate) type EmbeddedProvider = Arc<dyn Ask + Send + Sync>;
+
+/// Lets a shared provider be asked like one that was opened.
+struct Embedded(EmbeddedProvider);
+
+impl Ask for Embedded {
+    fn is_free(&self) -> bool {
+        self.0.is_free()
+    }
+
+    fn refuse(&self, request: &Request<'_>) -> Result<(), AskError> {
+        self.0.refuse(request)
+    }
+
+    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
+        self.0.ask(request, sink)
+    }
+
+    fn check(&self) -> Vec<Check> {
+        self.0.check()
+    }
+}
+
+impl Engine {
+    /// The same engine with a provider of the program's own, which sessions, changes, runs and prompts name like any
+    /// other. It wins over a configured one of that name.
+    ///
+    /// It is asked for text and gets everything in one prompt; `[providers.NAME]` can say that it can do more.
+    #[must_use]
+    pub fn with_provider(
+        mut self,
+        name: impl Into<String>,
+        provider: impl Ask + Send + Sync + 'static,
+    ) -> Self {
+        let name = name.into();
+        self.add_embedded(&name);
+        self.surroundings_mut().providers.insert(name, Arc::new(provider));
+        self
+    }
+
+    /// Opens a provider so that it can be asked.
+    pub(crate) fn open_provider(&self, name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionError> {
+        match self.surroundings().providers.get(name) {
+            Some(provider) => Ok(Box::new(Embedded(Arc::clone(provider)))),
+            None => open(name, config),
+        }
+    }
+}
+
 /// Reads the configuration and checks the provider names in it.
 pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, SessionError> {
     let config = Config::load(settings, flags)?;
-    config.check_providers(&kind_names())?;
+    let embedded = settings.embedded_providers.iter().map(String::as_str);
+    let known: Vec<&str> = kind_names().into_iter().chain(embedded).collect();
+    config.check_providers(&known)?;
     Ok(config)
 }
 
@@ -347,11 +402,11 @@ impl Engine {
         names.extend(config.providers.keys().cloned());
         names.sort();
         names.dedup();
-        Ok(names.into_iter().map(|name| report(name, &config)).collect())
+        Ok(names.into_iter().map(|name| report(name, &config, self)).collect())
     }
 }
 
-fn report(name: String, config: &Config) -> ProviderReport {
+fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
     let Named { kind, table, built_in } = named(&name, config);
     let kind = kind.to_owned();
     let in_duty = |duty| ability(&name, config, None, duty, "").ok();
@@ -361,7 +416,7 @@ fn report(name: String, config: &Config) -> ProviderReport {
         capability.and_then(|capability| capability.fs_ability).map_or("unknown", FsAbility::as_str)
     };
     let setting = setting(&name, config);
-    let problem = open(&name, config).err().map(|error| match error.hint() {
+    let problem = engine.open_provider(&name, config).err().map(|error| match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
     });

@@ -87,7 +87,7 @@ impl Engine {
         let config = providers::load_config(self.settings(), &Flags::default())?;
         let name = document.recipe().as_str();
         providers::refuse_unknown(provider, &config, || "`--provider`".to_owned())?;
-        let opened = providers::open(provider, &config)?;
+        let opened = self.open_provider(provider, &config)?;
         let ability = providers::ability(provider, &config, options.fs_ability, Duty::Read, name)?;
         let of_provider = BuildOptions {
             fs_ability: ability.capability.fs_ability,

@@ -15,7 +15,7 @@ use aiwf_reply::parse_tool_calls;
 use aiwf_session::{ToolOutcome, ToolUse};
 use aiwf_store::sha256_hex;
 use aiwf_tools::{
-    Call, CallError, ExecuteOptions, Grant, Outcome, Policy, Rules, Tool, ToolsError, execute_tools,
+    Call, CallError, ExecuteOptions, Grant, Outcome, Policy, Rules, Servers, Tool, ToolsError, execute_tools,
     format_results_prompt,
 };
 use serde_json::{Map, Value};
@@ -331,9 +331,25 @@ impl CliMcpResponseHandler {
         (calls.collect(), problems.filter(is_of_call).collect())
     }
 
+    /// Runs the calls under a policy; one that it does not grant is refused, and that is its result.
+    pub fn execute_tools(
+        self,
+        calls: &[Call],
+        policy: &Policy,
+        servers: &Servers,
+        options: &ExecuteOptions<'_>,
+    ) -> Vec<Outcome> {
+        execute_tools(calls, policy, servers, options)
+    }
+
+    /// The results as the next words to the model: data that cannot leave its fence.
+    pub fn format_results_prompt(self, outcomes: &[Outcome], problems: &[String]) -> String {
+        format_results_prompt(outcomes, problems)
+    }
+
     /// What is added to the exchange: the reply, and the results as data.
     pub fn turns(self, reply: String, outcomes: &[Outcome], problems: &[String]) -> [Turn; 3] {
-        let results = format_results_prompt(outcomes, problems);
+        let results = self.format_results_prompt(outcomes, problems);
         [
             Turn::User { content: format!("## Your reply {}", self.round) },
             Turn::Assistant { content: reply, tool_calls: Vec::new() },

@@ -142,7 +142,7 @@ impl Engine {
         names.sort();
         names.dedup();
         let check = |name: String| {
-            let checks = match providers::open(&name, &config) {
+            let checks = match self.open_provider(&name, &config) {
                 Ok(provider) => provider.check(),
                 Err(error) => {
                     let finding = match error.hint() {

@@ -1,5 +1,6 @@
 //! What an engine tells whoever watches it, and how it is stopped.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +10,8 @@ use aiwf_provider::{Progress, Stop};
 use aiwf_session::Surface;
 
 use crate::session::SeenGate;
+
+use crate::providers::EmbeddedProvider;
 
 /// Something that happens during a call.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +63,8 @@ pub(crate) struct Surroundings {
     pub(crate) watcher: Option<Arc<Watcher>>,
     pub(crate) stop: Stop,
     pub(crate) record: Option<PathBuf>,
+    /// Providers of the program around the engine, by name.
+    pub(crate) providers: BTreeMap<String, EmbeddedProvider>,
     /// Hears of servers that are agreed to only now; only those of before are started when there is none.
     pub(crate) agreed: Option<Arc<Agreed>>,
     /// The gate that a person decides on; noted by the command itself when it is not given.
@@ -93,6 +98,7 @@ impl fmt::Debug for Surroundings {
             .field("is_watched", &self.watcher.is_some())
             .field("stop", &self.stop)
             .field("record", &self.record)
+            .field("providers", &self.providers.keys())
             .field("agrees_to_servers", &self.agreed.is_some())
             .field("adopts", &self.adopt.is_some())
             .finish()

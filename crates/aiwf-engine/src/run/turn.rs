@@ -16,12 +16,12 @@ use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
 use super::tools::{Ran, Repeats, is_question, logged, parse_widget_submit, written_path};
+use crate::budget;
 use crate::call::{CallFailure, Made, Order, free_path};
 use crate::error_code::ask_code;
 use crate::run_error::RunError;
 use crate::tool_loop::CliMcpResponseHandler;
 use crate::watch::CallEvent;
-use crate::{budget, providers};
 
 /// The largest reply that a turn takes, calls included.
 const MAX_REPLY_BYTES: usize = 6 * 1024 * 1024;
@@ -213,7 +213,7 @@ impl Run<'_> {
 
     /// Asks the provider; what it said is on record when this returns.
     fn ask(&mut self, next: &NextRequest) -> Result<Result<Replied, End>, RunError> {
-        let opened = match providers::open(&self.provider, &self.config) {
+        let opened = match self.engine.open_provider(&self.provider, &self.config) {
             Ok(opened) => opened,
             Err(error) => return refused(error.into(), self.id()),
         };

@@ -51,7 +51,7 @@ impl Work<'_> {
     /// What could not be sent is not approved.
     pub(crate) fn refuse_unsendable(&self, payload: &Payload) -> Result<(), SessionError> {
         let name = self.setup()?.provider(self.state.phase).to_owned();
-        let provider = providers::open(&name, self.config())?;
+        let provider = self.engine.open_provider(&name, self.config())?;
         let paths = self.call_paths("response")?;
         self.order(&name, payload, &paths, None)?.refuse(provider.as_ref(), self.engine)
     }
@@ -59,7 +59,7 @@ impl Work<'_> {
     /// Sends the approved prompt; the journal says so before anybody is asked.
     pub(crate) fn ask(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
         self.refuse_stale()?;
-        let provider = providers::open(name, self.config())?;
+        let provider = self.engine.open_provider(name, self.config())?;
         let payload = self.payload()?;
         self.refuse_over_budget(&payload)?;
         self.refuse_unsendable(&payload)?;
@@ -106,7 +106,7 @@ impl Work<'_> {
             return Ok(StepOutcome::Waiting);
         }
         self.refuse_stale()?;
-        let provider = providers::open(name, self.config())?;
+        let provider = self.engine.open_provider(name, self.config())?;
         let payload = self.payload()?;
         Ok(self.call(name, provider.as_ref(), &payload)?.unwrap_or(StepOutcome::Waiting))
     }

@@ -86,12 +86,12 @@ impl Engine {
         let config = providers::load_config(self.settings(), &Flags::default())?;
         for (role, name) in &new.roles {
             providers::refuse_unknown(name, &config, || format!("role `{}`", role.as_str()))?;
-            providers::open(name, &config)?;
+            self.open_provider(name, &config)?;
         }
         for (gate, setting) in &new.gates {
             if let Approver::Ai(name) = &setting.approver {
                 providers::refuse_unknown(name, &config, || format!("gate `{gate}`"))?;
-                providers::open(name, &config)?;
+                self.open_provider(name, &config)?;
             }
         }
         let root = &self.settings().project_root;

@@ -27,7 +27,7 @@ impl Work<'_> {
     /// Lets a provider judge what lies at the gate.
     pub(crate) fn judge(&mut self, stage: Stage, name: &str) -> Result<StepOutcome, SessionError> {
         self.refuse_stale()?;
-        let provider = providers::open(name, self.config())?;
+        let provider = self.engine.open_provider(name, self.config())?;
         if self.state.is_judged && !provider.is_free() {
             return self.leave_to_person(name, "the call was interrupted, so a person decides");
         }

@@ -77,7 +77,7 @@ impl Engine {
             None => BTreeSet::new(),
         };
         let is_asked =
-            |name: &String| crate::providers::open(name, &config).is_ok_and(|provider| !provider.is_free());
+            |name: &String| self.open_provider(name, &config).is_ok_and(|provider| !provider.is_free());
         Ok(UsageReport {
             session_id: directory.id,
             total: state.total(),

@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "helper functions of tests stop at the first surprise")]
 
+mod abilities;
 mod build;
 mod count_once;
+mod embedding;
 mod histories;
 mod hostile_checkout;
 mod properties;

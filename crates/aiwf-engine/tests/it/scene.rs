@@ -6,6 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use aiwf_engine::config::{Environment, Flags, Settings};
+use aiwf_engine::provider::Ask;
 use aiwf_engine::{ApproveOptions, Decided, Engine, SessionError, SessionReport};
 use serde_json::{Map, Value, json};
 
@@ -39,6 +40,12 @@ impl Scene {
 
     pub(crate) fn home(&self) -> PathBuf {
         self.directory.path().join("home")
+    }
+
+    /// The same with a provider that the test brings.
+    pub(crate) fn with_provider(mut self, name: &str, provider: impl Ask + Send + Sync + 'static) -> Self {
+        self.engine = self.engine.with_provider(name, provider);
+        self
     }
 
     /// Writes a file of the project, or one that an absolute path names.

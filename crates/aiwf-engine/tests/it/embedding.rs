@@ -1,0 +1,63 @@
+//! What a program that embeds the engine can do; the examples of the book are run here.
+
+use std::sync::{Arc, Mutex};
+
+use aiwf_engine::ApproveOptions;
+use aiwf_engine::provider::{Answer, Ask, AskError, Check, Reply, Request, Sink};
+
+use crate::scene::{REVIEW_PASS, Scene};
+
+#[path = "../../examples/own_provider.rs"]
+mod own_provider;
+#[path = "../../examples/tool_calls.rs"]
+mod tool_calls;
+
+/// Gives prepared replies and keeps the prompts it was asked with.
+struct FakeProvider {
+    replies: Mutex<Vec<&'static str>>,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Ask for FakeProvider {
+    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
+        self.seen.lock().unwrap().push(request.payload.messages[0].content.clone());
+        sink.text(self.replies.lock().unwrap().remove(0)).unwrap();
+        Ok(Answer::Reply(Reply::default()))
+    }
+
+    fn check(&self) -> Vec<Check> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_session_asks_a_provider_of_the_program() {
+    let scene = Scene::new().file(".aiwf/config.toml", "[roles]\ndefault = \"fake\"\n");
+    let seen = Arc::default();
+    let replies = Mutex::new(vec!["# Plan\n", "<<<FILE: Button.tsx>>>\nexport {}\n", REVIEW_PASS]);
+    let scene = scene.with_provider("fake", FakeProvider { replies, seen: Arc::clone(&seen) });
+    scene.create().unwrap();
+    // The shown prompt is the one that is asked with, and it asks for text: nothing is said about saving.
+    let shown = scene.prompt();
+    let mut report = scene.approve().report;
+    while report.status != "complete" {
+        report = scene.engine.approve(None::<&str>, &ApproveOptions::default()).unwrap().report;
+    }
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.len(), &seen[0]), (3, &shown));
+    assert!(!shown.contains("Save your complete response"), "{shown}");
+    let listed = scene.engine.providers().unwrap();
+    assert!(listed.iter().any(|provider| provider.name == "fake" && provider.can_be_asked));
+}
+
+#[test]
+fn the_example_of_an_own_provider_works() {
+    let directory = tempfile::tempdir().unwrap();
+    assert!(own_provider::ask_in(directory.path()).unwrap().starts_with("The prompt has "));
+    own_provider::main().unwrap();
+}
+
+#[test]
+fn the_example_of_tool_calls_works() {
+    tool_calls::main();
+}
