@@ -35,6 +35,7 @@ mod tests {
             home: Some("/people/ada".into()),
             cache_dir: None,
             user: None,
+            embedded_providers: std::collections::BTreeSet::new(),
         };
         let check = |text: &str, expected: &str| assert_eq!(without_machine_paths(text, &settings), expected);
         check("could not read `/srv/shop/.aiwf/a.md`", "could not read `.aiwf/a.md`");

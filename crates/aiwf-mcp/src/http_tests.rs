@@ -27,6 +27,7 @@ fn with_server<T: Send + 'static>(
             home: None,
             cache_dir: None,
             user: None,
+            embedded_providers: std::collections::BTreeSet::new(),
         };
         let shutdown = CancellationToken::new();
         let server = AiwfServer::new(Engine::new(settings), Approvals::Withheld, "0", shutdown.clone());
