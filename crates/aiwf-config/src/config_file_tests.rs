@@ -38,7 +38,15 @@ impl World {
         let project_root = self.root.path().join("project");
         let home = Some(self.root.path().join("home"));
         let current_dir = project_root.clone();
-        Settings { current_dir, shell_dir: None, project_root, home, cache_dir: None, user: None }
+        Settings {
+            current_dir,
+            shell_dir: None,
+            project_root,
+            home,
+            cache_dir: None,
+            user: None,
+            embedded_providers: std::collections::BTreeSet::new(),
+        }
     }
 
     /// The origins of what is set, or the error with cause and hint.
