@@ -270,9 +270,11 @@ impl SessionCommand {
     /// Whether it does something with a session, instead of looking at it.
     pub(crate) fn acts(&self) -> bool {
         match self {
-            Self::Step(_) | Self::Run(_) | Self::Approve(_) | Self::Reject { .. } | Self::Retry { .. } => {
-                true
-            }
+            Self::Step(_)
+            | Self::Run { .. }
+            | Self::Approve(_)
+            | Self::Reject { .. }
+            | Self::Retry { .. } => true,
             Self::Respond { .. } | Self::Cancel { .. } | Self::Restore { .. } | Self::Apply(_) => true,
             Self::Status { .. } | Self::List(_) | Self::Show { .. } | Self::Preview { .. } => false,
             Self::Events { .. } | Self::Diff { .. } | Self::Verify(_) => false,
