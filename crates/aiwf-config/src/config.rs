@@ -132,6 +132,13 @@ pub(crate) const DEFAULT_MAX_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating
 pub(crate) const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
 
 impl Config {
+    /// Sets the model of a provider, as a flag of the command line names it.
+    pub fn set_model(&mut self, provider: &str, model: &str) {
+        let origin = Origin::Flag("--model");
+        let table = self.providers.entry(provider.to_owned()).or_insert_with(|| ProviderConfig::new(origin));
+        table.model = Some(Sourced::new(model.to_owned(), origin));
+    }
+
     /// Reads both files, as far as they exist, and resolves them.
     ///
     /// The problems of both files are reported together.

@@ -91,6 +91,13 @@ impl Engine {
         self
     }
 
+    /// The same engine; its runs and conversations ask this model, whatever the configuration says.
+    #[must_use]
+    pub fn with_model(mut self, model: Option<String>) -> Self {
+        self.surroundings.model = model;
+        self
+    }
+
     /// The same engine; tool servers that nobody agreed to yet are started, and that is remembered for exactly their
     /// commands. `on_start` hears the name and the command of each.
     #[must_use]

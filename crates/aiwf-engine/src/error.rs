@@ -207,6 +207,15 @@ impl EngineError {
     /// The same error with the path as its reader knows it.
     #[must_use]
     pub fn about(mut self, shown: impl Into<PathBuf>) -> Self {
+        let shown = shown.into();
+        if let Self::Unreadable { path, source } = &mut self
+            && source.kind() == io::ErrorKind::NotFound
+            && shown.is_relative()
+            && let Some(directory) = path.parent().filter(|_| path.is_absolute())
+        {
+            let message = format!("no such file in `{}`", directory.display());
+            *source = io::Error::new(io::ErrorKind::NotFound, message);
+        }
         if let Self::Unreadable { path, .. }
         | Self::NotUtf8 { path, .. }
         | Self::TooLarge { path, .. }
@@ -214,7 +223,7 @@ impl EngineError {
         | Self::BrokenLink { path }
         | Self::Store(StoreError { path, .. }) = &mut self
         {
-            *path = shown.into();
+            *path = shown;
         }
         self
     }

@@ -74,10 +74,15 @@ impl SessionError {
             Self::Tools(_) | Self::NoTools { .. } => "TOOL_NOT_AVAILABLE",
             Self::Engine(error) => error.code(),
             Self::RecordingPlace { .. } => "INPUT_INVALID",
+            Self::InPhase { error, .. } => error.code(),
             Self::NoSession { .. }
             | Self::AmbiguousSession { .. }
             | Self::NoOpenSession
             | Self::SeveralOpenSessions { .. }
+            | Self::SeveralEndedSessions { .. }
+            | Self::Cancelled { .. }
+            | Self::EmptyReply
+            | Self::NoIteration { .. }
             | Self::NoChange { .. }
             | Self::ChangeExists { .. }
             | Self::ChangeName { .. }

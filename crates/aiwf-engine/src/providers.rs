@@ -43,11 +43,15 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     setting.supports_system_prompt = built_in.is_some_and(|built_in| built_in.supports_system_prompt);
     let default_key = built_in.filter(|built_in| built_in.confinement == Confinement::NoHands);
     let mut key_variable = default_key.and_then(|built_in| built_in.key_variable).map(str::to_owned);
+    let default_model = built_in.and_then(|built_in| built_in.default_model).map(str::to_owned);
     let Some(table) = table else {
         setting.key = key_source(key_variable, None);
+        setting.model = default_model;
         return setting;
     };
-    setting.model = value(table.model.as_ref());
+    // A server of one's own has models of its own.
+    let default_model = default_model.filter(|_| table.base_url.is_none());
+    setting.model = value(table.model.as_ref()).or(default_model);
     setting.base_url = table.base_url.as_ref().map(|url| BaseUrl {
         url: url.value.clone(),
         // A project's address that the user agreed to is the user's; without consent nothing is opened.

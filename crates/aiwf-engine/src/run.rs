@@ -124,7 +124,7 @@ impl<'e> Run<'e> {
     /// A run whose state file may be anything.
     fn on(engine: &'e Engine, mut desk: Desk, provider: Option<&str>) -> Result<Self, RunError> {
         let settings = engine.settings();
-        let config = providers::load_config(settings, &Flags::default())?;
+        let mut config = providers::load_config(settings, &Flags::default())?;
         let setup = desk.setup()?.clone();
         let provider = match provider {
             Some(provider) => {
@@ -133,6 +133,9 @@ impl<'e> Run<'e> {
             }
             None => desk.record.provider.clone().unwrap_or_else(|| setup.provider.clone()),
         };
+        if let Some(model) = &engine.surroundings().model {
+            config.set_model(&provider, model);
+        }
         let mut mounts = Mounts::default();
         let unusable = |path: &Path| {
             let path = path.to_owned();

@@ -4,7 +4,7 @@ use aiwf_config::ConfigError;
 use aiwf_profile::{ParamProblem, ProfileError, StandardsError};
 use aiwf_prompt::{PromptError, Tokens, nearest};
 use aiwf_provider::AskError;
-use aiwf_session::Refusal;
+use aiwf_session::{Phase, Refusal};
 use aiwf_store::{JournalError, LockError, StoreError};
 use aiwf_tools::ToolsError;
 
@@ -38,6 +38,28 @@ pub enum SessionError {
     SeveralOpenSessions {
         /// The sessions.
         open: Vec<String>,
+    },
+    /// A name is needed to look at one of several sessions that have ended.
+    #[error("{} sessions have ended and none is named{}", ended.len(), lines(ended))]
+    SeveralEndedSessions {
+        /// The sessions.
+        ended: Vec<String>,
+    },
+    /// A session that was cancelled is to go on.
+    #[error("session `{id}` was cancelled")]
+    Cancelled {
+        /// The session.
+        id: String,
+    },
+    /// Something failed after a session had begun.
+    #[error("{error}\n  session `{session_id}`, phase `{phase}`")]
+    InPhase {
+        /// The session.
+        session_id: String,
+        /// The phase it is in.
+        phase: &'static str,
+        /// What failed.
+        error: Box<SessionError>,
     },
     /// No change has that name.
     #[error("no change `{given}`")]
@@ -95,6 +117,18 @@ pub enum SessionError {
         id: String,
         /// What was asked for.
         artifact: String,
+        /// The artifacts there are.
+        known: Vec<&'static str>,
+    },
+    /// A session has no code of an iteration.
+    #[error("session `{id}` has no code of iteration {iteration}")]
+    NoIteration {
+        /// The session.
+        id: String,
+        /// The iteration that was asked for.
+        iteration: u32,
+        /// The iterations with code.
+        known: Vec<u32>,
     },
     /// Something that does not belong to the session.
     #[error("an artifact must be a path inside the session, not `{path}`")]
@@ -222,6 +256,9 @@ pub enum SessionError {
         /// The prompt, relative to the project.
         path: String,
     },
+    /// A reply without text.
+    #[error("the reply is empty")]
+    EmptyReply,
     /// A reply comes too early.
     #[error("no reply is awaited now")]
     NotAwaited {
@@ -390,6 +427,19 @@ impl From<PromptError> for SessionError {
 }
 
 impl SessionError {
+    /// The same error with the session and the phase it happened in; the innermost place counts.
+    pub(crate) fn in_phase(self, session_id: &str, phase: Phase) -> Self {
+        if let Self::InPhase { .. } = self {
+            return self;
+        }
+        Self::InPhase { session_id: session_id.to_owned(), phase: phase.as_str(), error: Box::new(self) }
+    }
+
+    /// The error itself, without the session and the phase it happened in.
+    pub fn without_place(self) -> Self {
+        if let Self::InPhase { error, .. } = self { *error } else { self }
+    }
+
     /// One thing to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -412,12 +462,29 @@ impl SessionError {
             }
             Self::NoRequest => Some("say it like `aiwf change new NAME 'add a login'`".to_owned()),
             Self::AmbiguousSession { .. } => Some("give more of the name".to_owned()),
-            Self::SeveralOpenSessions { .. } => Some("name one of them after the command, or `latest`".to_owned()),
-            Self::EmptySession { .. } => Some("remove its directory below `.aiwf`: nothing happened in it".to_owned()),
-            Self::OtherProfile { .. } => Some("`aiwf list` shows the profile of each session".to_owned()),
-            Self::NoArtifact { .. } => {
-                Some("name one of plan, standards, prompt, response and review; `aiwf status` shows how far the session is".to_owned())
+            Self::Cancelled { id } => {
+                Some(format!("`aiwf show {id}` lists what it made; `aiwf PROFILE init` begins a new session"))
             }
+            Self::InPhase { error, .. } => error.hint(),
+            Self::EmptyReply => Some("give the text of the reply with `--file FILE` or on stdin".to_owned()),
+            Self::NoIteration { id, known, .. } => {
+                let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+                Some(match known.as_slice() {
+                    [only] => format!("only iteration {only} has code; `aiwf show {id} code` prints it"),
+                    several => format!("iterations with code: {}", several.join(", ")),
+                })
+            }
+            Self::SeveralEndedSessions { .. } | Self::SeveralOpenSessions { .. } => {
+                Some("name one of them after the command, or `latest`".to_owned())
+            }
+            Self::EmptySession { .. } => {
+                Some("remove its directory below `.aiwf`: nothing happened in it".to_owned())
+            }
+            Self::OtherProfile { .. } => Some("`aiwf list` shows the profile of each session".to_owned()),
+            Self::NoArtifact { known, .. } if known.is_empty() => {
+                Some("`aiwf status` shows how far the session is".to_owned())
+            }
+            Self::NoArtifact { known, .. } => Some(format!("it has: {}", known.join(", "))),
             Self::OutsideSession { .. } => Some(
                 "name plan, standards, prompt, response, review or code, or a file that `aiwf status` names"
                     .to_owned(),
@@ -436,12 +503,12 @@ impl SessionError {
             Self::TargetChanged { .. } => {
                 Some("run `aiwf apply` again: it shows the difference to what is there now".to_owned())
             }
-            Self::ApplyElsewhere { id, .. } => {
-                Some(format!("name the same directory again: `aiwf apply {id} --to DIR` finishes or undoes it"))
-            }
-            Self::UnsafeFile { path, .. } => Some(format!(
-                "aiwf did not make `{path}` what it is: remove it, then run this again"
+            Self::ApplyElsewhere { id, .. } => Some(format!(
+                "name the same directory again: `aiwf apply {id} --to DIR` finishes or undoes it"
             )),
+            Self::UnsafeFile { path, .. } => {
+                Some(format!("aiwf did not make `{path}` what it is: remove it, then run this again"))
+            }
             Self::RecordingPlace { .. } => Some("name another directory with `--record DIR`".to_owned()),
             Self::SendFailed { .. } => Some("send it again, or use another provider".to_owned()),
             Self::NoPrompt { .. } => Some("`aiwf status` shows where the session stands".to_owned()),
@@ -456,9 +523,10 @@ impl SessionError {
             Self::AnotherGate { .. } => {
                 Some("nothing was decided; look at it with `aiwf status`, then decide again".to_owned())
             }
-            Self::NoHash { .. } => {
-                Some("give at least 8 digits of the `sha256` that `aiwf status --json` shows for the gate".to_owned())
-            }
+            Self::NoHash { .. } => Some(
+                "give at least 8 digits of the `sha256` that `aiwf status --json` shows for the gate"
+                    .to_owned(),
+            ),
             Self::NoReplyYet { .. } => {
                 Some("save the reply there, or put it in place with `aiwf respond --file FILE`".to_owned())
             }
@@ -486,7 +554,9 @@ impl SessionError {
                     None => "`aiwf profiles` lists all".to_owned(),
                 })
             }
-            Self::HeldToReading { .. } => Some("leave `--fs-ability` out: the reply comes as text".to_owned()),
+            Self::HeldToReading { .. } => {
+                Some("leave `--fs-ability` out: the reply comes as text".to_owned())
+            }
             Self::OverLimit { .. } => Some("raise the limit in `[budget]` of `.aiwf/config.toml`".to_owned()),
             Self::PersonCannotReply { .. } => Some(
                 "`aiwf prompt build` prints the prompt; name another provider to have it sent".to_owned(),

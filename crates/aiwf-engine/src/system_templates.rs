@@ -53,8 +53,8 @@ pub struct TemplateListing {
     pub layer: TemplateLayer,
     /// Where it is.
     pub path: String,
-    /// Whether a layer above has a file of the same name.
-    pub is_hidden: bool,
+    /// The path of the template that is used in its place; nothing when this one is used.
+    pub hidden_by: Option<String>,
 }
 
 /// What is wrong with a template.
@@ -77,16 +77,19 @@ struct LayerDirectory {
 }
 
 fn directories(settings: &Settings) -> Vec<LayerDirectory> {
-    let directory = |layer, aiwf_dir: PathBuf, confined_to| {
-        let path = aiwf_dir.join("templates/system");
+    let directory = |layer, above: &Path, confined_to| {
+        let path = above.join("templates/system");
         LayerDirectory { layer, shown_path: shown(settings, &path), path, confined_to }
     };
-    let root = settings.project_root.clone();
-    let project = directory(TemplateLayer::Project, settings.project_dir(), Some(root));
-    let user = settings.user_dir().map(|user| directory(TemplateLayer::User, user, None));
-    // In a home that is no project, both are the user's.
-    let is_home = user.as_ref().is_some_and(|user| user.path == project.path);
-    (!is_home).then_some(project).into_iter().chain(user).collect()
+    // A project may keep them in `.aiwf/`, or at its root where everybody sees them.
+    let root = &settings.project_root;
+    let of_project = [settings.project_dir(), root.clone()]
+        .map(|above| directory(TemplateLayer::Project, &above, Some(root.clone())));
+    let user = settings.user_dir().map(|user| directory(TemplateLayer::User, &user, None));
+    // In a home that is no project, all are the user's.
+    let is_home =
+        user.as_ref().is_some_and(|user| of_project.iter().any(|project| user.path == project.path));
+    of_project.into_iter().filter(|_| !is_home).chain(user).collect()
 }
 
 impl LayerDirectory {
@@ -164,21 +167,22 @@ impl Engine {
         for directory in directories(self.settings()) {
             for file in files_in(&directory.path)? {
                 let path = directory.shown(&file);
-                listings.push(TemplateListing { file, layer: directory.layer, path, is_hidden: false });
+                listings.push(TemplateListing { file, layer: directory.layer, path, hidden_by: None });
             }
         }
         listings.extend(built_in_templates().iter().map(|(file, _)| TemplateListing {
             file: (*file).to_owned(),
             layer: TemplateLayer::BuiltIn,
             path: built_in_path(file),
-            is_hidden: false,
+            hidden_by: None,
         }));
-        listings.sort_by(|a, b| a.file.cmp(&b.file));
-        let mut previous: Option<String> = None;
-        for listing in &mut listings {
-            listing.is_hidden = previous.as_deref() == Some(listing.file.as_str());
-            previous = Some(listing.file.clone());
+        // They are listed in the order in which they are looked up.
+        let hidden_by: Vec<Option<String>> =
+            listings.iter().map(|listing| used_instead_of(listing, &listings)).collect();
+        for (listing, by) in listings.iter_mut().zip(hidden_by) {
+            listing.hidden_by = by;
         }
+        listings.sort_by(|a, b| a.file.cmp(&b.file));
         Ok(listings)
     }
 
@@ -212,6 +216,23 @@ impl Engine {
         }
         Ok(checks)
     }
+}
+
+/// The template that an agent gets in place of one, among all in the order of their layers; nothing when it gets this one.
+///
+/// A layer is searched for the agent's own file and then for `BASE` before the next layer is: a project's `BASE-plan.md`
+/// is used instead of the built-in `CLAUDE-plan.md`.
+fn used_instead_of(listing: &TemplateListing, all: &[TemplateListing]) -> Option<String> {
+    let (agent, phase) = listing.file.strip_suffix(".md")?.split_once('-')?;
+    let files = TemplateName::new(Some(agent), phase)?.files();
+    let directory_of = |listing: &TemplateListing| {
+        listing.path.strip_suffix(listing.file.as_str()).unwrap_or_default().to_owned()
+    };
+    let serves = |other: &&TemplateListing| files.contains(&other.file);
+    let first = all.iter().find(serves)?;
+    let own = all.iter().filter(|other| directory_of(other) == directory_of(first));
+    let used = files.iter().find_map(|file| own.clone().find(|other| other.file == *file))?;
+    (used.path != listing.path).then(|| used.path.clone())
 }
 
 fn with_cause(error: &EngineError) -> String {

@@ -9,11 +9,10 @@ use std::time::Duration;
 use aiwf_provider::{Progress, Stop};
 use aiwf_session::Surface;
 
-use crate::session::SeenGate;
-
 use crate::providers::EmbeddedProvider;
+use crate::session::{Performed, SeenGate};
 
-/// Something that happens during a call.
+/// Something that happens while an engine works.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEvent<'a> {
     /// A provider is being asked.
@@ -45,6 +44,8 @@ pub enum CallEvent<'a> {
         /// How long it took.
         elapsed: Duration,
     },
+    /// A session did something that needed no decision, and it is in the journal.
+    Performed(&'a Performed),
     /// The call ended, well or not.
     Ended {
         /// Whether there is a reply.
@@ -65,6 +66,8 @@ pub(crate) struct Surroundings {
     pub(crate) record: Option<PathBuf>,
     /// Providers of the program around the engine, by name.
     pub(crate) providers: BTreeMap<String, EmbeddedProvider>,
+    /// The model that a run asks in place of its provider's.
+    pub(crate) model: Option<String>,
     /// Hears of servers that are agreed to only now; only those of before are started when there is none.
     pub(crate) agreed: Option<Arc<Agreed>>,
     /// The gate that a person decides on; noted by the command itself when it is not given.
@@ -99,6 +102,7 @@ impl fmt::Debug for Surroundings {
             .field("stop", &self.stop)
             .field("record", &self.record)
             .field("providers", &self.providers.keys())
+            .field("model", &self.model)
             .field("agrees_to_servers", &self.agreed.is_some())
             .field("adopts", &self.adopt.is_some())
             .finish()

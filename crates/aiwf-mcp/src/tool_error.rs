@@ -69,6 +69,11 @@ impl ToolError {
 
 impl From<SessionError> for ToolError {
     fn from(error: SessionError) -> Self {
+        if let SessionError::InPhase { session_id, phase, error } = error {
+            let mut of_phase = Self::from(*error);
+            of_phase.message = format!("{}\n  session `{session_id}`, phase `{phase}`", of_phase.message);
+            return of_phase;
+        }
         let mut message = error.to_string();
         let mut source = error.source();
         while let Some(cause) = source {

@@ -26,6 +26,11 @@ use crate::state::normalise;
 /// The manifest's name.
 pub(crate) const MANIFEST: &str = "bmad.json";
 
+/// What the other files of a package are usually called.
+const AGENTS: &str = "agents.json";
+const GRAPH: &str = "workflow.graph.json";
+const WORKFLOW: &str = "workflow.md";
+
 /// What a check gives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
@@ -99,8 +104,13 @@ struct Named {
 
 impl Check<'_> {
     fn parts(&mut self) -> Option<(Manifest, Vec<AgentDefinition>, Vec<Workflow>)> {
-        let value = self.json(MANIFEST, Schema::Manifest, None)?;
-        let manifest: Manifest = self.typed(MANIFEST, value)?;
+        let manifest = self
+            .json(MANIFEST, Schema::Manifest, None)
+            .and_then(|value| self.typed::<Manifest>(MANIFEST, value));
+        let Some(manifest) = manifest else {
+            self.by_usual_names();
+            return None;
+        };
         if manifest.integrity.as_ref().is_some_and(|integrity| integrity.sha256.is_some()) {
             let message = "the hash is not checked: a file cannot hold the hash of the archive it is in";
             self.add(Finding::new(FindingCode::IntegrityNotChecked, MANIFEST, "/integrity/sha256", message));
@@ -153,6 +163,27 @@ impl Check<'_> {
             self.menus(&manifest, agents, &workflows);
         }
         if is_whole { Some((manifest, agents?, workflows)) } else { None }
+    }
+
+    /// Checks what can be found without a manifest, each file by its usual name, so that all faults are told at once.
+    fn by_usual_names(&mut self) {
+        let agents: Option<Vec<AgentDefinition>> = self
+            .files
+            .contains_key(AGENTS)
+            .then(|| self.json(AGENTS, Schema::Agents, None))
+            .flatten()
+            .and_then(|mut value| self.typed(AGENTS, value.get_mut("agents")?.take()));
+        if let Some(agents) = &agents {
+            self.duplicate_agents(AGENTS, agents);
+        }
+        let agent_ids = agents.map(|agents| agents.into_iter().map(|agent| agent.id).collect());
+        let graphs: Vec<String> =
+            self.files.keys().filter(|path| path.rsplit('/').next() == Some(GRAPH)).cloned().collect();
+        for graph in graphs {
+            let workflow = format!("{}{WORKFLOW}", graph.strip_suffix(GRAPH).unwrap_or_default());
+            let named = Named { id: None, workflow, graph, pointer: String::new() };
+            self.workflow(&named, agent_ids.as_ref());
+        }
     }
 
     fn add(&mut self, finding: Finding) {
@@ -320,6 +351,8 @@ impl Check<'_> {
         if let Some(graph) = graph.as_ref().filter(|_| !self.is_known) {
             self.graph(&named.graph, graph, agent_ids);
             self.steps(&named.graph, graph, agent_ids);
+        } else if !self.is_known {
+            self.steps_beside(&named.graph);
         }
         let document = if self.exists(&named.workflow, MANIFEST, &at_workflow) {
             self.front_matter(&named.workflow, Schema::Workflow)

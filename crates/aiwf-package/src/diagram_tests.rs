@@ -47,7 +47,7 @@ fn the_picture_has_rows_and_every_node_once() {
     let layout = layout::Layout::of(&graph());
     assert_eq!(layout.rows, [vec![0], vec![1], vec![2, 3], vec![4]]);
     let svg = diagram(&graph(), "hello", DiagramFormat::Svg);
-    assert_eq!(svg.matches("<g>").count(), 5);
+    assert_eq!(svg.matches("<g id=").count(), 5);
     assert_eq!(svg.matches("class=\"edge").count(), 5);
     assert_eq!(svg, diagram(&graph(), "hello", DiagramFormat::Svg));
 }

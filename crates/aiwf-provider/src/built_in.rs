@@ -55,6 +55,8 @@ pub struct Provider {
     pub confinement: Confinement,
     /// The agent whose system templates it takes.
     pub template_agent: Option<&'static str>,
+    /// The model that is asked at the vendor's own address when nobody names one.
+    pub default_model: Option<&'static str>,
     /// The variable its key is usually in.
     pub key_variable: Option<&'static str>,
 }
@@ -100,6 +102,7 @@ const fn row(name: &'static str, kind: Kind, description: &'static str) -> Provi
         has_native_tools: false,
         confinement: Confinement::Unconfined,
         template_agent: None,
+        default_model: None,
         key_variable: None,
     }
 }
@@ -167,6 +170,7 @@ static PROVIDERS: [Provider; 9] = [
         context_window: Some(200_000),
         max_output_tokens: Some(32_000),
         template_agent: Some("CLAUDE"),
+        default_model: Some("claude-sonnet-4-5"),
         key_variable: Some("ANTHROPIC_API_KEY"),
         ..API
     },
@@ -177,6 +181,7 @@ static PROVIDERS: [Provider; 9] = [
         tokenizer: Tokenizer::O200kBase,
         max_output_tokens: Some(32_000),
         template_agent: Some("CODEX"),
+        default_model: Some("gpt-5"),
         key_variable: Some("OPENAI_API_KEY"),
         ..API
     },
@@ -187,6 +192,7 @@ static PROVIDERS: [Provider; 9] = [
         context_window: Some(1_000_000),
         max_output_tokens: Some(32_000),
         template_agent: Some("GEMINI"),
+        default_model: Some("gemini-2.5-pro"),
         key_variable: Some("GEMINI_API_KEY"),
         ..API
     },

@@ -53,7 +53,7 @@ pub use front_matter_edit::{EditError, edit_front_matter};
 pub use json_schema::{Breach, BreachKind, JsonSchema};
 pub use parser::Parser;
 pub use problem::{Parsed, Problem};
-pub use report::{split_files, strip_thoughts};
+pub use report::{split_files, split_report_after, strip_thoughts};
 pub use review_meta::{MetaVerdict, ReviewMeta, parse_review_meta};
 pub use task_status::{TaskOutcome, TaskStatus, parse_task_status};
 pub use thought::without_thoughts;

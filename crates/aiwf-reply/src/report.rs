@@ -13,6 +13,41 @@ pub fn split_files(reply: &str) -> (&str, &str) {
     reply.split_at_checked(at).unwrap_or((reply, ""))
 }
 
+/// The files of a reply, as [`split_files`] gives them, and what is said after them.
+///
+/// After the files comes what follows a last line `<<<END>>>`. Without that line everything belongs to the last file,
+/// except lines at the very end that are task statuses and nothing else: those are returned as what is said after the
+/// files when `are_statuses_missing`, because a report before the files has none.
+pub fn split_report_after(files: &str, are_statuses_missing: bool) -> (&str, &str) {
+    let lines: Vec<(usize, &str)> = files
+        .split_inclusive('\n')
+        .scan(0, |start, line| {
+            let at = *start;
+            *start += line.len();
+            Some((at, line))
+        })
+        .collect();
+    let is_end = |line: &str| matches!(line.trim(), "<<<END>>>" | "<<<END FILE>>>");
+    let last_mark = lines.iter().rposition(|(_, line)| is_end(line) || line.trim_start().starts_with("<<<"));
+    let after_end = last_mark.filter(|idx| lines.get(*idx).is_some_and(|(_, line)| is_end(line)));
+    let at = match after_end {
+        Some(idx) => lines.get(idx + 1).map_or(files.len(), |(at, _)| *at),
+        None if are_statuses_missing => trailing_statuses(&lines).unwrap_or(files.len()),
+        None => files.len(),
+    };
+    files.split_at_checked(at).unwrap_or((files, ""))
+}
+
+/// Where the task statuses at the end of a text begin; nothing when it does not end with one.
+fn trailing_statuses(lines: &[(usize, &str)]) -> Option<usize> {
+    let is_status = |line: &str| line.starts_with("<task_status") && line.ends_with("</task_status>");
+    let n_kept = lines
+        .iter()
+        .rposition(|(_, line)| !line.trim().is_empty() && !is_status(line.trim()))
+        .map_or(0, |last| last + 1);
+    lines.iter().skip(n_kept).find(|(_, line)| is_status(line.trim())).map(|(at, _)| *at)
+}
+
 /// A reply without its thoughts; one that is not closed hides the rest and is a problem.
 ///
 /// The lines of a thought go with it, so that no hole is left. What stands in a code fence is never a thought.
@@ -66,6 +101,13 @@ mod tests {
         assert_eq!(split_files("only words"), ("only words", ""));
         let wrapped = "done\n```\n<<<FILE: a.md>>>\nx\n```\n";
         assert_eq!(split_files(wrapped), ("done\n", "```\n<<<FILE: a.md>>>\nx\n```\n"));
+        assert_eq!(split_report_after("<<<FILE: a>>>\nx\n<<<END>>>\nsaid\n", false).1, "said\n");
+        let status = "<task_status id=\"1\">COMPLETED</task_status>\n";
+        let file = format!("<<<FILE: a>>>\nx\n{status}");
+        assert_eq!(split_report_after(&file, true), ("<<<FILE: a>>>\nx\n", status));
+        assert_eq!(split_report_after(&file, false), (file.as_str(), ""));
+        let inside = format!("<<<FILE: a>>>\n{status}x\n");
+        assert_eq!(split_report_after(&inside, true), (inside.as_str(), ""));
         let quoted = "like\n> <<<FILE: a.md>>>\nsaid";
         assert_eq!(split_files(quoted), (quoted, ""));
     }

@@ -79,6 +79,11 @@ impl CallArgs {
     }
 }
 
+/// The engine of a command that asks nobody: what it does is said as it happens.
+pub(crate) fn saying(engine: &Engine) -> Engine {
+    engine.clone().watched_by(call_progress::line())
+}
+
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ServerArgs {
     /// Start tool servers you have not agreed to yet, and remember that for exactly their commands.

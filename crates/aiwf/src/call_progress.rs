@@ -14,12 +14,15 @@ use crate::output;
 /// How often the clock of the line moves on.
 const TICK: Duration = Duration::from_millis(200);
 
-/// One live line per call: who, what for, how long, how much. Nothing in a pipe.
+/// One live line per call on a terminal: who, what for, how long, how much; and a line for each thing a session did.
 pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
     let is_watched = output::is_watched();
     let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
     move |event| {
         let Ok(mut current) = current.lock() else { return };
+        if let CallEvent::Performed(done) = event {
+            output::say(&done.to_string());
+        }
         if !is_watched {
             return;
         }
@@ -45,6 +48,7 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
             }
             CallEvent::Text(_)
             | CallEvent::Restarted
+            | CallEvent::Performed(_)
             | CallEvent::ToolStarted { .. }
             | CallEvent::ToolEnded { .. } => {}
             CallEvent::Ended { .. } => {
@@ -76,6 +80,7 @@ pub(crate) fn events() -> impl Fn(CallEvent<'_>) + Send + Sync {
                 json!({ "event": "call-retry", "attempt": attempt, "wait_ms": millis(wait) })
             }
             CallEvent::Text(_) | CallEvent::Restarted => return,
+            CallEvent::Performed(done) => return output::say(&done.to_string()),
             CallEvent::ToolStarted { name, about } => {
                 json!({ "event": "tool-started", "tool": name, "about": about })
             }

@@ -51,7 +51,9 @@ impl CommandError {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::NoCurrentDir(_) => "change to a directory that exists".to_owned(),
-            Self::Unprintable(_) => "send the output to a place with room that you may write to".to_owned(),
+            Self::Unprintable(_) => {
+                "write the output to a place with room; what the command did is kept".to_owned()
+            }
             Self::NoTerminal(_) => "give the text with `--input`, or through a pipe".to_owned(),
             Self::DemoExists { .. } => "remove it, or name another directory with `--dir DIR`".to_owned(),
             Self::NoServer => {

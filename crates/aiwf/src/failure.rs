@@ -15,12 +15,15 @@ use serde_json::{Value, json};
 
 use crate::command_error::CommandError;
 use crate::exit::Exit;
+use crate::hints::naming_session;
 use crate::usage_error::UsageError;
 
 /// An error with its causes, one thing to do, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
+    /// Where it happened, when that is not plain from the command.
+    pub(crate) place: Option<String>,
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
@@ -56,6 +59,7 @@ impl Failure {
         }
         Self {
             message: error.to_string(),
+            place: None,
             causes,
             hint,
             exit,
@@ -79,6 +83,7 @@ impl Failure {
     pub(crate) fn bug(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            place: None,
             causes: Vec::new(),
             hint: Some("this is a bug in aiwf: report it with the command you ran".to_owned()),
             exit: Exit::Bug,
@@ -193,6 +198,14 @@ impl From<ConfigError> for Failure {
 
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
+        if let SessionError::InPhase { session_id, phase, error } = error {
+            let mut failure = Self::from(*error);
+            failure.hint = failure.hint.map(|hint| naming_session(&hint, &session_id));
+            failure.place = Some(format!("session `{session_id}`, phase `{phase}`"));
+            failure.fields.insert("session_id", Value::from(session_id));
+            failure.fields.insert("phase", Value::from(phase));
+            return failure;
+        }
         let exit = if let SessionError::NoReplyYet { .. } = error {
             Exit::Waiting
         } else if let SessionError::Ask(error) | SessionError::SendFailed { error, .. } = &error {

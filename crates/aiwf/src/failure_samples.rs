@@ -176,6 +176,9 @@ fn session_errors() -> Vec<Sample> {
             matching: texts(["2026-01-02-app", "2026-01-03-app"]),
         }],
         NoOpenSession => [SessionError::NoOpenSession],
+        SeveralEndedSessions => [SessionError::SeveralEndedSessions {
+            ended: texts(["2026-01-02-app", "2026-01-03-app"]),
+        }],
         SeveralOpenSessions => [SessionError::SeveralOpenSessions {
             open: texts(["2026-01-02-app", "2026-01-03-app"]),
         }],
@@ -196,7 +199,25 @@ fn session_errors() -> Vec<Sample> {
             found: text("react"),
             wanted: text("spring"),
         }],
-        NoArtifact => [SessionError::NoArtifact { id: text("2026-01-02-app"), artifact: text("plan") }],
+        NoArtifact => [
+            SessionError::NoArtifact { id: text("2026-01-02-app"), artifact: text("plan"), known: vec![] },
+            SessionError::NoArtifact {
+                id: text("2026-01-02-app"),
+                artifact: text("code"),
+                known: vec!["plan", "standards", "prompt"],
+            },
+        ],
+        NoIteration => [
+            SessionError::NoIteration { id: text("2026-01-02-app"), iteration: 9, known: vec![1, 2] },
+            SessionError::NoIteration { id: text("2026-01-02-app"), iteration: 2, known: vec![1] },
+        ],
+        EmptyReply => [SessionError::EmptyReply],
+        Cancelled => [SessionError::Cancelled { id: text("2026-01-02-app") }],
+        InPhase => [SessionError::InPhase {
+            session_id: text("2026-01-02-app"),
+            phase: "planning",
+            error: Box::new(SessionError::Ask(no_key())),
+        }],
         OutsideSession => [SessionError::OutsideSession { path: text("../other/plan.md") }],
         Conflicts => [SessionError::Conflicts {
             report: Box::new(ApplyReport {

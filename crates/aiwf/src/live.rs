@@ -113,6 +113,7 @@ impl Shown {
             CallEvent::ToolEnded { name, error: None, elapsed } if elapsed >= LONG => {
                 self.dim(&format!("  {name}: {:.1} s", elapsed.as_secs_f64()));
             }
+            CallEvent::Performed(done) => self.dim(&done.to_string()),
             CallEvent::Progress(Progress::Bytes(_)) | CallEvent::ToolEnded { .. } => {}
             CallEvent::Ended { .. } => {
                 self.stop_waiting();

@@ -10,6 +10,7 @@ mod commands;
 mod escape;
 mod exit;
 mod failure;
+mod hints;
 mod line_editor;
 mod live;
 mod output;
@@ -19,6 +20,7 @@ mod question;
 mod run_output;
 mod session_output;
 mod talk;
+mod typed_path;
 mod usage;
 mod usage_error;
 

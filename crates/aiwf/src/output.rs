@@ -156,6 +156,11 @@ pub(crate) fn note_failure(failure: &Failure) {
     let error = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
     let hint = Style::new().fg_color(Some(AnsiColor::Cyan.into())).bold();
     let mut text = format!(" {}\n", failure.message);
+    if let Some(place) = &failure.place {
+        text.push_str("  ");
+        text.push_str(place);
+        text.push('\n');
+    }
     for cause in &failure.causes {
         text.push_str("  caused by: ");
         text.push_str(cause);
@@ -264,6 +269,16 @@ pub(crate) fn is_json_asked_for() -> bool {
 /// Prints help, the version, or what is wrong with the command line.
 pub(crate) fn usage(error: &clap::Error, root: &clap::Command) -> Exit {
     use clap::error::ErrorKind;
+    if !error.use_stderr() && is_json_asked_for() {
+        let key = if error.kind() == ErrorKind::DisplayVersion { "version" } else { "help" };
+        let text = error.render().to_string();
+        let text = if key == "version" { text.trim().trim_start_matches("aiwf ") } else { text.as_str() };
+        let command = KnownCommand::of(root, std::env::args_os());
+        let output = Output::new(true, &command.name);
+        return output
+            .json(serde_json::json!({ key: text }), Exit::Done)
+            .unwrap_or_else(|failure| output.failure(&failure));
+    }
     if !error.use_stderr() {
         return match print_help(error).map_err(|error| Failure::from(CommandError::Unprintable(error))) {
             Ok(()) => Exit::Done,

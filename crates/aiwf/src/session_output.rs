@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use aiwf_engine::machine::{Dollars, Flow, TaskStatus, Total};
-use aiwf_engine::{Decided, Performed, SessionReport, UsageReport};
+use aiwf_engine::{Decided, SessionReport, UsageReport};
 use serde_json::json;
 
 use crate::escape::{escaped, escaped_line};
@@ -11,20 +11,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 
-/// Prints where a session stands after a decision, and what was done on the way on the standard error.
+/// Prints where a session stands after a decision; what was done on the way was said when it happened.
 pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
-    performed(&decided.performed);
     if let Some(diff) = &decided.accepted {
         output::note(diff);
     }
     report(&decided.report, output, exit)
-}
-
-/// Says what was done.
-pub(crate) fn performed(performed: &[Performed]) {
-    for done in performed {
-        output::say(&done.to_string());
-    }
 }
 
 /// Says what the provider is taken to do with files, and how to change that, where a prompt is made or shown.

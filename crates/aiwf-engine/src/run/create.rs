@@ -155,7 +155,10 @@ impl Engine {
             return Err(error);
         }
         drop(lock);
-        Run::open_created(self, directory)
+        Run::open_created(self, directory.clone()).inspect_err(|_| {
+            // A run that cannot be opened, because its package cannot be unpacked for example, has not begun.
+            drop(aiwf_store::remove(&directory.path));
+        })
     }
 }
 

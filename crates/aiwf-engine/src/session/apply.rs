@@ -14,6 +14,7 @@ use aiwf_store::{
 use serde::Serialize;
 
 use super::directory::{self, Which};
+use super::files::artifact_names;
 use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
@@ -99,7 +100,7 @@ impl Engine {
         options: &ApplyOptions,
         watcher: &dyn Fn(&str),
     ) -> Result<ApplyReport, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+        let directory = directory::find_complete(self.settings(), given)?;
         let mut work =
             if options.is_dry_run { Work::look(self, directory)? } else { Work::open(self, directory)? };
         if work.state.applying.is_some() && options.is_dry_run {
@@ -215,7 +216,11 @@ impl Work<'_> {
                 return Ok(code.into_iter().collect());
             }
         }
-        Err(SessionError::NoArtifact { artifact: "code".to_owned(), id: self.directory.id.clone() })
+        Err(SessionError::NoArtifact {
+            artifact: "code".to_owned(),
+            id: self.directory.id.clone(),
+            known: artifact_names(&self.directory, &self.state),
+        })
     }
 
     fn write_into_project(

@@ -102,6 +102,7 @@ impl Engine {
         };
         work.wake_up()?;
         let kept = work.begin_phase(phase, choice)?;
+        kept.iter().for_each(|kept| work.tell(kept));
         work.stop_after_phase();
         let performed = work.run_until_waiting()?;
         let performed = kept.into_iter().chain(performed).collect();
@@ -111,6 +112,7 @@ impl Engine {
     /// Walks through the phases until a person is needed or the change is complete.
     pub fn run_change(&self, name: &str, opens_gates: bool) -> Result<Decided, SessionError> {
         let mut work = Work::open(self, directory::find(self.settings(), Which::Change(name))?)?;
+        work.refuse_cancelled()?;
         work.run_through();
         if opens_gates {
             work.commit(Command::OpenGates)?;

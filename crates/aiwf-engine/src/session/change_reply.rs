@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use aiwf_reply::{
-    TaskOutcome, parse_file_markers, parse_task_status, parse_verdict_tag, split_files, strip_thoughts,
+    TaskOutcome, parse_file_markers, parse_task_status, parse_verdict_tag, split_files, split_report_after,
+    strip_thoughts,
 };
 use aiwf_session::{Artifact, Command, FileHash, NewFile, Outcome, Phase, Task, TaskStatus, Verdict};
 use aiwf_store::{WritePlan, sha256_hex};
@@ -130,10 +131,15 @@ fn read(
 ) -> Read {
     // Tags in the content of a file are no answer.
     let is_implementation = phase == Phase::Implement;
-    let (report, files) = if is_implementation { split_files(reply) } else { (reply, "") };
+    let (before, files) = if is_implementation { split_files(reply) } else { (reply, "") };
+    let are_statuses_missing = parse_task_status(before).value.is_empty();
+    let (files, after) = split_report_after(files, are_statuses_missing);
+    // What is said before and after the files, each line where it was.
+    let report = &format!("{before}{}{after}", "\n".repeat(files.matches('\n').count()));
     let stripped = strip_thoughts(report);
     problems.extend(stripped.problems.iter().map(ToString::to_string));
-    let mut read = Read { text: format!("{}{files}", stripped.value), ..Read::default() };
+    let text = format!("{}{files}{}", strip_thoughts(before).value, strip_thoughts(after).value);
+    let mut read = Read { text, ..Read::default() };
     if stripped.value.trim().is_empty() && problems.is_empty() {
         problems.push("the reply says nothing".to_owned());
     }
@@ -168,6 +174,7 @@ fn read(
             .collect();
         let has_done_something = read.tasks.iter().any(|task| task.status == TaskStatus::Completed);
         if !files.is_empty() || (has_done_something && !may_write) {
+            let reply = reply.strip_suffix(after).unwrap_or(reply);
             read.files = read_files(reply, name_of, problems);
         }
     }
@@ -224,6 +231,22 @@ mod tests {
         let (read, problems) = check(Phase::Implement, reply);
         assert_eq!((read.tasks.len(), problems.len()), (1, 0));
         assert!(read.text.contains("<thought>kept</thought>"));
+    }
+
+    #[test]
+    fn statuses_may_follow_the_files() {
+        for end in ["", "<<<END>>>\n"] {
+            let reply = format!(
+                "Done.\n<<<FILE: a.md>>>\nhello\n{end}\n<task_status id=\"1.1\">COMPLETED</task_status>\n"
+            );
+            let (read, problems) = check(Phase::Implement, &reply);
+            assert_eq!((read.tasks.len(), problems), (1, Vec::<String>::new()), "{reply}");
+            let files: Vec<_> = read.files.iter().flat_map(WritePlan::files).collect();
+            assert_eq!(files, [("a.md", b"hello\n".as_slice())]);
+        }
+        // Where no words stand before the files either.
+        let reply = "<<<FILE: a.md>>>\nx\n<task_status id=\"1\">FAILED</task_status>";
+        assert_eq!(check(Phase::Implement, reply).1, Vec::<String>::new());
     }
 
     #[test]

@@ -106,8 +106,8 @@ impl Engine {
                 };
                 let bytes = confined.and_then(|path| {
                     crate::read::read_bytes(&path).map_err(|error| {
-                        if let EngineError::Unreadable { source, .. } = &error {
-                            source.to_string()
+                        if let EngineError::Unreadable { path, source } = &error {
+                            unreadable(path, source)
                         } else {
                             error.to_string()
                         }
@@ -155,14 +155,26 @@ impl Engine {
         }
         drop(lock);
         let mut work = Work::open_created(self, directory.clone())?;
-        let performed = work.run_until_waiting().inspect_err(|_| {
+        let performed = work.run_until_waiting().map_err(|error| {
             // A session whose first prompt cannot be built has not begun.
             if work.state.n_events == 1 {
                 drop(place.remove(&directory.id));
                 work.forget();
+                return error.without_place();
             }
+            error
         })?;
         Ok(Created { id: directory.id, performed })
+    }
+}
+
+/// Why a file cannot be read; for one that is missing, with the directory it was looked for in.
+fn unreadable(path: &Path, source: &std::io::Error) -> String {
+    match path.parent() {
+        Some(directory) if source.kind() == std::io::ErrorKind::NotFound => {
+            format!("no such file in `{}`", directory.display())
+        }
+        _ => source.to_string(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
-use aiwf_session::{Actor, Command, FileHash, Pause, Step, decide};
+use aiwf_session::{Actor, Command, FileHash, Pause, Phase, Step, decide};
 
 use super::apply::unified;
 use super::directory::{self, Which};
@@ -53,6 +53,7 @@ impl Engine {
     /// Does the next thing that needs no decision.
     pub fn step_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
+        work.refuse_cancelled()?;
         let performed = match work.step()? {
             StepOutcome::Done(done) => vec![done],
             StepOutcome::Waiting => Vec::new(),
@@ -63,6 +64,7 @@ impl Engine {
     /// Goes on until a person is needed or nothing is left to do.
     pub fn run_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
+        work.refuse_cancelled()?;
         work.skip_gates_if_asked()?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
@@ -166,6 +168,9 @@ impl Engine {
         if !matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. }) {
             return Err(SessionError::NotAwaited { next: work.situation() });
         }
+        if reply.trim().is_empty() {
+            return Err(SessionError::EmptyReply);
+        }
         if let Some(directory) = record {
             let (phase, iteration) = (work.state.phase, work.state.iteration);
             let provider = work.setup()?.provider(phase).to_owned();
@@ -186,7 +191,9 @@ impl Engine {
         let response = work.write(&path, reply.as_bytes())?;
         work.directory.objects()?.keep(reply.as_bytes())?;
         work.commit(Command::RecordReply { response, call: None })?;
-        Ok(Self::decided(&work, vec![Performed::ReplyReceived { path, notes: Vec::new() }]))
+        let received = Performed::ReplyReceived { path, notes: Vec::new() };
+        work.tell(&received);
+        Ok(Self::decided(&work, vec![received]))
     }
 
     /// Takes the code although its review failed.
@@ -242,6 +249,7 @@ impl Engine {
         work.commit(Command::Rebind { by, files })?;
         let mut performed: Vec<Performed> =
             kept.into_iter().map(|file| Performed::Kept { path: file.path }).collect();
+        performed.iter().for_each(|kept| work.tell(kept));
         performed.extend(work.run_until_waiting()?);
         Ok(Decided { accepted: Some(accepted), ..Self::decided(&work, performed) })
     }
@@ -266,6 +274,14 @@ impl Work<'_> {
     /// Opens the gates of the session when the command says so.
     pub(super) fn skip_gates_if_asked(&mut self) -> Result<(), SessionError> {
         if self.engine.surroundings().skips_gates { self.commit(Command::OpenGates) } else { Ok(()) }
+    }
+
+    /// A cancelled session cannot be continued; one that is complete has nothing left to do.
+    pub(super) fn refuse_cancelled(&self) -> Result<(), SessionError> {
+        if self.state.phase == Phase::Cancelled {
+            return Err(SessionError::Cancelled { id: self.directory.id.clone() });
+        }
+        Ok(())
     }
 
     /// What somebody changed in an approved file.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::apply::unified;
 use super::directory::{self, Which};
+use super::files::{artifact_names, iterations_with_code};
 use super::work::Work;
 use crate::Engine;
 use crate::session_error::SessionError;
@@ -15,16 +16,22 @@ impl Engine {
         given: impl Into<Which<'a>>,
         iterations: Option<(u32, u32)>,
     ) -> Result<String, SessionError> {
-        let work = Work::look(self, directory::find(self.settings(), given)?)?;
-        let newest = work.state.iteration;
-        let (from, to) = iterations.unwrap_or((newest.saturating_sub(1), newest));
-        let (old, new) = (work.code(from)?, work.code(to)?);
-        if new.is_empty() && old.is_empty() {
+        let work = Work::look(self, directory::find_any(self.settings(), given)?)?;
+        let known = iterations_with_code(&work.state);
+        if known.is_empty() {
             return Err(SessionError::NoArtifact {
                 artifact: "code".to_owned(),
                 id: work.directory.id.clone(),
+                known: artifact_names(&work.directory, &work.state),
             });
         }
+        let mut asked = iterations.into_iter().flat_map(|(from, to)| [from, to]);
+        if let Some(iteration) = asked.find(|asked| !known.contains(asked)) {
+            return Err(SessionError::NoIteration { id: work.directory.id.clone(), iteration, known });
+        }
+        let newest = work.state.iteration;
+        let (from, to) = iterations.unwrap_or((newest.saturating_sub(1), newest));
+        let (old, new) = (work.code(from)?, work.code(to)?);
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         Ok(names
             .into_iter()

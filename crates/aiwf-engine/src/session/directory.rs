@@ -274,12 +274,45 @@ pub(crate) fn is_one_in(root: &Path, name: &str) -> bool {
         && path.join("journal.jsonl").is_file()
 }
 
-/// The session that a name, a unique beginning of one, or `latest` means; without a name, the only open one.
+/// The session to go on with: the one that is named, else the only one that is open.
 pub(crate) fn find<'a>(
     settings: &Settings,
     which: impl Into<Which<'a>>,
 ) -> Result<SessionDirectory, SessionError> {
-    let given = match which.into() {
+    find_among(settings, which.into(), Candidates::Open)
+}
+
+/// The session to look at: the one that is named, else the only one that is open, else the only one there is.
+pub(crate) fn find_any<'a>(
+    settings: &Settings,
+    which: impl Into<Which<'a>>,
+) -> Result<SessionDirectory, SessionError> {
+    find_among(settings, which.into(), Candidates::All)
+}
+
+/// The session to apply: the one that is named, else the only complete one, else as for looking.
+pub(crate) fn find_complete<'a>(
+    settings: &Settings,
+    which: impl Into<Which<'a>>,
+) -> Result<SessionDirectory, SessionError> {
+    find_among(settings, which.into(), Candidates::Complete)
+}
+
+/// Which sessions qualify when none is named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Candidates {
+    Open,
+    All,
+    Complete,
+}
+
+/// The session that a name, a unique beginning of one, or `latest` means; without a name, the only candidate.
+fn find_among(
+    settings: &Settings,
+    which: Which<'_>,
+    candidates: Candidates,
+) -> Result<SessionDirectory, SessionError> {
+    let given = match which {
         Which::Session(given) => given,
         Which::Change(name) => return find_change(settings, name),
     };
@@ -300,13 +333,26 @@ pub(crate) fn find<'a>(
             }
         };
     }
-    let are_open = map_on_every_core(&ids, |id| is_open(settings, id));
-    let open: Vec<&String> =
-        ids.iter().zip(are_open).filter_map(|(id, is_open)| is_open.then_some(id)).collect();
-    match open.as_slice() {
-        [only] => one(only),
-        [] => Err(SessionError::NoOpenSession),
-        several => {
+    let statuses =
+        map_on_every_core(&ids, |id| summary(settings, &SessionDirectory::new(settings, id)).status);
+    let with = |is_wanted: fn(&str) -> bool| -> Vec<&String> {
+        let wanted = ids.iter().zip(&statuses).filter(|(_, status)| is_wanted(status));
+        wanted.map(|(id, _)| id).collect()
+    };
+    if candidates == Candidates::Complete
+        && let [only] = with(|status| status == "complete").as_slice()
+    {
+        return one(only);
+    }
+    let open = with(|status| !matches!(status, "complete" | "cancelled"));
+    match (open.as_slice(), ids.as_slice()) {
+        ([only], _) => one(only),
+        ([], [only]) if candidates != Candidates::Open => one(only),
+        ([], [_, _, ..]) if candidates != Candidates::Open => {
+            Err(SessionError::SeveralEndedSessions { ended: ids })
+        }
+        ([], _) => Err(SessionError::NoOpenSession),
+        (several, _) => {
             Err(SessionError::SeveralOpenSessions { open: several.iter().map(|id| (*id).clone()).collect() })
         }
     }
@@ -339,11 +385,6 @@ fn find_change(settings: &Settings, name: &str) -> Result<SessionDirectory, Sess
         return Ok(SessionDirectory::of_change(settings, name));
     }
     Err(SessionError::NoChange { given: name.to_owned(), known: all_changes(settings)? })
-}
-
-fn is_open(settings: &Settings, id: &str) -> bool {
-    let summary = summary(settings, &SessionDirectory::new(settings, id));
-    !matches!(summary.status.as_str(), "complete" | "cancelled")
 }
 
 /// Whether a path names a file of the engine that a crash may have left half done.

@@ -37,7 +37,7 @@ impl Engine {
         given: impl Into<Which<'a>>,
         profile: &str,
     ) -> Result<SessionValues, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+        let directory = directory::find_any(self.settings(), given)?;
         let state = fold(&directory)?;
         let setup =
             state.setup.clone().ok_or_else(|| SessionError::EmptySession { id: directory.id.clone() })?;
@@ -65,8 +65,11 @@ impl Engine {
     }
 
     /// The files of a session that the journal knows and that are there: prompts, replies, plan, standards, inputs, code.
-    pub fn session_artifacts(&self, given: Option<&str>) -> Result<Vec<SessionArtifact>, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+    pub fn session_artifacts<'a>(
+        &self,
+        given: impl Into<Which<'a>>,
+    ) -> Result<Vec<SessionArtifact>, SessionError> {
+        let directory = directory::find_any(self.settings(), given)?;
         let state = fold(&directory)?;
         let current = [state.phase.prompt_path(state.iteration), state.phase.response_path(state.iteration)];
         let written = state.written.iter().map(|file| file.path.clone());
@@ -86,29 +89,13 @@ impl Engine {
         given: impl Into<Which<'a>>,
         artifact: &str,
     ) -> Result<(String, String), SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+        let directory = directory::find_any(self.settings(), given)?;
         let state = fold(&directory)?;
-        let current = |path: Option<String>| path.unwrap_or_default();
-        let relative = match artifact {
-            "plan" => "plan.md".to_owned(),
-            "standards" => "standards-bundle.md".to_owned(),
-            "prompt" => current(state.phase.prompt_path(state.iteration)),
-            "response" => current(state.phase.response_path(state.iteration)),
-            "review" if state.flow() == Flow::Session => {
-                // One that waits at its gate is the newest.
-                let current = state.phase.response_path(state.iteration);
-                let waiting =
-                    current.filter(|path| state.phase == Phase::Reviewing && directory.is_file(path));
-                waiting.or_else(|| newest_review(&state)).unwrap_or_default()
-            }
-            "latest" if state.flow() == Flow::Change => newest_artifact(&state),
-            "challenge" | "implementation" | "review" | "archive" => format!("{artifact}.md"),
-            path => {
-                let whole = format!("{}/", directory.path.display());
-                let below = path.strip_prefix(&directory.shown("")).or_else(|| path.strip_prefix(&whole));
-                below.unwrap_or(path).to_owned()
-            }
-        };
+        let relative = artifact_path(artifact, &directory, &state).unwrap_or_else(|| {
+            let whole = format!("{}/", directory.path.display());
+            let below = artifact.strip_prefix(&directory.shown("")).or_else(|| artifact.strip_prefix(&whole));
+            below.unwrap_or(artifact).to_owned()
+        });
         if artifact == "code" {
             let prefix = newest_code(&state);
             let mut text = String::new();
@@ -121,7 +108,11 @@ impl Engine {
                 return Ok((directory.shown(&prefix), text));
             }
         }
-        let missing = || SessionError::NoArtifact { artifact: artifact.to_owned(), id: directory.id.clone() };
+        let missing = || SessionError::NoArtifact {
+            artifact: artifact.to_owned(),
+            id: directory.id.clone(),
+            known: artifact_names(&directory, &state),
+        };
         if relative.is_empty() {
             return Err(missing());
         }
@@ -155,14 +146,66 @@ fn fold(directory: &SessionDirectory) -> Result<State, SessionError> {
     Ok(State::fold(directory.journal()?.lines().iter().map(|line| &line.event)))
 }
 
+/// The file, relative to the session, that the name of an artifact stands for; empty when there is none yet, nothing
+/// when it is no such name.
+fn artifact_path(artifact: &str, directory: &SessionDirectory, state: &State) -> Option<String> {
+    let path = match artifact {
+        "plan" => Some("plan.md".to_owned()),
+        "standards" => Some("standards-bundle.md".to_owned()),
+        "prompt" => {
+            let written = state.written.first().map(|file| file.path.clone());
+            state.phase.prompt_path(state.iteration).or(written)
+        }
+        "response" => state
+            .phase
+            .response_path(state.iteration)
+            .or_else(|| newest_bound(state, |path| path.ends_with("-response.md"))),
+        "review" if state.flow() == Flow::Session => {
+            // One that waits at its gate is the newest.
+            let current = state.phase.response_path(state.iteration);
+            let waiting = current.filter(|path| state.phase == Phase::Reviewing && directory.is_file(path));
+            waiting.or_else(|| newest_bound(state, |path| path.ends_with("/review-response.md")))
+        }
+        "latest" if state.flow() == Flow::Change => Some(newest_artifact(state)),
+        "challenge" | "implementation" | "review" | "archive" => Some(format!("{artifact}.md")),
+        "code" => newest_bound(state, |path| path.starts_with(&newest_code(state))),
+        _ => return None,
+    };
+    Some(path.unwrap_or_default())
+}
+
+/// The names of artifacts that can be shown now.
+pub(super) fn artifact_names(directory: &SessionDirectory, state: &State) -> Vec<&'static str> {
+    let names: &[&str] = match state.flow() {
+        Flow::Session => &["plan", "standards", "prompt", "response", "review", "code"],
+        Flow::Change => {
+            &["plan", "challenge", "implementation", "review", "archive", "prompt", "response", "code"]
+        }
+    };
+    let is_there = |name: &&&'static str| {
+        artifact_path(name, directory, state).is_some_and(|path| !path.is_empty() && directory.is_file(&path))
+    };
+    names.iter().filter(is_there).copied().collect()
+}
+
+/// The approved file that was approved last among those a test lets pass.
+fn newest_bound(state: &State, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
+    let wanted = state.bound.iter().filter(|(path, _)| is_wanted(path));
+    wanted.max_by_key(|(path, bound)| (bound.rank, *path)).map(|(path, _)| path.clone())
+}
+
+/// The iterations that have approved code.
+pub(super) fn iterations_with_code(state: &State) -> Vec<u32> {
+    let iteration_of = |path: &String| {
+        let (iteration, _) = path.strip_prefix("iteration-")?.split_once("/code/")?;
+        iteration.parse().ok()
+    };
+    state.bound.keys().filter_map(iteration_of).collect::<BTreeSet<u32>>().into_iter().collect()
+}
+
 /// The code directory of the last iteration that has approved code.
 pub(super) fn newest_code(state: &State) -> String {
-    let has_code = |iteration: &u32| {
-        let prefix = format!("iteration-{iteration}/code/");
-        state.bound.keys().any(|path| path.starts_with(&prefix))
-    };
-    let newest = (1..=state.iteration).rev().find(has_code).unwrap_or(1);
-    format!("iteration-{newest}/code/")
+    format!("iteration-{}/code/", iterations_with_code(state).last().unwrap_or(&1))
 }
 
 /// What was approved last of a change, else its prompt.
@@ -173,11 +216,4 @@ fn newest_artifact(state: &State) -> String {
         Some((_, file)) => file.to_owned(),
         None => state.phase.prompt_path(state.iteration).unwrap_or_default(),
     }
-}
-
-fn newest_review(state: &State) -> Option<String> {
-    (1..=state.iteration)
-        .rev()
-        .map(|iteration| format!("iteration-{iteration}/review-response.md"))
-        .find(|path| state.bound.contains_key(path))
 }

@@ -6,6 +6,7 @@ use aiwf_session::{Actor, Approver, Command, Effect, Flow, Pause, Stage, Step, n
 
 use super::work::Work;
 use crate::session_error::SessionError;
+use crate::watch::CallEvent;
 
 /// Something that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,14 +105,30 @@ pub(crate) enum StepOutcome {
 const MAX_STEPS: usize = 1_000;
 
 impl Work<'_> {
-    /// Does the next thing that needs no decision.
+    /// Does the next thing that needs no decision, and reports it to the watcher at once.
+    ///
+    /// A failure names the session and the phase: a command may pass through several phases.
     pub(crate) fn step(&mut self) -> Result<StepOutcome, SessionError> {
+        let outcome =
+            self.next_step().map_err(|error| error.in_phase(&self.directory.id, self.state.phase))?;
+        if let StepOutcome::Done(done) = &outcome {
+            self.tell(done);
+        }
+        Ok(outcome)
+    }
+
+    fn next_step(&mut self) -> Result<StepOutcome, SessionError> {
         self.take_up_whole_reply()?;
         self.wake_up()?;
         match next_effect(&self.state) {
             Some(effect) if !self.is_phase_over() => self.perform(effect),
             Some(_) | None => Ok(StepOutcome::Waiting),
         }
+    }
+
+    /// Reports something that was done to the watcher.
+    pub(crate) fn tell(&self, done: &Performed) {
+        self.engine.surroundings().tell(CallEvent::Performed(done));
     }
 
     /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
@@ -169,7 +186,9 @@ impl Work<'_> {
             }
         }
         if self.is_profile_changed {
-            performed.push(Performed::ProfileChanged { name: self.setup()?.profile.clone() });
+            let changed = Performed::ProfileChanged { name: self.setup()?.profile.clone() };
+            self.tell(&changed);
+            performed.push(changed);
         }
         Ok(performed)
     }

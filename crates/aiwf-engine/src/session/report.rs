@@ -110,7 +110,7 @@ pub struct StaleReport {
 impl Engine {
     /// Where a session stands; nothing is changed.
     pub fn session_report<'a>(&self, given: impl Into<Which<'a>>) -> Result<SessionReport, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+        let directory = directory::find_any(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let mut report = SessionReport::of(&directory, &state).warned(self);
@@ -154,7 +154,7 @@ impl Engine {
 
     /// The lines of a session's journal.
     pub fn session_events<'a>(&self, given: impl Into<Which<'a>>) -> Result<Vec<Line<Event>>, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+        let directory = directory::find_any(self.settings(), given)?;
         Ok(directory.journal()?.lines().to_vec())
     }
 }

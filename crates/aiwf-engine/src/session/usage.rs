@@ -57,7 +57,7 @@ pub struct BudgetReport {
 impl Engine {
     /// What a session cost so far.
     pub fn session_usage<'a>(&self, given: impl Into<Which<'a>>) -> Result<UsageReport, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+        let directory = directory::find_any(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let config = load_config(self.settings(), &Flags::default())?;

@@ -40,7 +40,7 @@ pub struct Verified {
 impl Engine {
     /// Checks the chain of the journal and every approved file.
     pub fn verify<'a>(&self, given: impl Into<Which<'a>>) -> Result<Verified, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+        let directory = directory::find_any(self.settings(), given)?;
         let journal = directory.journal()?;
         journal.refuse_shorter(None)?;
         trust::refuse_lost(self.settings(), directory.ledger_kind(), &directory.id, journal.lines())?;

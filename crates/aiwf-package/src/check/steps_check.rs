@@ -12,6 +12,18 @@ use crate::graph::{Graph, Node};
 use crate::schema::{Schema, short};
 
 impl Check<'_> {
+    /// The step files beside a graph that cannot be read, each by itself.
+    pub(super) fn steps_beside(&mut self, graph_path: &str) {
+        let above = graph_path.rsplit_once('/').map_or(String::new(), |(above, _)| format!("{above}/"));
+        let prefix = format!("{above}steps/");
+        let is_markdown = |path: &&String| path.rsplit_once('.').is_some_and(|(_, end)| end == "md");
+        let beside = self.files.keys().filter(|path| path.starts_with(&prefix)).filter(is_markdown);
+        let beside: Vec<String> = beside.cloned().collect();
+        for path in beside {
+            self.front_matter(&path, Schema::Step);
+        }
+    }
+
     pub(super) fn steps(&mut self, graph_path: &str, graph: &Graph, agent_ids: Option<&BTreeSet<String>>) {
         for (idx, node) in graph.nodes().iter().enumerate() {
             if !self.files.contains_key(&node.file) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::layout::Layout;
-use crate::graph::{Graph, NodeType};
+use crate::graph::{Graph, Node, NodeType};
 
 const NODE_WIDTH: usize = 180;
 const NODE_HEIGHT: usize = 56;
@@ -66,7 +66,9 @@ pub(super) fn draw(graph: &Graph, title: &str) -> String {
         let entry = if node.id == graph.entry_node_id() { " entry" } else { "" };
         let _ = writeln!(
             svg,
-            "<g>{}<text x=\"{x}\" y=\"{}\">{}</text><text class=\"type\" x=\"{x}\" y=\"{}\">{}</text></g>",
+            "<g id=\"node-{}\"><title>{}</title>{}<text x=\"{x}\" y=\"{}\">{}</text><text class=\"type\" x=\"{x}\" y=\"{}\">{}</text></g>",
+            escaped(&node.id),
+            escaped(&full_name(node)),
             shape(node.node_type, *x, *y, entry),
             y - 2,
             escaped(&cut(node.name())),
@@ -76,6 +78,14 @@ pub(super) fn draw(graph: &Graph, title: &str) -> String {
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+/// The id of a node and its whole title, which a box may have to cut.
+fn full_name(node: &Node) -> String {
+    match &node.title {
+        Some(title) if *title != node.id => format!("{}: {title}", node.id),
+        _ => node.id.clone(),
+    }
 }
 
 fn shape(node_type: NodeType, x: usize, y: usize, entry: &str) -> String {

@@ -33,7 +33,9 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
         return Ok(Vec::new());
     };
     let text = match request.agent.user_prompt_template.as_deref().filter(|text| !text.trim().is_empty()) {
-        None => input.to_owned(),
+        // Without a template of the agent's, the words are introduced in general terms.
+        None if is_answer(input) => input.to_owned(),
+        None => format!("Task:\n{input}"),
         Some(template) => from_template(request, template, input)?,
     };
     let mut body = HEADER.to_owned();
@@ -44,6 +46,11 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
     body.push_str("\n\n");
     body.push_str(&fenced("", &text));
     Ok(vec![Section::new("user-input", "User Input", Source::Input("userInput".to_owned()), body)])
+}
+
+/// Whether a text answers a question of the model's in the protocol's own form: that is no task.
+fn is_answer(input: &str) -> bool {
+    input.trim_start().lines().next().is_some_and(|line| line.trim_end() == "WIDGET_SUBMIT")
 }
 
 fn from_template(request: &WorkflowRequest, template: &str, input: &str) -> Result<String, PromptError> {

@@ -14,11 +14,13 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs};
+use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs, saying};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hints::naming_change;
 use crate::output::{self, Output};
 use crate::session_output;
+use crate::typed_path::from_project;
 
 /// Names a change.
 #[derive(Debug, Args)]
@@ -44,7 +46,7 @@ pub(crate) enum ChangeCommand {
         /// What to change.
         #[arg(value_name = "TEXT", allow_hyphen_values = true)]
         request: String,
-        /// Show these files to every phase, relative to the project (repeatable).
+        /// Show these files to every phase, relative to the current directory (repeatable).
         #[arg(long = "file", value_name = "GLOB")]
         files: Vec<String>,
         /// Skip all gates.
@@ -230,7 +232,7 @@ pub(crate) struct PhaseArgs {
     /// Add this to what the change is about.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     instructions: Option<String>,
-    /// Show these files to this phase too, relative to the project (repeatable).
+    /// Show these files to this phase too, relative to the current directory (repeatable).
     #[arg(long = "file", value_name = "GLOB")]
     files: Vec<String>,
     /// Skip the gates of this phase.
@@ -321,8 +323,13 @@ impl ChangeCommand {
 }
 
 pub(crate) fn run(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    run_command(command, engine, output)
-        .map_err(|failure| in_words_of_changes(failure, command.change_name()))
+    run_command(command, engine, output).map_err(|failure| {
+        let failure = match command.change_name() {
+            Some(name) => session::with_place(failure, Which::Change(name), engine),
+            None => failure,
+        };
+        in_words_of_changes(failure, command.change_name())
+    })
 }
 
 fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
@@ -331,7 +338,7 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             let new = NewChange {
                 name: change.name.clone(),
                 request: request.clone(),
-                files: files.clone(),
+                files: typed_files(files, engine),
                 opens_gates: *yes,
             };
             session_output::report(&engine.create_change(new)?, output, Exit::Done)
@@ -354,7 +361,9 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             session_output::report(&engine.session_report(change.which())?, output, Exit::Done)
         }
         ChangeCommand::List { status, limit } => list(status, *limit, engine, output),
-        ChangeCommand::Show { change, artifact } => session::show(change.which(), artifact, engine, output),
+        ChangeCommand::Show { change, artifact } => {
+            session::show(change.which(), Some(artifact), engine, output)
+        }
         ChangeCommand::Approve(args) => approve(args, engine, output),
         ChangeCommand::Reject { change, feedback, gate, call, servers } => {
             let engine = &gate.engine(engine, change.which())?;
@@ -368,7 +377,7 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             } else {
                 read_text(&engine.settings().current_dir.join(file))?
             };
-            let engine = trust.engine(servers.engine(engine.clone()));
+            let engine = trust.engine(servers.engine(saying(engine)));
             let decided = engine.respond(change.which(), &reply, record.as_deref())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
@@ -397,6 +406,10 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
     }
 }
 
+fn typed_files(typed: &[String], engine: &Engine) -> Vec<String> {
+    typed.iter().map(|pattern| from_project(pattern, engine.settings())).collect()
+}
+
 fn phase(
     phase: Phase,
     args: &PhaseArgs,
@@ -407,7 +420,7 @@ fn phase(
     let options = PhaseOptions {
         agent: args.agent.clone(),
         instructions: args.instructions.clone(),
-        files: args.files.clone(),
+        files: typed_files(&args.files, engine),
         may_write,
         opens_gates: args.yes,
     };
@@ -512,29 +525,8 @@ const SHARED: [&str; 14] = [
 
 /// Names the commands of changes where the engine speaks of sessions.
 fn in_words_of_changes(failure: Failure, name: Option<&str>) -> Failure {
-    let hint = failure.hint.as_deref().map(reworded).map(|hint| with_name(&hint, name.unwrap_or("NAME")));
+    let hint = failure.hint.as_deref().map(reworded).map(|hint| naming_change(&hint, name.unwrap_or("NAME")));
     Failure { message: reworded(&failure.message), hint, ..failure }
-}
-
-/// Puts the change's name where a hint leaves it out, so that what it says can be typed.
-fn with_name(hint: &str, name: &str) -> String {
-    const ABOUT_NONE: [&str; 2] = ["list", "new"];
-    let mut pieces = hint.split("`aiwf change ");
-    let mut made = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let end = piece.find(|letter: char| !letter.is_ascii_lowercase()).unwrap_or(piece.len());
-        let (word, rest) = piece.split_at(end);
-        made += "`aiwf change ";
-        made += word;
-        // One that stands there is another command's business, or the right one.
-        let is_named = rest.starts_with(' ') && !rest.starts_with(" -") && !rest.starts_with(" NAME");
-        if ABOUT_NONE.contains(&word) || is_named {
-            made += rest;
-        } else {
-            let _ = write!(made, " {name}{}", rest.strip_prefix(" NAME").unwrap_or(rest));
-        }
-    }
-    made
 }
 
 fn reworded(text: &str) -> String {
@@ -563,12 +555,5 @@ mod tests {
                 "`aiwf change restore login plan.md` brings it back; `aiwf change approve login --rebind` accepts it; `aiwf change list`"
             )
         );
-        let possible = "possible now: `aiwf change approve --accept`, `aiwf change cancel`";
-        let expected = "possible now: `aiwf change approve login --accept`, `aiwf change cancel login`";
-        assert_eq!(with_name(possible, "login"), expected);
-        let begin = "`aiwf change new NAME TEXT` begins one";
-        assert_eq!(with_name(begin, "login"), begin);
-        let named = "`aiwf change status other` shows it";
-        assert_eq!(with_name(named, "login"), named);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use aiwf_engine::{Engine, NewConversation};
+use aiwf_engine::{Engine, NewConversation, RunError};
 use clap::Args;
 
 use super::workflow::{AskArgs, text_or_stdin, turn};
@@ -31,7 +31,8 @@ pub(crate) fn run(args: &ChatArgs, engine: &Engine, output: &Output<'_>) -> Resu
         let run = desk.engine.start_conversation(&new)?;
         return desk.talk(run, Opening::Listen, args.ask.provider());
     }
-    let text = text_or_stdin(args.input.as_deref(), "aiwf chat --input TEXT")?;
+    let text =
+        text_or_stdin(args.input.as_deref(), "aiwf chat --input TEXT")?.ok_or(RunError::NothingSaid)?;
     let engine = args.ask.engine(engine, output);
     let mut run = engine.start_conversation(&new)?;
     turn(&mut run, output, |run| run.say(&text))

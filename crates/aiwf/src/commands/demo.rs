@@ -64,7 +64,8 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
     let engine = Engine::new(Settings::resolve(Some(&root), environment)?);
     let mut story = Story { out: Vec::new(), is_quiet: output.is_json() };
 
-    story.say(&format!("a sample project is in {}\n", directory.display()))?;
+    let shown_dir = shell_word(&directory.display().to_string());
+    story.say(&format!("a sample project is in {shown_dir}\n\n$ cd {shown_dir}"))?;
     story.command("jpa-mt init --entity Customer --table customer --bounded-context sales --base-package com.example.shop --schema-file schema.sql --design design/customer.md")?;
     let created = engine.create_session(new_session())?;
     let id = created.id;
@@ -99,11 +100,20 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
             .json(json!({ "directory": root, "session": report, "events": verified.n_events }), Exit::Done);
     }
     story.say(&format!(
-        "\nlook around:  cd {0}; aiwf events latest; aiwf diff latest; aiwf show latest plan\n\
-         a session of your own, with any chat:  cd {0}; aiwf jpa-mt init --help\n",
-        directory.display()
+        "\nlook around:  cd {shown_dir}; aiwf events; aiwf diff; aiwf show plan\n\
+         a session of your own, with any chat:  cd {shown_dir}; aiwf jpa-mt init --help\n"
     ))?;
     Ok(Exit::Done)
+}
+
+/// A word as a shell takes it: quoted when it holds more than plain characters.
+fn shell_word(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./+,:@%".contains(letter);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let quoted = word.replace('\'', "'\\''");
+    if word.starts_with('-') { format!("'./{quoted}'") } else { format!("'{quoted}'") }
 }
 
 fn write_project(root: &Path) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use aiwf_engine::config::{Flags, Role, parse_gate_flag};
+use aiwf_engine::config::{Flags, Role, Settings, parse_gate_flag};
 use aiwf_engine::profile::{Action, Param, ParamKind, Profile};
 use aiwf_engine::{Engine, SessionError};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
@@ -16,6 +16,7 @@ use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
+use crate::typed_path::from_project;
 use crate::{session_output, usage};
 
 /// The flags of `init` that every profile has.
@@ -227,11 +228,10 @@ fn init(
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
     let flags = session_flags(matches)?;
-    let new = engine.new_session(profile.name(), given(profile, matches), &flags)?;
+    let new = engine.new_session(profile.name(), given(profile, matches, engine.settings()), &flags)?;
     let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
     let servers = ServerArgs::from_arg_matches(matches).unwrap_or_default();
     let created = servers.engine(call.engine(engine)).create_session(new)?;
-    session_output::performed(&created.performed);
     if !output.is_json()
         && let Some(ability) = engine.ability_in_force(Some(created.id.as_str()))?
     {
@@ -257,7 +257,7 @@ fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {
 }
 
 /// What the flags give, by parameter.
-fn given(profile: &Profile, matches: &ArgMatches) -> Map<String, Value> {
+fn given(profile: &Profile, matches: &ArgMatches, settings: &Settings) -> Map<String, Value> {
     let mut given = Map::new();
     for param in profile.params() {
         let value = match &param.kind {
@@ -272,11 +272,10 @@ fn given(profile: &Profile, matches: &ArgMatches) -> Map<String, Value> {
             ParamKind::List { .. } => matches
                 .get_many::<String>(&param.name)
                 .map(|values| Value::Array(values.map(|value| Value::from(value.as_str())).collect())),
-            ParamKind::String { .. }
-            | ParamKind::Integer { .. }
-            | ParamKind::Choice { .. }
-            | ParamKind::File { .. }
-            | ParamKind::Path => {
+            ParamKind::File { .. } | ParamKind::Path => {
+                matches.get_one::<String>(&param.name).map(|value| Value::from(from_project(value, settings)))
+            }
+            ParamKind::String { .. } | ParamKind::Integer { .. } | ParamKind::Choice { .. } => {
                 matches.get_one::<String>(&param.name).map(|value| Value::from(value.as_str()))
             }
         };

@@ -14,16 +14,18 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::prompt::name_parser;
-use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs};
+use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs, saying};
+use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hints::naming_session;
 use crate::output::{self, Output};
 use crate::session_output;
 
 /// Names a session.
 #[derive(Debug, Args)]
 pub(crate) struct SessionId {
-    /// The session: its id, a unique beginning of it, or `latest`; not needed when only one is open.
+    /// Session id, unique prefix, or `latest`; not needed when only one qualifies.
     #[arg(value_name = "ID")]
     id: Option<String>,
 }
@@ -125,16 +127,14 @@ pub(crate) enum SessionCommand {
     #[command(after_help = "Example: aiwf list --status paused --limit 5")]
     List(ListArgs),
     /// Print an artifact of a session: plan, prompt, response, review, code, or a path.
-    #[command(
-        after_help = "Examples:\n  aiwf show latest plan\n  aiwf show latest iteration-1/code/Customer.java"
-    )]
+    #[command(after_help = "Examples:\n  aiwf show plan\n  aiwf show latest iteration-1/code/Customer.java")]
     Show {
-        /// The session.
+        /// Session id, unique prefix, or `latest`; not needed when there is only one.
         #[arg(value_name = "ID")]
-        id: String,
-        /// What to print.
-        #[arg(value_name = "ARTIFACT", default_value = "prompt")]
-        artifact: String,
+        id: Option<String>,
+        /// Artifact to print; without one the waiting prompt, or a list once the session has ended.
+        #[arg(value_name = "ARTIFACT")]
+        artifact: Option<String>,
     },
     /// Print the next prompt exactly as it will be sent.
     #[command(after_help = "Examples:\n  aiwf preview\n  aiwf preview | wc -c")]
@@ -281,6 +281,56 @@ impl SessionCommand {
         }
     }
 
+    /// The session it is about, as far as it is named.
+    fn given(&self) -> Option<Option<&str>> {
+        match self {
+            Self::List(_) => None,
+            Self::Step(args) | Self::Run { asking: args, .. } | Self::Retry { asking: args, .. } => {
+                Some(args.session.given())
+            }
+            Self::Approve(args) => Some(args.session.given()),
+            Self::Apply(args) => Some(args.session.given()),
+            Self::Restore { id, .. } => Some(Some(id)),
+            Self::Show { id, .. } => Some(id.as_deref()),
+            Self::Reject { session, .. }
+            | Self::Respond { session, .. }
+            | Self::Status { session, .. }
+            | Self::Preview { session, .. }
+            | Self::Events { session, .. }
+            | Self::Diff { session, .. }
+            | Self::Cancel { session, .. }
+            | Self::Verify(session) => Some(session.given()),
+        }
+    }
+
+    /// The session it is about; nothing when none is named and none qualifies.
+    fn which(&self, engine: &Engine) -> Option<Which<'_>> {
+        let given = self.given()?;
+        if given.is_some() {
+            return Some(given.into());
+        }
+        let report = engine.session_report(given).ok()?;
+        let qualifies = match self {
+            Self::Apply(_) => report.status == "complete",
+            Self::Show { .. }
+            | Self::Status { .. }
+            | Self::Events { .. }
+            | Self::Diff { .. }
+            | Self::Verify(_) => true,
+            Self::Step(_)
+            | Self::Run { .. }
+            | Self::Approve(_)
+            | Self::Reject { .. }
+            | Self::Retry { .. }
+            | Self::Respond { .. }
+            | Self::Cancel { .. }
+            | Self::Restore { .. }
+            | Self::Preview { .. }
+            | Self::List(_) => report.stage.is_some(),
+        };
+        qualifies.then_some(given.into())
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Step(_) => "step",
@@ -304,6 +354,33 @@ impl SessionCommand {
 }
 
 pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    run_command(command, engine, output).map_err(|failure| match command.which(engine) {
+        Some(which) => about_session(failure, which, engine),
+        None => failure,
+    })
+}
+
+/// Names the session of a failed command: as a field for programs, and in the commands of the hint.
+fn about_session(failure: Failure, which: Which<'_>, engine: &Engine) -> Failure {
+    let mut failure = with_place(failure, which, engine);
+    if let Some(Value::String(id)) = failure.fields.get("session_id") {
+        failure.hint = failure.hint.map(|hint| naming_session(&hint, id));
+    }
+    failure
+}
+
+/// Adds the session and the phase that a failed command was about, unless the failure names them.
+pub(super) fn with_place(mut failure: Failure, which: Which<'_>, engine: &Engine) -> Failure {
+    if !failure.fields.contains_key("session_id")
+        && let Ok(report) = engine.session_report(which)
+    {
+        failure.fields.insert("session_id", Value::from(report.session_id));
+        failure.fields.insert("phase", Value::from(report.phase));
+    }
+    failure
+}
+
+fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     match command {
         SessionCommand::Step(AskingArgs { session, call, servers }) => {
             let decided = servers.engine(call.engine(engine)).step_session(session.given())?;
@@ -349,7 +426,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
                 read_text(&engine.settings().current_dir.join(file))?
             };
             session_output::decided(
-                &trust.engine(servers.engine(engine.clone())).respond(
+                &trust.engine(servers.engine(saying(engine))).respond(
                     session.given(),
                     &reply,
                     record.as_deref(),
@@ -373,7 +450,10 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
             session_output::report(&engine.session_report(session.given())?, output, Exit::Done)
         }
         SessionCommand::List(args) => list(args, engine, output),
-        SessionCommand::Show { id, artifact } => show(Some(id).into(), artifact, engine, output),
+        SessionCommand::Show { id, artifact } => {
+            let (id, artifact) = shown(id.as_deref(), artifact.as_deref(), engine);
+            show(id.into(), artifact, engine, output)
+        }
         SessionCommand::Preview { session, servers } => {
             preview(session.given().into(), &servers.engine(engine.clone()), output)
         }
@@ -450,17 +530,62 @@ pub(super) fn without_nulls(value: Value) -> Value {
     }
 }
 
+/// What the words after `show` mean: one word that names no session is an artifact of the only session.
+fn shown<'a>(
+    id: Option<&'a str>,
+    artifact: Option<&'a str>,
+    engine: &Engine,
+) -> (Option<&'a str>, Option<&'a str>) {
+    let is_artifact = |word: &str| {
+        matches!(engine.session_report(Some(word)), Err(SessionError::NoSession { .. }))
+            && !matches!(engine.session_file(None::<&str>, word), Err(SessionError::NoArtifact { .. }))
+    };
+    match (id, artifact) {
+        (Some(word), None) if word != "latest" && is_artifact(word) => (None, Some(word)),
+        given => given,
+    }
+}
+
 pub(super) fn show(
     which: Which<'_>,
-    artifact: &str,
+    artifact: Option<&str>,
     engine: &Engine,
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
+    let artifact = match artifact {
+        Some(artifact) => artifact,
+        None if engine.session_report(which)?.stage.is_some() => "prompt",
+        None => return list_artifacts(which, engine, output),
+    };
     let (path, text) = engine.session_file(which, artifact)?;
     if output.is_json() {
         return output.json(json!({ "path": path, "content": text }), Exit::Done);
     }
     output::print(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Done)
+}
+
+/// Lists what can be shown of a session that has ended.
+fn list_artifacts(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let report = engine.session_report(which)?;
+    let artifacts = engine.session_artifacts(which)?;
+    if output.is_json() {
+        let artifacts: Vec<Value> = artifacts
+            .iter()
+            .map(|artifact| json!({ "path": artifact.path, "bytes": artifact.n_bytes }))
+            .collect();
+        return output.json(
+            json!({ "session_id": report.session_id, "status": report.status, "artifacts": artifacts }),
+            Exit::Done,
+        );
+    }
+    output::print(|out| {
+        writeln!(out, "session {} is {}; it has", report.session_id, report.status)?;
+        artifacts.iter().try_for_each(|artifact| {
+            writeln!(out, "{:>9}  {}", artifact.n_bytes, escaped_line(&artifact.path))
+        })
+    })?;
+    output::note(&format!("`aiwf show {} PATH` prints one\n", report.session_id));
     Ok(Exit::Done)
 }
 
@@ -593,17 +718,15 @@ pub(super) fn verify(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> 
                 without_nulls(json!({ "path": file.path, "approved": file.approved, "found": file.found }))
             })
             .collect();
-        return output.json(
-            json!({
-                "session_id": verified.session_id,
-                "events": verified.n_events,
-                "files": verified.n_files,
-                "differences": differences,
-                "problems": verified.problems,
-                "torn_bytes": verified.torn_bytes,
-            }),
-            exit,
-        );
+        let verified = json!({
+            "session_id": verified.session_id,
+            "events": verified.n_events,
+            "files": verified.n_files,
+            "differences": differences,
+            "problems": verified.problems,
+            "torn_bytes": verified.torn_bytes,
+        });
+        return output.json(without_nulls(verified), exit);
     }
     output::print(|out| {
         for problem in &verified.problems {

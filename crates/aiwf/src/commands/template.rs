@@ -13,7 +13,7 @@ use crate::output::{self, Output};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TemplateCommand {
-    /// List every template: the project's, the user's, the built-in ones.
+    /// List every template; `*` marks the ones that `template show` prints.
     #[command(after_help = "Example: aiwf template list")]
     List,
     /// Print the template an agent gets in a phase.
@@ -57,7 +57,8 @@ fn list(engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
                     "file": listing.file,
                     "layer": listing.layer.as_str(),
                     "path": listing.path,
-                    "hidden": listing.is_hidden,
+                    "hidden": listing.hidden_by.is_some(),
+                    "used": listing.hidden_by.is_none(),
                 })
             })
             .collect();
@@ -66,9 +67,11 @@ fn list(engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let width = listings.iter().map(|listing| listing.file.chars().count()).max().unwrap_or(0);
     output::print(|out| {
         for listing in &listings {
-            let hidden = if listing.is_hidden { "  (hidden by the one above)" } else { "" };
+            let hidden = listing.hidden_by.as_deref();
+            let hidden = hidden.map(|by| format!("  (hidden by {})", escaped_line(by))).unwrap_or_default();
+            let mark = if listing.hidden_by.is_none() { '*' } else { ' ' };
             let (file, path) = (escaped_line(&listing.file), escaped_line(&listing.path));
-            writeln!(out, "{file:width$}  {:8}  {path}{hidden}", listing.layer.as_str())?;
+            writeln!(out, "{mark} {file:width$}  {:8}  {path}{hidden}", listing.layer.as_str())?;
         }
         Ok(())
     })?;

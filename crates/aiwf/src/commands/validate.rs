@@ -15,14 +15,18 @@ pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Ex
     if wants("config") {
         results.extend(engine.validate_config());
     }
-    if wants("providers") {
+    // Without a configuration that can be read there is nothing to say about its providers; why was said above.
+    let is_config_broken = results.iter().any(|result| !result.passed);
+    if wants("providers") && !is_config_broken {
         results.extend(engine.validate_providers());
     }
     if wants("profiles") {
         results.extend(engine.validate_profiles());
     }
     if wants("standards") {
-        results.extend(engine.validate_standards());
+        // The project's own standards are named by the configuration, too.
+        let is_told = |result: &Validation| is_config_broken && result.name == "of the project";
+        results.extend(engine.validate_standards().into_iter().filter(|result| !is_told(result)));
     }
     let n_passed = results.iter().filter(|result| result.passed).count();
     let exit = if n_passed == results.len() { Exit::Done } else { Exit::Refused };

@@ -28,6 +28,9 @@ pub(crate) struct AskArgs {
     /// Who answers; else whoever did before, or `[workflow] provider`.
     #[arg(long, value_name = "NAME")]
     pub(crate) provider: Option<String>,
+    /// Model for this command [default: the provider's `model`, else a default of its API].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) call: CallArgs,
     #[command(flatten)]
@@ -37,12 +40,12 @@ pub(crate) struct AskArgs {
 impl AskArgs {
     /// The engine for a command that asks once and ends.
     pub(crate) fn engine(&self, engine: &Engine, output: &Output<'_>) -> Engine {
-        self.servers.engine(self.call.engine_of_run(engine, output))
+        self.servers.engine(self.call.engine_of_run(engine, output)).with_model(self.model.clone())
     }
 
     /// The engine for somebody who types.
     pub(crate) fn desk(&self, engine: &Engine) -> Desk {
-        Desk::new(&self.call, self.servers, engine)
+        Desk::new(&self.call, self.servers, &engine.clone().with_model(self.model.clone()))
     }
 
     pub(crate) fn provider(&self) -> Option<&str> {
@@ -290,14 +293,15 @@ fn say(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Fai
         let run = desk.engine.open_run(which, provider)?;
         return desk.talk(run, Opening::Listen, provider);
     }
-    let text = text_or_stdin(args.text.as_deref(), "aiwf workflow say RUN TEXT")?;
+    let text =
+        text_or_stdin(args.text.as_deref(), "aiwf workflow say RUN TEXT")?.ok_or(RunError::NothingSaid)?;
     let engine = args.ask.engine(engine, output);
     let mut run = engine.open_run(which, provider)?;
     turn(&mut run, output, |run| run.say(&text))
 }
 
-/// What is to be said once: the text, or the standard input where nobody types.
-pub(crate) fn text_or_stdin(text: Option<&str>, usage: &'static str) -> Result<String, Failure> {
+/// What is to be said once: the text, or stdin where nobody types; nothing when that is blank.
+pub(crate) fn text_or_stdin(text: Option<&str>, usage: &'static str) -> Result<Option<String>, Failure> {
     use std::io::IsTerminal as _;
     let text = match text {
         None if std::io::stdin().is_terminal() => {
@@ -306,10 +310,7 @@ pub(crate) fn text_or_stdin(text: Option<&str>, usage: &'static str) -> Result<S
         None => read_stdin()?,
         text => given(text)?.unwrap_or_default(),
     };
-    if text.trim().is_empty() {
-        return Err(RunError::NothingSaid.into());
-    }
-    Ok(text)
+    Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
 fn fork(

@@ -481,8 +481,9 @@ fn a_cancelled_change_stays_cancelled() {
     let change = Change::new("");
     change.done("cancel login");
     assert!(change.refused("plan login").contains("the change is cancelled"));
-    assert!(change.refused("run login --yes").contains("cannot open the gates now"));
-    assert_eq!(at(&change.done("run login")), ("cancelled", "cancelled", 1));
+    for line in ["run login --yes", "run login"] {
+        assert!(change.refused(line).contains("change `login` was cancelled"), "{line}");
+    }
 }
 
 #[test]
@@ -584,6 +585,6 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: change `login` has no `plan` yet
 
-    hint: name one of plan, challenge, implementation, archive, prompt, response and review; `aiwf change status login` shows how far the change is
+    hint: `aiwf change status login` shows how far the change is
     ");
 }

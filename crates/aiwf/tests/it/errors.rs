@@ -325,12 +325,6 @@ fn json_names_the_command_as_far_as_it_is_known() {
 }
 
 #[test]
-fn help_stays_text_with_json() {
-    let project = project();
-    assert_eq!(project.run("--json --help"), project.run("--help"));
-}
-
-#[test]
 fn a_project_that_does_not_exist_is_refused() {
     let project = project().file("notes.md", "");
     assert_snapshot!(project.run("--project-dir nowhere prompt recipes"), @"

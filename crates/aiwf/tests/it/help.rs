@@ -329,7 +329,7 @@ fn template() {
     Usage: aiwf template [OPTIONS] <COMMAND>
 
     Commands:
-      list   List every template: the project's, the user's, the built-in ones
+      list   List every template; `*` marks the ones that `template show` prints
       show   Print the template an agent gets in a phase
       check  Check every template: its syntax, its variables, its markers
 
@@ -349,7 +349,7 @@ fn template() {
 fn template_list() {
     assert_snapshot!(project().run("template list --help"), @"
     --- stdout
-    List every template: the project's, the user's, the built-in ones
+    List every template; `*` marks the ones that `template show` prints
 
     Usage: aiwf template list [OPTIONS]
 
@@ -587,7 +587,7 @@ fn change_implement() {
     Options:
           --agent <AGENT>        Who does the work: claude, codex, gemini, or any provider
           --instructions <TEXT>  Add this to what the change is about
-          --file <GLOB>          Show these files to this phase too, relative to the project
+          --file <GLOB>          Show these files to this phase too, relative to the current directory
                                  (repeatable)
           --yes                  Skip the gates of this phase
           --write                Let the agent edit the project itself; what it changes is on record

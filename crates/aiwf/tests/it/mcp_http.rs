@@ -250,7 +250,7 @@ fn only_loopback_is_listened_on() {
     $ aiwf mcp --http 0 --token-file absent
     --- stderr
     error: could not read `absent`
-      caused by: no such file or directory
+      caused by: no such file in `[project]`
 
     hint: check the spelling of `absent`
     --- exit code 1

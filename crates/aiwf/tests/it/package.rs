@@ -128,3 +128,38 @@ fn a_package_shows_its_nodes_ways_and_agents() {
       editor     📝 Ed, Editor
     ");
 }
+
+#[test]
+fn the_problems_of_all_files_are_told_in_one_go() {
+    let project = project();
+    drop(project.run("package new flow").success());
+    let project = project
+        .file("flow/bmad.json", r#"{ "schemaVersion": "1.1" }"#)
+        .file("flow/agents.json", "{")
+        .file("flow/workflow.graph.json", r#"{ "nodes": 7 }"#)
+        .file("flow/workflow.md", "no front matter\n")
+        .file("flow/steps/extra.md", "---\nschemaVersion: [\n---\n");
+    let checked = json(&project.run("package check flow --json"));
+    assert_eq!(checked["exit_code"], 1);
+    let findings = checked["findings"].as_array().unwrap();
+    for file in ["bmad.json", "agents.json", "workflow.graph.json", "workflow.md", "steps/extra.md"] {
+        assert!(findings.iter().any(|finding| finding["file"] == file), "{file}: {checked:#}");
+    }
+}
+
+#[test]
+fn a_picture_carries_the_id_and_the_whole_title_of_every_node() {
+    let project = project();
+    drop(project.run("package new flow").success());
+    let graph = String::from_utf8(project.read("flow/workflow.graph.json")).unwrap();
+    let mut graph: serde_json::Value = serde_json::from_str(&graph).unwrap();
+    let title = "A title that is longer than any box of the picture can show";
+    graph["nodes"][0]["title"] = title.into();
+    let project = project.file("flow/workflow.graph.json", graph.to_string());
+    let svg = project.run("package graph flow --format svg").success().stdout_text();
+    for node in graph["nodes"].as_array().unwrap() {
+        let id = node["id"].as_str().unwrap();
+        assert!(svg.contains(&format!("<g id=\"node-{id}\"><title>{id}")), "{svg}");
+    }
+    assert!(svg.contains(&format!(": {title}</title>")), "{svg}");
+}

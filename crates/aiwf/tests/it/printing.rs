@@ -35,7 +35,7 @@ fn a_full_device_is_an_error_said_on_the_standard_error() {
                 "error: could not write to the standard output",
                 "  caused by: no space left on device",
                 "",
-                "hint: send the output to a place with room that you may write to",
+                "hint: write the output to a place with room; what the command did is kept",
             ],
             "{line}"
         );
@@ -90,6 +90,7 @@ fn a_program_without_a_home_works() {
     --- stderr
     error: no template for agent `BASE` in phase `nowhere` (TemplateNotFound)
       tried: .aiwf/templates/system/BASE-nowhere.md
+      tried: templates/system/BASE-nowhere.md
       tried: built-in:BASE-nowhere.md
 
     hint: write `.aiwf/templates/system/BASE-nowhere.md`

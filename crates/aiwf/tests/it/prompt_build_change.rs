@@ -255,7 +255,7 @@ fn a_missing_artifact_is_named_as_it_was_given() {
     assert_snapshot!(project().run("prompt build change --instructions x --artifact plan=docs/plan.md"), @"
     --- stderr
     error: could not read `docs/plan.md`
-      caused by: no such file or directory
+      caused by: no such file in `[project]/docs`
 
     hint: check the spelling of `docs/plan.md`
     --- exit code 1
@@ -279,7 +279,7 @@ fn missing_instructions_are_named_as_they_were_given() {
     assert_snapshot!(project().run("prompt build change --instructions @task.md"), @"
     --- stderr
     error: could not read `task.md`
-      caused by: no such file or directory
+      caused by: no such file in `[project]`
 
     hint: check the spelling of `task.md`
     --- exit code 1

@@ -396,7 +396,7 @@ fn a_missing_document_is_named_as_it_was_given() {
     assert_snapshot!(project.run("prompt build reply --input requests/1.json"), @"
     --- stderr
     error: could not read `requests/1.json`
-      caused by: no such file or directory
+      caused by: no such file in `[project]/requests`
 
     hint: check the spelling of `requests/1.json`
     --- exit code 1
@@ -496,7 +496,7 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "prompt build",
       "exit_code": 1,
-      "error": "no template for agent `BASE` in phase `plna` (TemplateNotFound)\n  tried: .aiwf/templates/system/BASE-plna.md\n  tried: ~/.aiwf/templates/system/BASE-plna.md\n  tried: built-in:BASE-plna.md",
+      "error": "no template for agent `BASE` in phase `plna` (TemplateNotFound)\n  tried: .aiwf/templates/system/BASE-plna.md\n  tried: templates/system/BASE-plna.md\n  tried: ~/.aiwf/templates/system/BASE-plna.md\n  tried: built-in:BASE-plna.md",
       "hint": "did you mean phase `plan`? for a new phase, write `.aiwf/templates/system/BASE-plna.md`"
     }
     "#);

@@ -428,7 +428,7 @@ fn a_missing_profile_prompt_is_named_as_it_was_given() {
     assert_snapshot!(session.run(&format!("{line} nowhere.md")), @"
     --- stderr
     error: could not read `nowhere.md`
-      caused by: no such file or directory
+      caused by: no such file in `[project]`
 
     hint: check the spelling of `nowhere.md`
     --- exit code 1

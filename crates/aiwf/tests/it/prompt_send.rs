@@ -117,12 +117,12 @@ fn who_is_asked_must_be_said_and_known_and_able() {
     hint: `aiwf prompt build` prints the prompt; name another provider to have it sent
     --- exit code 1
     ");
-    insta::assert_snapshot!(scene.exits(&format!("{change} --provider openai"), 1).to_string(), @"
+    insta::assert_snapshot!(scene.exits(&format!("{change} --provider openai"), 4).to_string(), @"
     --- stderr
-    error: provider `openai` cannot be asked: `model` is not set
+    error: there is no key for provider `openai`: the variable `OPENAI_API_KEY` is not set
 
-    hint: set `model`, the model that answers, in `[providers.openai]`
-    --- exit code 1
+    hint: set `OPENAI_API_KEY`, or name another variable as `api_key_env` in `[providers.openai]`
+    --- exit code 4
     ");
     insta::assert_snapshot!(scene.exits(&format!("{change} --provider command"), 1).to_string(), @"
     --- stderr

@@ -144,6 +144,7 @@ fn a_limit_in_money_needs_a_price() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 1)), @r#"
     --- stderr
     error: `max_cost` is set, but model `scripted-model` of provider `model` has no known price
+      session `[id]`, phase `planning`
 
     hint: set `input` and `output` in `[prices."scripted-model"]`, in dollars per million tokens
     --- exit code 1

@@ -76,6 +76,7 @@ fn json_without_the_reply_is_a_failure_and_what_came_is_kept() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: the reply of `agent` cannot be read: there is nothing at `/result/text`
+      session `[id]`, phase `planning`
 
     hint: check that `type`, `base_url` and `reply` of the provider fit together
     --- exit code 4
@@ -176,8 +177,9 @@ fn a_program_that_fails_leaves_what_it_said_and_can_be_asked_again() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: `agent` failed: it ended with exit code 7: no credit left
+      session `[id]`, phase `planning`
 
-    hint: run `sh` yourself to see what is wrong, then `aiwf retry`
+    hint: run `sh` yourself to see what is wrong, then `aiwf retry [id]`
     --- exit code 4
     ");
     insta::assert_snapshot!(scene.shown(&scene.exits("status", 0)), @"
@@ -234,8 +236,9 @@ fn a_program_that_hangs_is_ended_with_all_it_started() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: no whole reply from `agent` within 5 s
+      session `[id]`, phase `planning`
 
-    hint: `aiwf retry` asks again; `timeout` of the provider sets how long to wait
+    hint: `aiwf retry [id]` asks again; `timeout` of the provider sets how long to wait
     --- exit code 4
     ");
     assert_gone(&scene);
@@ -256,8 +259,9 @@ fn ctrl_c_ends_the_program_and_leaves_the_session_where_it_was() {
     insta::assert_snapshot!(scene.shown(&outcome), @"
     --- stderr
     error: the call to `agent` was interrupted
+      session `[id]`, phase `planning`
 
-    hint: `aiwf retry` asks again
+    hint: `aiwf retry [id]` asks again
     --- exit code 130
     ");
     assert_gone(&scene);
@@ -276,6 +280,7 @@ fn a_flood_is_stopped() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: the reply of `agent` is larger than 100000 bytes
+      session `[id]`, phase `planning`
 
     hint: raise `max_reply_bytes` of the provider
     --- exit code 4
@@ -291,8 +296,9 @@ fn an_empty_reply_is_a_failure() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: `agent` gave an empty reply
+      session `[id]`, phase `planning`
 
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: `aiwf retry [id]` asks again; what arrived is kept
     --- exit code 4
     ");
 }
@@ -306,6 +312,7 @@ fn a_program_that_is_not_there_is_named() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: `no-such-agent` cannot be started: there is no such program
+      session `[id]`, phase `planning`
 
     hint: install it, or change `argv` in `[providers.agent]`
     --- exit code 4

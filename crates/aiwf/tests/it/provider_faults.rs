@@ -45,6 +45,7 @@ fn a_key_that_is_turned_down_is_not_tried_again_and_not_shown() {
     insta::assert_snapshot!(scene.shown(&failure), @"
     --- stderr
     error: `model` answered 401: no: [key]
+      session `[id]`, phase `planning`
 
     hint: check the key: `aiwf validate providers` says where it is looked for
     --- exit code 4
@@ -62,6 +63,7 @@ fn a_request_that_makes_no_sense_is_not_tried_again() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: `model` answered 400: scripted status 400
+      session `[id]`, phase `planning`
 
     hint: mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size
     --- exit code 4
@@ -91,8 +93,9 @@ fn a_server_that_asks_to_wait_too_long_is_left_alone() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: `model` answered 429: scripted status 429; it asks to wait 3600 s
+      session `[id]`, phase `planning`
 
-    hint: wait, then `aiwf retry`
+    hint: wait, then `aiwf retry [id]`
     --- exit code 4
     ");
     assert_eq!(server.asks().len(), 1);
@@ -116,8 +119,9 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: the reply of `model` was cut off: unexpected EOF during chunk size line
+      session `[id]`, phase `planning`
 
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: `aiwf retry [id]` asks again; what arrived is kept
     --- exit code 4
     ");
     assert_eq!(server.asks().len(), 1);
@@ -148,8 +152,9 @@ fn a_server_that_says_nothing_is_given_up() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: not a byte of a reply from `model` within 1 s
+      session `[id]`, phase `planning`
 
-    hint: `aiwf retry` asks again; `first_byte_timeout` of the provider sets how long to wait
+    hint: `aiwf retry [id]` asks again; `first_byte_timeout` of the provider sets how long to wait
     --- exit code 4
     ");
     retry_mends(&scene);
@@ -161,8 +166,9 @@ fn a_reply_that_never_ends_is_given_up_and_what_came_is_kept() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: no whole reply from `model` within 5 s
+      session `[id]`, phase `planning`
 
-    hint: `aiwf retry` asks again; `timeout` of the provider sets how long to wait
+    hint: `aiwf retry [id]` asks again; `timeout` of the provider sets how long to wait
     --- exit code 4
     ");
     assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), "# Plan");
@@ -175,6 +181,7 @@ fn a_reply_that_is_too_large_is_given_up() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: the reply of `model` is larger than 400 bytes
+      session `[id]`, phase `planning`
 
     hint: raise `max_reply_bytes` of the provider
     --- exit code 4
@@ -199,8 +206,9 @@ fn ctrl_c_ends_a_call_and_keeps_what_came() {
     insta::assert_snapshot!(scene.shown(&running.wait()), @"
     --- stderr
     error: the call to `model` was interrupted
+      session `[id]`, phase `planning`
 
-    hint: `aiwf retry` asks again
+    hint: `aiwf retry [id]` asks again
     --- exit code 130
     ");
     assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), "# Plan");

@@ -177,7 +177,11 @@ fn a_judge_that_fails_leaves_it_to_a_person() {
     let outcome = scene.run(crate::session::INIT);
     insta::assert_snapshot!(scene.shown(&outcome), @"
     --- stderr
+    planning: wrote the prompt iteration-1/planning-prompt.md
+    planning: the prompt gate is open
+    took the reply iteration-1/planning-response.md
     error: `judge` answered 401: scripted status 401
+      session `[id]`, phase `planning`
 
     hint: check the key: `aiwf validate providers` says where it is looked for
     --- exit code 4
@@ -322,12 +326,14 @@ fn a_person_may_decide_instead_of_a_judge_that_is_too_dear() {
 
 #[test]
 fn a_judge_that_cannot_be_asked_is_found_before_the_session_begins() {
-    let scene = Scene::new("[gates]\n\"planning.response\" = \"ai:openai\"\n");
+    let scene = Scene::new(
+        "[gates]\n\"planning.response\" = \"ai:mine\"\n[providers.mine]\ntype = \"openai\"\nbase_url = \"http://127.0.0.1:9\"\n",
+    );
     insta::assert_snapshot!(scene.exits(crate::session::INIT, 1).to_string(), @"
     --- stderr
-    error: provider `openai` cannot be asked: `model` is not set
+    error: provider `mine` cannot be asked: `model` is not set
 
-    hint: set `model`, the model that answers, in `[providers.openai]`
+    hint: set `model`, the model that answers, in `[providers.mine]`
     --- exit code 1
     ");
     let scene = Scene::new("");

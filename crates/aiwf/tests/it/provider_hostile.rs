@@ -33,6 +33,7 @@ fn nothing_is_written_through_a_link_that_an_agent_made() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 1)), @"
     --- stderr
     error: `.aiwf/sessions/[id]/iteration-1/planning-response.md` is not used: it is a link, or behind one
+      session `[id]`, phase `planning`
 
     hint: aiwf did not make `.aiwf/sessions/[id]/iteration-1/planning-response.md` what it is: remove it, then run this again
     --- exit code 1

@@ -185,6 +185,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
     --- stderr
     error: no recording answers this request
       nearest: `planning-1`; the first section that differs is `profile-prompt`
+      session `[id]`, phase `planning`
 
     hint: bring the inputs back to what was recorded, or use a provider that can answer
     --- exit code 4
@@ -216,6 +217,7 @@ fn recordings_that_are_not_there_are_said_so() {
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
     error: recordings in `[project]/tape` cannot be read: there is no such directory
+      session `[id]`, phase `planning`
 
     hint: check the `dir` of the provider in `.aiwf/config.toml`
     --- exit code 4

@@ -11,15 +11,15 @@ fn the_list_has_a_line_for_each() {
     let server = ModelServer::script([]);
     let scene = Scene::of_api("openai", &server, "");
     insta::assert_snapshot!(scene.exits("providers", 0).stdout_text(), @"
-    anthropic    anthropic    none         Anthropic's API (not set up)
+    anthropic    anthropic    none         Anthropic's API, model claude-sonnet-4-5
     claude-code  claude-code  local-write  Claude Code
     codex        codex        local-write  Codex CLI
     command      command      local-write  any program that reads a prompt (not set up)
-    gemini       gemini       none         Gemini's API (not set up)
+    gemini       gemini       none         Gemini's API, model gemini-2.5-pro
     gemini-cli   gemini-cli   local-write  Gemini CLI
     manual       manual       local-write  a person who pastes the prompt into any chat
     model        openai       none         OpenAI's API, or one like it, model scripted-model
-    openai       openai       none         OpenAI's API, or one like it (not set up)
+    openai       openai       none         OpenAI's API, or one like it, model gpt-5
     replay       replay       none         recorded answers, offline (not set up)
     ");
 }
@@ -80,7 +80,7 @@ fn one_provider_is_shown_with_all_it_can() {
     insta::assert_snapshot!(scene.exits("providers gemini", 0).stdout_text(), @"
     gemini
       type           gemini (Gemini's API)
-      model          not set
+      model          gemini-2.5-pro
       key            `GEMINI_API_KEY`, which is not set
       files          none
       confinement    touches no files
@@ -91,7 +91,7 @@ fn one_provider_is_shown_with_all_it_can() {
       streaming      yes
       tools          yes
       templates      GEMINI, else BASE
-      set up         no: provider `gemini` cannot be asked: `model` is not set; set `model`, the model that answers, in `[providers.gemini]`
+      set up         yes
     ");
     insta::assert_snapshot!(scene.exits("providers manual", 0).stdout_text(), @"
     manual

@@ -494,7 +494,8 @@ fn where_nobody_was_asked_nothing_is_unknown() {
 #[test]
 fn the_project_can_be_named_after_the_profile() {
     let project = project().file("shop/schema.sql", SCHEMA);
-    let outcome = project.run(&format!("{INIT} --project-dir shop"));
+    let init = INIT.replace("schema.sql", "shop/schema.sql");
+    let outcome = project.run(&format!("{init} --project-dir shop"));
     assert_eq!(outcome.exit_code(), 0, "{outcome}");
     assert!(!project.names_in("shop/.aiwf/sessions").is_empty());
     let refusal = project.run("jpa-mt info --project-dir=nowhere").stderr_text();

@@ -115,10 +115,10 @@ fn a_provider_of_the_configuration_can_stand_at_a_gate() {
 #[test]
 fn only_what_lies_in_the_session_is_shown() {
     let session = Session::new("");
-    insta::assert_snapshot!(session.refused("show latest /etc/passwd"), @"
+    insta::assert_snapshot!(session.refused("show latest /etc/passwd").replace(&session.id, "[id]"), @"
     error: an artifact must be a path inside the session, not `/etc/passwd`
 
-    hint: name plan, standards, prompt, response, review or code, or a file that `aiwf status` names
+    hint: name plan, standards, prompt, response, review or code, or a file that `aiwf status [id]` names
     ");
     for path in ["../../../schema.sql", "iteration-1/../../../../schema.sql", "/no/such/file", ".."] {
         let refusal = session.refused(&format!("show latest {path}"));

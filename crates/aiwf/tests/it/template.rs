@@ -8,27 +8,27 @@ use crate::{json, pretty, project};
 fn the_built_in_templates_are_listed() {
     assert_snapshot!(project().run("template list"), @"
     --- stdout
-    BASE-archive.md      built-in  built-in:BASE-archive.md
-    BASE-challenge.md    built-in  built-in:BASE-challenge.md
-    BASE-gate.md         built-in  built-in:BASE-gate.md
-    BASE-implement.md    built-in  built-in:BASE-implement.md
-    BASE-plan.md         built-in  built-in:BASE-plan.md
-    BASE-review.md       built-in  built-in:BASE-review.md
-    CLAUDE-archive.md    built-in  built-in:CLAUDE-archive.md
-    CLAUDE-challenge.md  built-in  built-in:CLAUDE-challenge.md
-    CLAUDE-implement.md  built-in  built-in:CLAUDE-implement.md
-    CLAUDE-plan.md       built-in  built-in:CLAUDE-plan.md
-    CLAUDE-review.md     built-in  built-in:CLAUDE-review.md
-    CODEX-archive.md     built-in  built-in:CODEX-archive.md
-    CODEX-challenge.md   built-in  built-in:CODEX-challenge.md
-    CODEX-implement.md   built-in  built-in:CODEX-implement.md
-    CODEX-plan.md        built-in  built-in:CODEX-plan.md
-    CODEX-review.md      built-in  built-in:CODEX-review.md
-    GEMINI-archive.md    built-in  built-in:GEMINI-archive.md
-    GEMINI-challenge.md  built-in  built-in:GEMINI-challenge.md
-    GEMINI-implement.md  built-in  built-in:GEMINI-implement.md
-    GEMINI-plan.md       built-in  built-in:GEMINI-plan.md
-    GEMINI-review.md     built-in  built-in:GEMINI-review.md
+    * BASE-archive.md      built-in  built-in:BASE-archive.md
+    * BASE-challenge.md    built-in  built-in:BASE-challenge.md
+    * BASE-gate.md         built-in  built-in:BASE-gate.md
+    * BASE-implement.md    built-in  built-in:BASE-implement.md
+    * BASE-plan.md         built-in  built-in:BASE-plan.md
+    * BASE-review.md       built-in  built-in:BASE-review.md
+    * CLAUDE-archive.md    built-in  built-in:CLAUDE-archive.md
+    * CLAUDE-challenge.md  built-in  built-in:CLAUDE-challenge.md
+    * CLAUDE-implement.md  built-in  built-in:CLAUDE-implement.md
+    * CLAUDE-plan.md       built-in  built-in:CLAUDE-plan.md
+    * CLAUDE-review.md     built-in  built-in:CLAUDE-review.md
+    * CODEX-archive.md     built-in  built-in:CODEX-archive.md
+    * CODEX-challenge.md   built-in  built-in:CODEX-challenge.md
+    * CODEX-implement.md   built-in  built-in:CODEX-implement.md
+    * CODEX-plan.md        built-in  built-in:CODEX-plan.md
+    * CODEX-review.md      built-in  built-in:CODEX-review.md
+    * GEMINI-archive.md    built-in  built-in:GEMINI-archive.md
+    * GEMINI-challenge.md  built-in  built-in:GEMINI-challenge.md
+    * GEMINI-implement.md  built-in  built-in:GEMINI-implement.md
+    * GEMINI-plan.md       built-in  built-in:GEMINI-plan.md
+    * GEMINI-review.md     built-in  built-in:GEMINI-review.md
     --- exit code 0
     ");
 }
@@ -44,19 +44,17 @@ fn a_layer_hides_the_templates_below_it() {
     let about: Vec<&str> =
         text.lines().filter(|line| line.starts_with("BASE-plan") || line.contains("user")).collect();
     assert_snapshot!(about.join("\n"), @"
-    BASE-plan.md         project   .aiwf/templates/system/BASE-plan.md
-    BASE-plan.md         user      ~/.aiwf/templates/system/BASE-plan.md  (hidden by the one above)
-    BASE-plan.md         built-in  built-in:BASE-plan.md  (hidden by the one above)
-    MINE-plan.md         user      ~/.aiwf/templates/system/MINE-plan.md
+    BASE-plan.md         user      ~/.aiwf/templates/system/BASE-plan.md  (hidden by .aiwf/templates/system/BASE-plan.md)
+    MINE-plan.md         user      ~/.aiwf/templates/system/MINE-plan.md  (hidden by .aiwf/templates/system/BASE-plan.md)
     ");
     let json = json(&project.run("template list --json").success());
     let listed = json["templates"].as_array().unwrap().iter();
     let of_plan: Vec<String> =
         listed.filter(|template| template["file"] == "BASE-plan.md").map(ToString::to_string).collect();
     assert_snapshot!(of_plan.join("\n"), @r#"
-    {"file":"BASE-plan.md","layer":"project","path":".aiwf/templates/system/BASE-plan.md","hidden":false}
-    {"file":"BASE-plan.md","layer":"user","path":"~/.aiwf/templates/system/BASE-plan.md","hidden":true}
-    {"file":"BASE-plan.md","layer":"built-in","path":"built-in:BASE-plan.md","hidden":true}
+    {"file":"BASE-plan.md","layer":"project","path":".aiwf/templates/system/BASE-plan.md","hidden":false,"used":true}
+    {"file":"BASE-plan.md","layer":"user","path":"~/.aiwf/templates/system/BASE-plan.md","hidden":true,"used":false}
+    {"file":"BASE-plan.md","layer":"built-in","path":"built-in:BASE-plan.md","hidden":true,"used":false}
     "#);
 }
 
@@ -116,8 +114,8 @@ fn a_home_that_is_no_project_has_the_users_layer_once() {
     let project = project().file("~/.aiwf/templates/system/BASE-mine.md", "mine");
     let run = project.command("template list").in_dir(project.home()).run().success();
     let mine: Vec<String> =
-        run.stdout_text().lines().filter(|line| line.starts_with("BASE-mine")).map(str::to_owned).collect();
-    assert_eq!(mine, ["BASE-mine.md         user      .aiwf/templates/system/BASE-mine.md"]);
+        run.stdout_text().lines().filter(|line| line.starts_with("* BASE-mine")).map(str::to_owned).collect();
+    assert_eq!(mine, ["* BASE-mine.md         user      .aiwf/templates/system/BASE-mine.md"]);
 }
 
 #[test]
@@ -127,6 +125,8 @@ fn a_template_that_is_not_there_names_every_path_tried() {
     error: no template for agent `CLAUDE` in phase `plna` (TemplateNotFound)
       tried: .aiwf/templates/system/CLAUDE-plna.md
       tried: .aiwf/templates/system/BASE-plna.md
+      tried: templates/system/CLAUDE-plna.md
+      tried: templates/system/BASE-plna.md
       tried: ~/.aiwf/templates/system/CLAUDE-plna.md
       tried: ~/.aiwf/templates/system/BASE-plna.md
       tried: built-in:CLAUDE-plna.md
@@ -139,6 +139,7 @@ fn a_template_that_is_not_there_names_every_path_tried() {
     --- stderr
     error: no template for agent `BASE` in phase `invalid-phase` (TemplateNotFound)
       tried: .aiwf/templates/system/BASE-invalid-phase.md
+      tried: templates/system/BASE-invalid-phase.md
       tried: ~/.aiwf/templates/system/BASE-invalid-phase.md
       tried: built-in:BASE-invalid-phase.md
 
@@ -356,4 +357,27 @@ fn every_fault_of_every_template_is_listed() {
       ]
     }
     "#);
+}
+
+#[test]
+fn the_list_marks_what_show_prints() {
+    let project = project()
+        .file("templates/system/BASE-plan.md", "of the root")
+        .file("templates/system/CODEX-plan.md", "codex, of the root")
+        .file(".aiwf/templates/system/GEMINI-plan.md", "gemini")
+        .file("~/.aiwf/templates/system/BASE-review.md", "<review>");
+    let listed = json(&project.run("template list --json"));
+    let mut n_used = 0;
+    for template in listed["templates"].as_array().unwrap() {
+        let (agent, phase) =
+            template["file"].as_str().unwrap().strip_suffix(".md").unwrap().split_once('-').unwrap();
+        let shown = json(&project.run(&format!("template show {agent} {phase} --json")));
+        assert_eq!(template["used"] == true, shown["path"] == template["path"], "{template}: {shown}");
+        n_used += usize::from(template["used"] == true);
+    }
+    assert!(n_used > 5, "{listed:#}");
+    assert_eq!(project.run("template show claude plan").stdout_text(), "of the root");
+    assert_eq!(project.run("template show codex plan").stdout_text(), "codex, of the root");
+    let text = project.run("template list").stdout_text();
+    assert!(text.contains("(hidden by templates/system/BASE-plan.md)"), "{text}");
 }

@@ -61,6 +61,8 @@ fn workflow_run_help() {
           --input <TEXT|->   What you have to say to it, or - for the standard input
           --autopilot        The model goes on by itself, without asking about each step
           --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+          --model <NAME>     Model for this command [default: the provider's `model`, else a default of
+                             its API]
       -h, --help             Print help
 
     Calls:
@@ -98,6 +100,8 @@ fn agent_help() {
     Options:
           --input <TEXT|->   Say this once and end, or - for the standard input
           --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+          --model <NAME>     Model for this command [default: the provider's `model`, else a default of
+                             its API]
       -h, --help             Print help
 
     Calls:
@@ -129,6 +133,8 @@ fn chat_help() {
           --package <PATH>   A package whose files the model may read
           --input <TEXT|->   Say this once and end, or - for the standard input
           --provider <NAME>  Who answers; else whoever did before, or `[workflow] provider`
+          --model <NAME>     Model for this command [default: the provider's `model`, else a default of
+                             its API]
       -h, --help             Print help
 
     Calls:
@@ -310,4 +316,28 @@ fn a_number_that_is_not_on_the_menu_asks_which_one() {
     which one? give its number with `--input`
     --- exit code 3
     ");
+}
+
+#[test]
+fn an_empty_line_shows_the_menu_of_an_agent() {
+    let project = project();
+    let menu = project.run(&format!("agent {BUG_TRIAGE} support --input /menu")).success().stdout_text();
+    for input in ["''", "' '"] {
+        let shown = project.run(&format!("agent {BUG_TRIAGE} support --input {input}")).success();
+        assert_eq!(shown.stdout_text(), menu, "{input}");
+    }
+    let piped = project.run_with_input(&format!("agent {BUG_TRIAGE} support"), "\n").success();
+    assert_eq!(piped.stdout_text(), menu);
+}
+
+#[test]
+fn a_run_whose_package_cannot_be_unpacked_has_not_begun() {
+    let project = project();
+    // A file where packages are unpacked to.
+    project.write(project.cache().join("aiwf/packages").to_str().unwrap(), "in the way");
+    let run = format!("workflow run {BUG_TRIAGE} --provider claude-code --input hello --json");
+    let refused = project.command(&run).run();
+    assert_eq!(refused.exit_code(), 1, "{refused}");
+    let runs = json(&project.run("workflow list --all --json"));
+    assert_eq!(runs["runs"].as_array().map(Vec::len), Some(0), "{runs:#}\n{refused}");
 }

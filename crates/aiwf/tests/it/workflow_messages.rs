@@ -82,7 +82,7 @@ fn a_chat_has_no_persona_even_with_a_package() {
     assert!(asks[1].system_text().contains("maxReadBytes=777"));
     let body = asks[1].body.to_string();
     assert!(!body.contains("Wanda"), "{body}");
-    assert_eq!(block(&asks[1], "USER_INPUT").unwrap(), "USER_INPUT\n\n```\nAnd this?\n```");
+    assert_eq!(block(&asks[1], "USER_INPUT").unwrap(), "USER_INPUT\n\n```\nTask:\nAnd this?\n```");
 }
 
 #[test]

@@ -336,3 +336,25 @@ fn a_path_of_a_package_is_remembered_from_anywhere() {
     assert_eq!(outcome.exit_code(), 3, "{outcome}");
     scene.exits("workflow say latest 'Since Monday'", 3);
 }
+
+#[test]
+fn a_model_can_be_named_for_one_command() {
+    let server = ModelServer::script([Turn::text("Hello."), Turn::text("Hello."), Turn::text("Hello.")]);
+    let scene = scene(&server);
+    scene.done("chat --provider model --model other-model --input 'Hello?'");
+    scene.done("workflow say latest 'And now?'");
+    scene.done(&format!("agent {BUG_TRIAGE} support --provider model --model third --input 'Well?'"));
+    let models: Vec<Value> = server.asks().iter().map(|ask| ask.body["model"].clone()).collect();
+    assert_eq!(models, ["other-model", crate::scene::MODEL, "third"]);
+}
+
+#[test]
+fn every_vendors_api_has_a_default_model() {
+    let project = crate::project();
+    for name in ["anthropic", "openai", "gemini"] {
+        let shown = crate::json(&project.run(&format!("providers {name} --json")));
+        let provider = &shown["providers"][0];
+        assert!(provider["model"].as_str().is_some_and(|model| !model.is_empty()), "{name}: {shown:#}");
+        assert_eq!(provider["can_be_asked"], true, "{name}: {shown:#}");
+    }
+}

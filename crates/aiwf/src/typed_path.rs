@@ -1,0 +1,67 @@
+//! Paths as they are typed on a command line, relative to the current directory, told to an engine that takes them
+//! relative to the project.
+
+use std::path::{Component, Path, PathBuf};
+
+use aiwf_engine::config::Settings;
+
+/// A path or pattern that is relative to the current directory, relative to the project.
+///
+/// One that leads out of the project becomes absolute; one that is absolute stays as it is. Only the words change: a
+/// pattern stays a pattern, and no file is looked at.
+pub(crate) fn from_project(typed: &str, settings: &Settings) -> String {
+    let (mark, typed) = match typed.strip_prefix('!') {
+        Some(rest) => ("!", rest),
+        None => ("", typed),
+    };
+    let (root, current) = (&settings.project_root, &settings.current_dir);
+    if Path::new(typed).is_absolute() || root == current || typed.is_empty() {
+        return format!("{mark}{typed}");
+    }
+    let whole = without_dots(&current.join(typed));
+    let path = whole.strip_prefix(root).unwrap_or(&whole);
+    format!("{mark}{}", path.display())
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_in_a_subdirectory_is_told_from_the_project() {
+        let settings = Settings {
+            project_root: PathBuf::from("/work/shop"),
+            current_dir: PathBuf::from("/work/shop/src/main"),
+            shell_dir: None,
+            embedded_providers: std::collections::BTreeSet::new(),
+            home: None,
+            user: None,
+            cache_dir: None,
+        };
+        let check =
+            |typed: &str, expected: &str| assert_eq!(from_project(typed, &settings), expected, "{typed}");
+        check("a.sql", "src/main/a.sql");
+        check("./a.sql", "src/main/a.sql");
+        check("../../schema.sql", "schema.sql");
+        check("**/*.rs", "src/main/**/*.rs");
+        check("!*.md", "!src/main/*.md");
+        check("/etc/hosts", "/etc/hosts");
+        check("../../../other/a.sql", "/work/other/a.sql");
+        let settings = Settings { current_dir: PathBuf::from("/work/shop"), ..settings };
+        assert_eq!(from_project("./a.sql", &settings), "./a.sql");
+    }
+}

@@ -1,0 +1,208 @@
+//! What a command line means wherever it is typed: relative paths, `--json` with everything, commands as printed.
+
+use aiwf_testkit::TestProject;
+
+use crate::session::{CODE, PLAN, SCHEMA, Session};
+use crate::{json, project};
+
+#[test]
+fn json_with_help_version_and_completions_is_json() {
+    let project = project();
+    let version = json(&project.run("--version --json"));
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
+    for (line, command) in [
+        ("--help --json", ""),
+        ("approve --help --json", "approve"),
+        ("--json prompt build -h", "prompt build"),
+        ("jpa-mt init --help --json", "jpa-mt init"),
+    ] {
+        let outcome = project.run(line);
+        assert_eq!(outcome.exit_code(), 0, "{line}: {outcome}");
+        let help = json(&outcome);
+        assert!(help["help"].as_str().unwrap().contains("Usage: aiwf"), "{line}: {help}");
+        assert_eq!(help["command"], command, "{line}");
+    }
+    let completions = json(&project.run("completions bash --json"));
+    assert_eq!(completions["shell"], "bash");
+    assert!(completions["script"].as_str().unwrap().contains("_aiwf"));
+}
+
+/// Splits a printed command as a shell does: words, some of them in single quotes.
+fn words(line: &str) -> Vec<String> {
+    line.split('\'')
+        .enumerate()
+        .flat_map(|(idx, part)| match idx % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+        .collect()
+}
+
+#[test]
+fn what_the_demo_prints_can_be_typed() {
+    let project = project();
+    let shown = project.run_args(["demo", "--dir", "look around"]).success().stdout_text();
+    assert!(shown.contains("$ cd 'look around'\n"), "{shown}");
+    // The same once more by hand, in the demo's project before its session.
+    let by_hand = crate::project();
+    for path in [
+        "schema.sql",
+        "design/customer.md",
+        ".aiwf/config.toml",
+        ".aiwf/cassette/planning-1.json",
+        ".aiwf/cassette/generating-1.json",
+        ".aiwf/cassette/reviewing-1.json",
+        ".aiwf/cassette/revising-2.json",
+        ".aiwf/cassette/reviewing-2.json",
+    ] {
+        by_hand.write(path, project.read(&format!("look around/{path}")));
+    }
+    let look_around = shown.lines().find_map(|line| line.strip_prefix("look around:  ")).unwrap();
+    let printed = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("$ "))
+        .chain(look_around.split("; "))
+        .filter_map(|line| line.strip_prefix("aiwf "));
+    let mut n_run = 0;
+    for line in printed {
+        let outcome = by_hand.run_args(words(line));
+        assert_eq!(outcome.exit_code(), 0, "{line}: {outcome}");
+        n_run += 1;
+    }
+    assert!(n_run > 10, "{shown}");
+}
+
+/// A project with files that only a subdirectory has.
+fn with_subdirectory() -> TestProject {
+    project()
+        .dir(".aiwf")
+        .file("sub/schema.sql", SCHEMA)
+        .file("sub/reply.md", PLAN)
+        .file("sub/request.json", r#"{ "instructions": "Add it" }"#)
+        .file("sub/code/a.rs", "fn a() {}\n")
+        .file("sub/token", "0123456789abcdef0123456789abcdef\n")
+}
+
+#[test]
+fn relative_paths_start_at_the_current_directory_in_every_command() {
+    let project = with_subdirectory();
+    let run = |line: &str| project.command(line).in_dir("sub").run();
+    // Each line names a file of `sub/` as it is called there; what it makes is made there.
+    let cases: [(&str, Option<&str>); 14] = [
+        ("jpa-mt init --entity A --table a --bounded-context s --schema-file schema.sql", None),
+        ("approve --record tape", None),
+        ("respond --file reply.md --record tape", Some("sub/tape")),
+        ("reply parse --as file-markers reply.md", None),
+        ("change new one 'Do it' --file 'code/*.rs'", None),
+        ("change preview one", None),
+        ("prompt build change --phase plan --input request.json --out prompt.md", Some("sub/prompt.md")),
+        ("prompt preview change --phase plan --instructions x --file 'code/*.rs'", None),
+        ("package new flow", Some("sub/flow/bmad.json")),
+        ("package check flow", None),
+        ("package graph flow --out flow.svg --format svg", Some("sub/flow.svg")),
+        ("package pack flow -o flow.bmad", Some("sub/flow.bmad")),
+        ("man --dir pages", Some("sub/pages/aiwf.1")),
+        ("demo --dir shop", Some("sub/shop/schema.sql")),
+    ];
+    for (line, made) in cases {
+        let outcome = run(line);
+        assert!(!matches!(outcome.exit_code(), 2 | 70), "{line}: {outcome}");
+        if !line.starts_with("reply parse") {
+            assert_eq!(outcome.exit_code(), 0, "{line}: {outcome}");
+        }
+        if let Some(made) = made {
+            assert!(project.path(made).exists(), "{line}");
+        }
+    }
+    assert!(run("change preview one").stdout_text().contains("fn a() {}"));
+    // A session remembers files relative to the project.
+    let status = json(&run("status --json"));
+    assert_eq!(status["context"]["schema_file"], "sub/schema.sql");
+}
+
+#[test]
+fn an_error_names_the_directory_it_looked_in() {
+    let project = with_subdirectory();
+    for line in [
+        "jpa-mt init --entity A --table a --bounded-context s --schema-file nope.x",
+        "reply parse --as plain nope.x",
+        "reply parse --as file-markers nope.x",
+        "prompt build change --phase plan --input nope.x",
+        "mcp --http 0 --token-file nope.x",
+        "package check nope.x",
+        "package show nope.x",
+        "workflow run nope.x --provider anthropic",
+        "chat --package nope.x --input hi --provider anthropic",
+        "change new one 'Do it' --file nope.x",
+        "profile add nope.x",
+    ] {
+        let outcome = project.command(line).in_dir("sub").run();
+        if outcome.exit_code() == 2 {
+            continue;
+        }
+        assert_eq!(outcome.exit_code(), 1, "{line}: {outcome}");
+        let error = outcome.stderr_text();
+        assert!(error.contains("[project]/sub") || error.contains("`sub/nope.x`"), "{line}: {error}");
+    }
+}
+
+#[test]
+fn a_preview_of_a_change_writes_nothing() {
+    let project = project().file("a.rs", "fn a() {}\n");
+    drop(project.run("change new one 'Do it' --file a.rs").success());
+    let before = json(&project.run("change events one --json"));
+    let preview = json(&project.run("change preview one --json"));
+    assert!(preview["prompt"].as_str().unwrap().contains("fn a() {}"), "{preview}");
+    let after = json(&project.run("change events one --json"));
+    assert_eq!(before["events"], after["events"]);
+    assert!(!project.names_in(".aiwf/changes/one").contains(&"iteration-1".to_owned()));
+    // What it shows is what is written and shown later.
+    project.run("change plan one");
+    let later = json(&project.run("change preview one --json"));
+    assert_eq!(later["metadata"]["sha256"], preview["metadata"]["sha256"]);
+}
+
+#[test]
+fn statuses_after_the_last_file_are_read() {
+    let project = project();
+    drop(project.run("change new one 'Do it' --yes").success());
+    for (phase, reply) in [
+        ("plan", "# Plan\n\n1.1 do it\n"),
+        ("challenge", "Fine.\n\n<review>PASS</review>\n"),
+        ("implement", "<<<FILE: a.md>>>\nhello\n\n<task_status id=\"1.1\">COMPLETED</task_status>\n"),
+    ] {
+        project.run(&format!("change {phase} one"));
+        let responded = project.run_with_input("change respond one", reply);
+        assert_eq!(responded.exit_code(), 0, "{phase}: {responded}");
+        project.run(&format!("change {phase} one"));
+    }
+    let status = json(&project.run("change status one --json"));
+    assert_eq!(status["phase"], "review", "{status:#}");
+    assert_eq!(project.read(".aiwf/changes/one/iteration-1/code/a.md"), b"hello\n");
+}
+
+#[test]
+fn a_broken_configuration_is_told_once() {
+    let project = project().file(".aiwf/config.toml", "[roles]\ndefault = \"nobody\"\n");
+    let shown = project.run("validate").stdout_text();
+    assert_eq!(shown.matches("unknown provider `nobody`").count(), 1, "{shown}");
+    // Alone, the check of providers still says why it cannot be made.
+    let outcome = project.run("validate providers");
+    assert!(outcome.exit_code() == 1 && outcome.stdout_text().contains("`nobody`"), "{outcome}");
+}
+
+#[test]
+fn work_that_is_done_is_no_error_when_nobody_reads_the_result() {
+    let session = Session::new("");
+    session.done("approve");
+    session.respond(PLAN);
+    let outcome = session.project.command("approve").run_into_closing_pipe(0);
+    assert!(!outcome.stderr_text().contains("error"), "{outcome}");
+    assert_eq!(outcome.exit_code(), 0, "{outcome}");
+    session.done("approve");
+    session.respond(CODE);
+    // A full disk: the approval counts, and the message says so.
+    let outcome = session.project.command("approve").stdout_to("/dev/full").run();
+    assert!(outcome.stderr_text().contains("what the command did is kept"), "{outcome}");
+    assert_eq!(session.done("status")["phase"], "reviewing");
+}
