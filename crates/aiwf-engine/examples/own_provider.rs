@@ -13,7 +13,7 @@ struct Measure;
 
 impl Ask for Measure {
     fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
-        let n_bytes: usize = request.payload.messages.iter().map(|message| message.content.len()).sum();
+        let n_bytes: usize = request.payload.messages.iter().map(|message| message.text().len()).sum();
         sink.text(&format!("The prompt has {n_bytes} bytes.")).map_err(|error| AskError::Setting {
             provider: "measure".to_owned(),
             message: error.to_string(),
@@ -34,8 +34,9 @@ pub(crate) fn ask_in(project: &Path) -> Result<String, Box<dyn Error>> {
     let engine = Engine::new(settings).with_provider("measure", Measure);
     let document =
         Document::from_json(Recipe::Reply, r#"{"request": {"aiMessage": "Is it done?"}, "mode": "api"}"#)?;
-    let options = BuildOptions::default();
-    let sent = engine.send(document, &ChangeFlags::default(), &options, "measure", None, &|_| ())?;
+    let options = BuildOptions { provider: Some("measure".to_owned()), ..BuildOptions::default() };
+    let built = engine.build(document, &ChangeFlags::default(), &options, &|_| ())?;
+    let sent = engine.send(built, "measure", None)?;
     Ok(std::fs::read_to_string(sent.reply_path())?)
 }
 

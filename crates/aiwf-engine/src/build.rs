@@ -1,41 +1,55 @@
 //! The way from a document to a prompt: gather, compose, fit.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use aiwf_config::Settings;
+use aiwf_config::{Config, Flags, Settings};
 use aiwf_prompt::{
-    Capability, Format, FsAbility, Metadata, Options, Problem, Prompt, PromptAggregator, Recipe, Tokenizer,
-    Tokens,
+    Format, FsAbility, Metadata, Options, Problem, Prompt, PromptAggregator, Recipe, Tokenizer, Tokens,
 };
-use aiwf_provider::{FsAbilitySettings, Provider, Stop, resolve_fs_ability};
-use aiwf_session::Surface;
+use aiwf_provider::{Payload, Stop};
+use aiwf_session::{LeftOut, LeftOutKind, Surface};
 
 use crate::count_cache::CountCache;
 use crate::document::Document;
 use crate::error::EngineError;
-use crate::gather::{ChangeFlags, DocumentCapability, DocumentFsAbility, Progress, gather};
+use crate::gather::{ChangeFlags, Progress, gather};
+use crate::left_out;
+use crate::payload::payload_of;
+use crate::providers::{self, Ability, Duty, Wanted};
 use crate::session::SeenGate;
+use crate::session_error::SessionError;
+use crate::tool_loop::PhaseTools;
 use crate::watch::{CallEvent, Surroundings};
 
 /// What the caller says about how a prompt is built; what it leaves open, the document, the provider and the
 /// recipe decide, in that order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct BuildOptions {
     /// How sections are written down.
     pub format: Option<Format>,
-    /// Whom the prompt is for.
-    pub provider: Option<&'static Provider>,
+    /// Whom the prompt is for: a built-in provider, or one of the configuration.
+    pub provider: Option<String>,
     /// What the receiver can do with files.
     pub fs_ability: Option<FsAbility>,
     /// Whether it takes system text apart from the user's.
     pub supports_system_prompt: Option<bool>,
-    /// Whether it opens `@path` references by itself.
+    /// Whether files are named as `@path` instead of standing in the prompt.
     pub supports_file_attachments: Option<bool>,
-    /// How many tokens the prompt may have.
+    /// How many tokens the prompt may have; by default what the provider reads at once.
     pub budget: Option<Tokens>,
     /// Who counts them.
     pub tokenizer: Option<Tokenizer>,
+}
+
+/// For whom a prompt is built, and for which call.
+#[derive(Clone, Copy)]
+pub(crate) struct Receiver<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) duty: Duty,
+    /// What the call is called in recordings.
+    pub(crate) call: &'a str,
 }
 
 /// A prompt and what a person should know about it.
@@ -45,6 +59,11 @@ pub struct Built {
     pub prompt: Prompt,
     /// Sources that were left out or altered.
     pub problems: Vec<Problem>,
+    /// Everything that it was to hold and does not, or not as it is.
+    pub left_out: Vec<LeftOut>,
+    pub(crate) ability: Ability,
+    /// The tools that the receiver calls by its own means.
+    pub(crate) tools: Option<Rc<PhaseTools>>,
     counter: CountCache,
 }
 
@@ -54,6 +73,22 @@ impl Built {
         let metadata = self.prompt.metadata(&self.counter);
         self.counter.save();
         metadata
+    }
+
+    /// What is handed over.
+    pub fn payload(&self) -> Payload {
+        let tools = self.tools.as_ref().map(|tools| tools.specs()).unwrap_or_default();
+        Payload { tools, ..payload_of(&self.prompt, None) }
+    }
+
+    /// What the receiver can do with files, and what it could do if it were not held to reading.
+    pub fn fs_ability(&self) -> (Option<FsAbility>, Option<FsAbility>) {
+        (self.ability.capability.fs_ability, self.ability.lowered_from)
+    }
+
+    /// Things worth saying about the tools.
+    pub fn notes(&self) -> Vec<String> {
+        self.tools.as_ref().map(|tools| tools.problems()).unwrap_or_default()
     }
 }
 
@@ -160,39 +195,80 @@ impl Engine {
         &self.settings
     }
 
-    /// Builds the prompt a document asks for.
+    /// The same engine; what the receivers of the prompts it writes can do with files is what a flag says.
+    #[must_use]
+    pub fn with_fs_ability(mut self, fs_ability: Option<FsAbility>) -> Self {
+        self.surroundings.fs_ability = fs_ability;
+        self
+    }
+
+    /// Builds the prompt a document asks for, as `send` would send it.
     pub fn build(
         &self,
         document: Document,
         flags: &ChangeFlags,
         options: &BuildOptions,
         on_progress: &dyn Fn(Progress),
-    ) -> Result<Built, EngineError> {
+    ) -> Result<Built, SessionError> {
+        let config = providers::load_config(&self.settings, &Flags::default())?;
+        if let Some(name) = &options.provider {
+            providers::refuse_unknown(name, &config, || "`--for`".to_owned())?;
+        }
+        let call = document.recipe().as_str();
+        let receiver = Receiver { config: &config, duty: Duty::Read, call };
+        self.build_for(document, flags, options, receiver, on_progress)
+    }
+
+    /// The one way from a document to a prompt, whoever asks for it.
+    pub(crate) fn build_for(
+        &self,
+        document: Document,
+        flags: &ChangeFlags,
+        options: &BuildOptions,
+        receiver: Receiver<'_>,
+        on_progress: &dyn Fn(Progress),
+    ) -> Result<Built, SessionError> {
         let recipe = document.recipe();
-        let tokenizer = tokenizer(options);
+        let provider = options.provider.as_deref();
+        let of_provider = provider.map(|name| providers::tokenizer(name, receiver.config));
+        let tokenizer = options.tokenizer.or(of_provider).unwrap_or(Tokenizer::Estimate);
         let counter = CountCache::open(tokenizer, self.settings.cache_dir.as_deref());
         if options.budget.is_some() {
             counter.warm_up();
         }
         let gathered = gather(document, flags, &self.settings, on_progress)?;
+        let wanted = Wanted {
+            fs_ability: options.fs_ability,
+            document: gathered.capability.fs_ability,
+            supports_system_prompt: options
+                .supports_system_prompt
+                .or(gathered.capability.supports_system_prompt),
+            supports_file_attachments: options
+                .supports_file_attachments
+                .or(gathered.capability.supports_file_attachments),
+            has_system_layers: matches!(recipe, Recipe::Change | Recipe::Workflow),
+        };
+        let ability = providers::resolve(provider, receiver.config, wanted, receiver.duty, receiver.call)?;
+        let window = || provider.and_then(|name| providers::window(name, receiver.config)).map(Tokens);
+        let limit = match options.budget {
+            Some(budget) => Some((budget, LeftOutKind::Budget)),
+            None => window().map(|window| (window, LeftOutKind::Window)),
+        };
         let options = Options {
             format: options.format.unwrap_or(natural_format(recipe)),
-            capability: capability(recipe, gathered.capability, options),
-            budget: options.budget,
+            capability: ability.capability,
+            budget: limit.map(|(tokens, _)| tokens),
             counter: &counter,
         };
-        let prompt = PromptAggregator::global().aggregate(&gathered.request, &options)?;
+        let prompt =
+            PromptAggregator::global().aggregate(&gathered.request, &options).map_err(EngineError::from)?;
         counter.save();
         let mut problems = gathered.problems;
+        let mut left_out = left_out::from_problems(&problems);
+        left_out.extend(left_out::from_prompt(&prompt, limit));
         problems.extend(prompt.problems().iter().cloned());
-        Ok(Built { prompt, problems, counter })
+        Ok(Built { prompt, problems, left_out, ability, tools: None, counter })
     }
-}
-
-/// The vocabulary asked for, else that of the provider; an estimate costs nothing.
-fn tokenizer(options: &BuildOptions) -> Tokenizer {
-    let of_provider = options.provider.map(|provider| provider.tokenizer);
-    options.tokenizer.or(of_provider).unwrap_or(Tokenizer::Estimate)
 }
 
 fn natural_format(recipe: Recipe) -> Format {
@@ -200,37 +276,5 @@ fn natural_format(recipe: Recipe) -> Format {
         Recipe::Session | Recipe::Reply => Format::Text,
         Recipe::Change => Format::Xml,
         Recipe::Workflow => Format::Messages,
-    }
-}
-
-fn capability(recipe: Recipe, document: DocumentCapability, options: &BuildOptions) -> Capability {
-    let provider = options.provider;
-    let settings = |provider_config| FsAbilitySettings {
-        flag: options.fs_ability,
-        provider_config,
-        global_config: None,
-        provider: provider.and_then(|provider| provider.fs_ability),
-    };
-    let fs_ability = match document.fs_ability {
-        DocumentFsAbility::Unset => Some(resolve_fs_ability(settings(None))),
-        DocumentFsAbility::Known(ability) => Some(resolve_fs_ability(settings(Some(ability)))),
-        DocumentFsAbility::Unknown => options.fs_ability,
-    };
-    let has_system_layers = match recipe {
-        Recipe::Change | Recipe::Workflow => true,
-        Recipe::Session | Recipe::Reply => false,
-    };
-    Capability {
-        fs_ability,
-        supports_system_prompt: options
-            .supports_system_prompt
-            .or(document.supports_system_prompt)
-            .or(provider.map(|provider| provider.supports_system_prompt))
-            .unwrap_or(has_system_layers),
-        supports_file_attachments: options
-            .supports_file_attachments
-            .or(document.supports_file_attachments)
-            .or(provider.map(|provider| provider.supports_file_attachments))
-            .unwrap_or(false),
     }
 }

@@ -175,6 +175,7 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
         fs_ability: capability.fs_ability.map_or("none", aiwf_prompt::FsAbility::as_str).to_owned(),
         supports_system_prompt: capability.supports_system_prompt,
         supports_file_attachments: capability.supports_file_attachments,
+        sends_files: capability.sends_files,
         template_agent: ability.template_agent.map(str::to_owned),
         has_native_tools: ability.has_native_tools,
     }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use aiwf_config::Settings;
 use aiwf_prompt::{FsAbility, Problem, Request};
 pub use change::ChangeFlags;
+pub use files::MissingFiles;
 
 use crate::document::Document;
 use crate::error::{EngineError, shortened};

@@ -17,6 +17,7 @@ mod build;
 mod call;
 mod clock;
 mod count_cache;
+mod left_out;
 mod packages;
 mod payload;
 mod profile_store;
@@ -60,7 +61,8 @@ pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
 };
 pub use error::EngineError;
-pub use gather::{ChangeFlags, Progress};
+pub use gather::{ChangeFlags, MissingFiles, Progress};
+pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
 pub use providers::ProviderReport;
@@ -79,7 +81,7 @@ pub use session::{
     UsageReport, Verified, Which,
 };
 pub use session_error::SessionError;
-pub use structured::{PreviewJson, PromptJson, preview_json, prompt_json};
+pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
 pub use tool_loop::CliMcpResponseHandler;
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};

@@ -1,54 +1,76 @@
 //! A prompt becomes what is handed to a provider.
+//!
+//! The one place where a payload is made: of a built prompt, of the files of a session, of the layers of a run.
 
-use aiwf_prompt::{CountTokens, Message, Prompt, Role, Stability, Tokens};
-use aiwf_provider::{Payload, SectionHash, Turn};
+use aiwf_prompt::{CountTokens, OwnedText, Prompt, Role, Stability, Tokens};
+use aiwf_provider::{AttachedFile, Payload, PayloadMessage, SectionHash, Turn};
 
-/// The payload of a prompt: its system text, its messages, and what each is made of.
-pub(crate) fn payload_of(prompt: &Prompt) -> Payload {
-    payload_in(prompt, None)
-}
+/// What stands between system texts that travel as one.
+const JOINT: &str = "\n\n";
 
-/// The same for a prompt of a session, whose id may stand in it.
-pub(crate) fn payload_in(prompt: &Prompt, session_id: Option<&str>) -> Payload {
-    let mut system: Vec<String> = Vec::new();
-    let mut messages: Vec<Message> = Vec::new();
-    for message in prompt.messages() {
-        // Every API has one place for system text, before everything else.
-        if message.role == Role::System && messages.is_empty() {
-            system.push(message.content);
-        } else {
-            messages.push(message);
-        }
-    }
-    let sections = prompt
-        .owned()
-        .into_iter()
-        .map(|owned| SectionHash::new(&owned.section, &owned.source, &owned.text, session_id))
-        .collect();
+/// The payload of a prompt: its system text, its files, its messages, and what each is made of.
+///
+/// The id of a session may stand in the text.
+pub(crate) fn payload_of(prompt: &Prompt, session_id: Option<&str>) -> Payload {
     // A breakpoint behind text that changes would never be met again.
     let reports = prompt.sections();
     let kept = || reports.iter().filter(|section| section.is_kept);
     let is_stable = kept()
         .filter(|section| section.role == Role::System)
         .all(|section| section.stability == Stability::Stable);
-    Payload {
-        is_system_stable: is_stable && !system.is_empty(),
-        system: (!system.is_empty()).then(|| system.join("\n\n")),
-        messages,
-        sections,
-        session_id: session_id.map(str::to_owned),
-        ..Payload::default()
+    let payload = payload_from(prompt.blocks(), session_id);
+    Payload { is_system_stable: is_stable && !payload.system.is_empty(), files: files_of(prompt), ..payload }
+}
+
+/// The files that travel with a prompt.
+pub(crate) fn files_of(prompt: &Prompt) -> Vec<AttachedFile> {
+    prompt
+        .attached()
+        .into_iter()
+        .map(|file| AttachedFile { path: file.path.clone(), text: file.text.as_str().to_owned() })
+        .collect()
+}
+
+/// The payload of messages, each a list of blocks with their owners.
+///
+/// Every API has one place for system text, before everything else: system messages become one text.
+pub(crate) fn payload_from(messages: Vec<Vec<OwnedText>>, session_id: Option<&str>) -> Payload {
+    let mut payload = Payload { session_id: session_id.map(str::to_owned), ..Payload::default() };
+    let n_system = messages
+        .iter()
+        .take_while(|blocks| blocks.first().is_some_and(|block| block.role == Role::System))
+        .count();
+    for (index, mut blocks) in messages.into_iter().enumerate() {
+        let is_system = index < n_system;
+        if let Some(last) = blocks.last_mut().filter(|_| index + 1 < n_system) {
+            last.text.push_str(JOINT);
+        }
+        let role = blocks.first().map_or(Role::User, |block| block.role);
+        payload.sections.extend(
+            blocks
+                .iter()
+                .map(|block| SectionHash::new(&block.section, &block.source, &block.text, session_id)),
+        );
+        let texts = blocks.into_iter().map(|block| block.text);
+        if is_system {
+            payload.system.extend(texts);
+        } else {
+            payload.messages.push(PayloadMessage { role, blocks: texts.collect() });
+        }
     }
+    payload
 }
 
 /// The tokens of everything a provider gets.
 pub(crate) fn tokens_of(payload: &Payload, counter: &dyn CountTokens) -> Tokens {
     let tools: Vec<String> = payload.tools.iter().map(|tool| serde_json::json!(tool).to_string()).collect();
-    let texts: Vec<Vec<&str>> = payload
-        .messages
+    let system = payload.system_text();
+    let messages: Vec<String> = payload.messages.iter().map(PayloadMessage::text).collect();
+    let texts: Vec<Vec<&str>> = messages
         .iter()
-        .map(|message| message.content.as_str())
-        .chain(payload.system.as_deref())
+        .map(String::as_str)
+        .chain(system.as_deref())
+        .chain(payload.files.iter().map(|file| file.text.as_str()))
         .chain(payload.turns.iter().map(Turn::content))
         .chain(tools.iter().map(String::as_str))
         .map(|text| vec![text])

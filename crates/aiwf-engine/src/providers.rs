@@ -13,6 +13,7 @@ use aiwf_provider::{
 use serde::Serialize;
 
 use crate::Engine;
+use crate::gather::DocumentFsAbility;
 use crate::session_error::SessionError;
 
 /// What stands behind a name.
@@ -41,6 +42,7 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     let is_agreed = config.checkout.providers.get(name).is_some_and(|provider| provider.is_agreed);
     setting.max_output_tokens = built_in.and_then(|built_in| built_in.max_output_tokens);
     setting.supports_system_prompt = built_in.is_some_and(|built_in| built_in.supports_system_prompt);
+    setting.supports_file_attachments = built_in.is_some_and(|built_in| built_in.supports_file_attachments);
     let default_key = built_in.filter(|built_in| built_in.confinement == Confinement::NoHands);
     let mut key_variable = default_key.and_then(|built_in| built_in.key_variable).map(str::to_owned);
     let default_model = built_in.and_then(|built_in| built_in.default_model).map(str::to_owned);
@@ -93,6 +95,9 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     if let Some(supports) = &table.supports_system_prompt {
         setting.supports_system_prompt = supports.value;
     }
+    if let Some(supports) = &table.supports_file_attachments {
+        setting.supports_file_attachments = supports.value;
+    }
     setting
 }
 
@@ -138,54 +143,85 @@ pub(crate) struct Ability {
     pub(crate) has_native_tools: bool,
 }
 
-/// What a provider can take, by its table, its kind, the defaults and what it is to do.
+/// What flags and documents say about a receiver; what they leave open the configuration decides.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    /// What a flag says about files.
+    pub(crate) fs_ability: Option<FsAbility>,
+    /// What the document says about files.
+    pub(crate) document: DocumentFsAbility,
+    /// Whether it takes system text apart from the user's.
+    pub(crate) supports_system_prompt: Option<bool>,
+    /// Whether files are named instead of standing in the prompt.
+    pub(crate) supports_file_attachments: Option<bool>,
+    /// Whether a receiver that nobody named takes system text apart.
+    pub(crate) has_system_layers: bool,
+}
+
+/// What a provider can take, and what it may touch, in a duty: the one answer for building, showing and sending.
 ///
-/// An agent that aiwf starts and holds to reading cannot save its reply, so it is asked for the text.
-pub(crate) fn ability(
-    name: &str,
+/// Flags come first, then the document, the provider's table, the defaults of the configuration, and the kind. An agent
+/// that aiwf starts and holds to reading cannot save its reply, so it is asked for the text. Without a name it is
+/// somebody about whom only flags, document and configuration say anything.
+pub(crate) fn resolve(
+    name: Option<&str>,
     config: &Config,
-    flag: Option<FsAbility>,
+    wanted: Wanted,
     duty: Duty,
     call: &str,
 ) -> Result<Ability, SessionError> {
-    let Named { table, built_in, .. } = named(name, config);
-    let recorded = recorded_capability(name, config, call);
+    let named = name.map(|name| named(name, config));
+    let table = named.as_ref().and_then(|named| named.table);
+    let built_in = named.as_ref().and_then(|named| named.built_in);
+    let recorded = name.and_then(|name| recorded_capability(name, config, call));
     let from_config = |ability: aiwf_config::FsAbility| FsAbility::from_name(ability.as_str());
-    let fs_ability = resolve_fs_ability(FsAbilitySettings {
-        flag,
-        provider_config: table
-            .and_then(|table| table.fs_ability.as_ref())
-            .and_then(|ability| from_config(ability.value)),
+    let in_table =
+        table.and_then(|table| table.fs_ability.as_ref()).and_then(|ability| from_config(ability.value));
+    let settings = |provider_config| FsAbilitySettings {
+        flag: wanted.fs_ability,
+        provider_config,
         global_config: config.default_fs_ability.as_ref().and_then(|ability| from_config(ability.value)),
         provider: recorded
             .as_ref()
             .and_then(|recorded| FsAbility::from_name(&recorded.fs_ability))
             .or_else(|| own_fs_ability(table, built_in)),
-    });
-    let can_write = matches!(fs_ability, FsAbility::LocalWrite | FsAbility::WriteOnly);
+    };
+    let fs_ability = match wanted.document {
+        DocumentFsAbility::Unset => Some(resolve_fs_ability(settings(in_table))),
+        DocumentFsAbility::Known(ability) => Some(resolve_fs_ability(settings(Some(ability)))),
+        DocumentFsAbility::Unknown => wanted.fs_ability,
+    };
+    let can_write = matches!(fs_ability, Some(FsAbility::LocalWrite | FsAbility::WriteOnly));
     let is_held = match built_in.map(|built_in| built_in.confinement) {
         Some(Confinement::ReadOnly) => true,
         Some(Confinement::ResponsePath) => duty == Duty::Read,
         Some(Confinement::NoHands | Confinement::Unconfined) | None => false,
     };
     let is_lowered = can_write && is_held;
-    if let Some(asked) = flag.filter(|_| is_lowered) {
+    if let (Some(asked), Some(name)) = (wanted.fs_ability.filter(|_| is_lowered), name) {
         return Err(SessionError::HeldToReading { provider: name.to_owned(), asked: asked.as_str() });
     }
     let capability = Capability {
-        fs_ability: Some(if is_lowered { FsAbility::None } else { fs_ability }),
-        supports_system_prompt: table
-            .and_then(|table| table.supports_system_prompt.as_ref().map(|value| value.value))
+        fs_ability: if is_lowered { Some(FsAbility::None) } else { fs_ability },
+        supports_system_prompt: wanted
+            .supports_system_prompt
+            .or_else(|| table.and_then(|table| Some(table.supports_system_prompt.as_ref()?.value)))
             .or_else(|| recorded.as_ref().map(|recorded| recorded.supports_system_prompt))
-            .unwrap_or_else(|| built_in.is_some_and(|built_in| built_in.supports_system_prompt)),
-        supports_file_attachments: table
-            .and_then(|table| table.supports_file_attachments.as_ref().map(|value| value.value))
+            .or_else(|| built_in.map(|built_in| built_in.supports_system_prompt))
+            .unwrap_or(wanted.has_system_layers),
+        supports_file_attachments: wanted
+            .supports_file_attachments
+            .or_else(|| table.and_then(|table| Some(table.supports_file_attachments.as_ref()?.value)))
             .or_else(|| recorded.as_ref().map(|recorded| recorded.supports_file_attachments))
             .unwrap_or_else(|| built_in.is_some_and(|built_in| built_in.supports_file_attachments)),
+        sends_files: recorded.as_ref().map_or_else(
+            || built_in.is_some_and(|built_in| built_in.sends_files),
+            |recorded| recorded.sends_files,
+        ),
     };
     Ok(Ability {
         capability,
-        lowered_from: is_lowered.then_some(fs_ability),
+        lowered_from: fs_ability.filter(|_| is_lowered),
         permission: if can_write && !is_lowered { Permission::WriteResponse } else { Permission::ReadOnly },
         template_agent: built_in
             .and_then(|built_in| built_in.template_agent)
@@ -206,6 +242,17 @@ fn own_fs_ability(
         return Some(FsAbility::LocalWrite);
     }
     built_in.fs_ability
+}
+
+/// The same for a provider whose prompt has no document of its own.
+pub(crate) fn ability(
+    name: &str,
+    config: &Config,
+    fs_ability: Option<FsAbility>,
+    duty: Duty,
+    call: &str,
+) -> Result<Ability, SessionError> {
+    resolve(Some(name), config, Wanted { fs_ability, ..Wanted::default() }, duty, call)
 }
 
 /// The agent of that name, when there are templates for it.

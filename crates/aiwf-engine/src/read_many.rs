@@ -27,11 +27,20 @@ pub(crate) enum Content {
     /// Its text.
     Text(Text),
     /// It is left out, for this reason.
-    LeftOut(String),
+    LeftOut(NotText),
+}
+
+/// A file that is not text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotText {
+    /// Its size.
+    pub(crate) bytes: u64,
+    /// What it is instead.
+    pub(crate) message: String,
 }
 
 /// Why a file is left out, if it is: judged by its text, or by its bytes when they are none.
-pub(crate) type Judge<'a> = &'a (dyn Fn(Result<&str, &[u8]>) -> Option<String> + Sync);
+pub(crate) type Judge<'a> = &'a (dyn Fn(Result<&str, &[u8]>) -> Option<NotText> + Sync);
 
 /// Reads whole files, each up to the limit of one, all of them up to the limit of a request.
 pub(crate) fn read_many<P: AsRef<Path> + Sync>(
@@ -65,7 +74,7 @@ struct Reader {
 enum Found {
     Part { buffer: usize, range: Range<usize> },
     Whole(Text),
-    LeftOut(String),
+    LeftOut(NotText),
 }
 
 impl Reader {
@@ -127,13 +136,16 @@ fn append(
     text: &mut String,
     judge: Judge<'_>,
     n_bytes: &AtomicU64,
-) -> Result<Option<String>, EngineError> {
+) -> Result<Option<NotText>, EngineError> {
     let start = text.len();
     match file.content.read_to_string(text) {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
             let bytes = file.read_again(path)?;
-            return Ok(Some(judge(Err(&bytes)).unwrap_or_else(|| "not UTF-8 text".to_owned())));
+            return Ok(Some(judge(Err(&bytes)).unwrap_or_else(|| NotText {
+                bytes: bytes.len() as u64,
+                message: "not UTF-8 text".to_owned(),
+            })));
         }
         Err(source) => return Err(EngineError::Unreadable { path: path.to_owned(), source }),
     }

@@ -16,8 +16,12 @@ fn written(contents: &[Vec<u8>]) -> (tempfile::TempDir, Vec<PathBuf>) {
     (directory, paths)
 }
 
-fn everything(content: Result<&str, &[u8]>) -> Option<String> {
-    content.err().map(|bytes| format!("{} bytes", bytes.len()))
+fn everything(content: Result<&str, &[u8]>) -> Option<NotText> {
+    content.err().map(|bytes| not_text(&format!("{} bytes", bytes.len())))
+}
+
+fn not_text(message: &str) -> NotText {
+    NotText { bytes: 2, message: message.to_owned() }
 }
 
 fn text(outcome: &Result<Content, EngineError>) -> &str {
@@ -49,7 +53,7 @@ fn what_is_no_text_is_judged_by_its_bytes_and_leaves_no_trace_in_others() {
     let (_directory, paths) = written(&contents);
     for (number, outcome) in read_many(&paths, &everything, &|_| ()).iter().enumerate() {
         if number % 3 == 1 {
-            assert_eq!(outcome.as_ref().unwrap(), &Content::LeftOut("2 bytes".to_owned()));
+            assert_eq!(outcome.as_ref().unwrap(), &Content::LeftOut(not_text("2 bytes")));
         } else {
             assert_eq!(text(outcome), format!("ü{number}"));
         }
@@ -59,9 +63,9 @@ fn what_is_no_text_is_judged_by_its_bytes_and_leaves_no_trace_in_others() {
 #[test]
 fn a_text_that_is_left_out_does_not_stay() {
     let (_directory, paths) = written(&[b"one".to_vec(), b"no".to_vec(), b"two".to_vec()]);
-    let judge = |content: Result<&str, &[u8]>| (content == Ok("no")).then(|| "unwanted".to_owned());
+    let judge = |content: Result<&str, &[u8]>| (content == Ok("no")).then(|| not_text("unwanted"));
     let outcomes = read_many(&paths, &judge, &|_| ());
-    assert_eq!(outcomes[1].as_ref().unwrap(), &Content::LeftOut("unwanted".to_owned()));
+    assert_eq!(outcomes[1].as_ref().unwrap(), &Content::LeftOut(not_text("unwanted")));
     assert_eq!((text(&outcomes[0]), text(&outcomes[2])), ("one", "two"));
 }
 
@@ -110,7 +114,7 @@ fn a_large_file_that_is_left_out_leaves_no_memory_behind_and_its_neighbours_alon
     let (_directory, paths) = written(&contents);
     let small_ones = |content: Result<&str, &[u8]>| {
         let is_wanted = content.is_ok_and(|text| text.starts_with("small"));
-        (!is_wanted).then(|| "unwanted".to_owned())
+        (!is_wanted).then(|| not_text("unwanted"))
     };
     let mut reader = Reader::default();
     let n_bytes = AtomicU64::new(0);

@@ -5,15 +5,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use aiwf_config::{Config, Flags};
-use aiwf_prompt::Problem;
 use aiwf_session::{ToolUse, Total, Usage};
 
 use crate::budget;
-use crate::build::{BuildOptions, Engine};
+use crate::build::{BuildOptions, Built, Engine};
 use crate::call::{Made, Order};
 use crate::document::Document;
 use crate::gather::{ChangeFlags, Progress};
-use crate::payload::payload_of;
 use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
 use crate::tool_loop::{CutShort, PhaseTools, ToolLoop};
@@ -43,8 +41,8 @@ pub struct ToolReport {
 /// A prompt that was sent, and the reply to it.
 #[derive(Debug)]
 pub struct Sent {
-    /// SHA-256 of what was sent, in its canonical form.
-    pub prompt_sha256: String,
+    /// SHA-256 of what was sent first, in its canonical form.
+    pub payload_sha256: String,
     /// Who answered.
     pub provider: String,
     /// The model that answered.
@@ -55,8 +53,6 @@ pub struct Sent {
     pub touched: Vec<String>,
     /// Things worth saying.
     pub notes: Vec<String>,
-    /// Sources that were left out or altered.
-    pub problems: Vec<Problem>,
     /// What became of the tools, when there were any.
     pub tools: Option<ToolReport>,
     text_path: PathBuf,
@@ -72,45 +68,49 @@ impl Sent {
 }
 
 impl Engine {
-    /// Builds the prompt a document asks for, sends it to a provider and waits for the reply.
-    ///
-    /// With tools, the calls of a reply are run and the model is asked again, until it calls none.
-    pub fn send(
+    /// Builds the prompt a document asks for with the tools that `send` would send; starts their servers.
+    pub fn build_with_tools(
         &self,
         mut document: Document,
         flags: &ChangeFlags,
         options: &BuildOptions,
         provider: &str,
-        tools: Option<ToolOptions>,
         on_progress: &dyn Fn(Progress),
+    ) -> Result<Built, SessionError> {
+        let config = providers::load_config(self.settings(), &Flags::default())?;
+        providers::refuse_unknown(provider, &config, || "`--for`".to_owned())?;
+        let options = &BuildOptions { provider: Some(provider.to_owned()), ..options.clone() };
+        let call = document.recipe().as_str();
+        let ability = providers::ability(provider, &config, options.fs_ability, Duty::Read, call)?;
+        let tools = self.tools_to_send(&mut document, provider, ability, &config)?;
+        let mut built = self.build(document, flags, options, on_progress)?;
+        built.tools = Some(Rc::new(tools));
+        Ok(built)
+    }
+
+    /// Refuses what cannot be sent, before anything is read for it.
+    pub fn check_provider(&self, provider: &str) -> Result<(), SessionError> {
+        let config = providers::load_config(self.settings(), &Flags::default())?;
+        providers::refuse_unknown(provider, &config, || "`--provider`".to_owned())?;
+        self.open_provider(provider, &config).map(drop)
+    }
+
+    /// Sends a prompt to the provider it was built for and waits for the reply.
+    ///
+    /// With tools, the calls of a reply are run and the model is asked again, until it calls none.
+    pub fn send(
+        &self,
+        built: Built,
+        provider: &str,
+        tools: Option<ToolOptions>,
     ) -> Result<Sent, SessionError> {
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        let name = document.recipe().as_str();
-        providers::refuse_unknown(provider, &config, || "`--provider`".to_owned())?;
+        let name = built.prompt.recipe().as_str();
         let opened = self.open_provider(provider, &config)?;
-        let ability = providers::ability(provider, &config, options.fs_ability, Duty::Read, name)?;
-        let of_provider = BuildOptions {
-            fs_ability: ability.capability.fs_ability,
-            supports_system_prompt: options
-                .supports_system_prompt
-                .or(Some(ability.capability.supports_system_prompt)),
-            supports_file_attachments: options
-                .supports_file_attachments
-                .or(Some(ability.capability.supports_file_attachments)),
-            budget: options.budget.or(providers::window(provider, &config).map(aiwf_prompt::Tokens)),
-            ..*options
-        };
-        let phase_tools = match &tools {
-            Some(_) => Some(Rc::new(self.tools_to_send(&mut document, provider, ability, &config)?)),
-            None => None,
-        };
-        let built = self.build(document, flags, &of_provider, on_progress)?;
-        let mut payload = payload_of(&built.prompt);
-        let mut notes = Vec::new();
-        if let Some(phase_tools) = &phase_tools {
-            payload.tools = phase_tools.specs();
-            notes.extend(phase_tools.problems());
-        }
+        let ability = built.ability;
+        let mut payload = built.payload();
+        let mut notes = built.notes();
+        let phase_tools = built.tools.clone();
         let mut tool_loop = phase_tools.map(|phase_tools| {
             let max_rounds = tools.as_ref().and_then(|tools| tools.max_rounds).map(NonZeroU32::get);
             let results = phase_tools.toolbox.results().clone();
@@ -119,7 +119,7 @@ impl Engine {
         let directory = tempfile::tempdir().map_err(|source| {
             SessionError::from(aiwf_store::StoreError { path: PathBuf::from("temporary directory"), source })
         })?;
-        let prompt_sha256 = payload.sha256();
+        let payload_sha256 = payload.sha256();
         let mut total = Total::default();
         let mut touched = Vec::new();
         let mut tool_calls = Vec::new();
@@ -173,13 +173,12 @@ impl Engine {
                 }
             }
             return Ok(Sent {
-                prompt_sha256,
+                payload_sha256,
                 provider: provider.to_owned(),
                 model: call.model,
                 usage: total.usage(),
                 touched,
                 notes,
-                problems: built.problems,
                 tools: tool_loop.map(|tool_loop| ToolReport {
                     rounds: tool_loop.n_rounds,
                     tool_calls,

@@ -1,6 +1,10 @@
 //! A prompt as JSON has it: the published shape of `prompt build` and `prompt preview`.
 
-use aiwf_prompt::{Metadata, PartReport, Problem, SectionReport};
+use std::collections::BTreeMap;
+
+use aiwf_prompt::{FsAbility, Metadata, PartReport, Problem, Prompt, SectionReport};
+use aiwf_provider::{Payload, ToolSpec};
+use aiwf_session::LeftOut;
 use serde::Serialize;
 
 use crate::build::Built;
@@ -18,6 +22,9 @@ pub struct PromptJson {
     sections: Vec<SectionJson>,
     metadata: MetadataJson,
     problems: Vec<ProblemJson>,
+    left_out: Vec<LeftOut>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ToolSpec>,
 }
 
 /// A prompt shown before it is sent.
@@ -31,6 +38,9 @@ pub struct PreviewJson {
     sections: Vec<SectionJson>,
     metadata: MetadataJson,
     problems: Vec<ProblemJson>,
+    left_out: Vec<LeftOut>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<ToolSpec>,
 }
 
 #[derive(Debug, Serialize)]
@@ -54,6 +64,9 @@ struct SectionJson {
     kept: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// The text as it stands in the prompt, its frame included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<PartJson>,
 }
@@ -80,6 +93,11 @@ struct MetadataJson {
     exact: bool,
     component_count: usize,
     sha256: String,
+    payload_sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fs_ability: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lowered_from: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -89,8 +107,9 @@ struct ProblemJson {
 }
 
 /// What `prompt build --json` prints.
-pub fn prompt_json(built: &mut Built) -> PromptJson {
-    let metadata = metadata(built.metadata());
+pub fn prompt_json(built: &mut Built, content: SectionContent) -> PromptJson {
+    let payload = built.payload();
+    let metadata = metadata(built.metadata(), &payload, built.fs_ability());
     let prompt = &built.prompt;
     PromptJson {
         recipe: prompt.recipe().as_str(),
@@ -103,29 +122,60 @@ pub fn prompt_json(built: &mut Built) -> PromptJson {
             .into_iter()
             .map(|message| MessageJson { role: message.role.as_str(), content: message.content })
             .collect(),
-        sections: prompt.sections().into_iter().map(section).collect(),
+        sections: sections(prompt, content),
         metadata,
         problems: problems(&built.problems),
+        left_out: built.left_out.clone(),
+        tools: payload.tools,
     }
 }
 
 /// What `prompt preview --json` prints.
-pub fn preview_json(built: &mut Built) -> PreviewJson {
-    let metadata = metadata(built.metadata());
+pub fn preview_json(built: &mut Built, content: SectionContent) -> PreviewJson {
+    let payload = built.payload();
+    let metadata = metadata(built.metadata(), &payload, built.fs_ability());
     let prompt = &built.prompt;
     PreviewJson {
         success: true,
         prompt: prompt.full_prompt(),
         mode: prompt.mode().to_owned(),
         cli_tool: prompt.cli_tool().map(str::to_owned),
-        sections: prompt.sections().into_iter().map(section).collect(),
+        sections: sections(prompt, content),
         metadata,
         problems: problems(&built.problems),
+        left_out: built.left_out.clone(),
+        tools: payload.tools,
     }
 }
 
-fn section(report: SectionReport) -> SectionJson {
+/// Whether the JSON has the text of every section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SectionContent {
+    /// It has.
+    Included,
+    /// It has only their figures.
+    LeftOut,
+}
+
+fn sections(prompt: &Prompt, content: SectionContent) -> Vec<SectionJson> {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    if content == SectionContent::Included {
+        for owned in prompt.owned() {
+            texts.entry(owned.section).or_default().push_str(&owned.text);
+        }
+    }
+    let reports = prompt.sections().into_iter();
+    reports
+        .map(|report| {
+            let text = texts.remove(&report.id);
+            section(report, text)
+        })
+        .collect()
+}
+
+fn section(report: SectionReport, content: Option<String>) -> SectionJson {
     SectionJson {
+        content,
         id: report.id,
         name: report.name,
         title: report.title,
@@ -152,7 +202,11 @@ fn part(report: PartReport) -> PartJson {
     }
 }
 
-fn metadata(metadata: Metadata) -> MetadataJson {
+fn metadata(
+    metadata: Metadata,
+    payload: &Payload,
+    (fs_ability, lowered_from): (Option<FsAbility>, Option<FsAbility>),
+) -> MetadataJson {
     MetadataJson {
         mode: metadata.mode,
         cli_tool: metadata.cli_tool,
@@ -161,6 +215,9 @@ fn metadata(metadata: Metadata) -> MetadataJson {
         exact: metadata.is_exact,
         component_count: metadata.component_count,
         sha256: metadata.sha256.to_string(),
+        payload_sha256: payload.sha256(),
+        fs_ability: fs_ability.map(FsAbility::as_str),
+        lowered_from: lowered_from.map(FsAbility::as_str),
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::rc::Rc;
 use std::time::Duration;
 
-use aiwf_provider::{Payload, Stop, ToolCall, ToolSpec, Turn};
+use aiwf_provider::{Payload, PayloadMessage, Stop, ToolCall, ToolSpec, Turn};
 use aiwf_reply::parse_tool_calls;
 use aiwf_session::{ToolOutcome, ToolUse};
 use aiwf_store::sha256_hex;
@@ -365,13 +365,15 @@ impl CliMcpResponseHandler {
 
 /// A reply without what was sent, where it repeats that word for word.
 fn without_echo(reply: &str, sent: &Payload) -> String {
-    let messages = sent.messages.iter().map(|message| message.content.as_str());
+    let system = sent.system_text();
+    let messages: Vec<String> = sent.messages.iter().map(PayloadMessage::text).collect();
+    let messages = messages.iter().map(String::as_str);
     let all: Vec<&str> = messages.clone().chain(sent.turns.iter().map(Turn::content)).collect();
     let whole = all.join("\n\n");
     // A model may well repeat a call of its own.
     let others = sent.turns.iter().filter(|turn| !matches!(turn, Turn::Assistant { .. }));
     let texts = std::iter::once(whole.as_str())
-        .chain(sent.system.as_deref())
+        .chain(system.as_deref())
         .chain(messages)
         .chain(others.map(Turn::content));
     let mut reply = reply.to_owned();

@@ -68,6 +68,8 @@ pub(crate) struct Surroundings {
     pub(crate) providers: BTreeMap<String, EmbeddedProvider>,
     /// The model that a run asks in place of its provider's.
     pub(crate) model: Option<String>,
+    /// What a flag says that receivers of new prompts can do with files.
+    pub(crate) fs_ability: Option<aiwf_prompt::FsAbility>,
     /// Hears of servers that are agreed to only now; only those of before are started when there is none.
     pub(crate) agreed: Option<Arc<Agreed>>,
     /// The gate that a person decides on; noted by the command itself when it is not given.
@@ -103,6 +105,7 @@ impl fmt::Debug for Surroundings {
             .field("record", &self.record)
             .field("providers", &self.providers.keys())
             .field("model", &self.model)
+            .field("fs_ability", &self.fs_ability)
             .field("agrees_to_servers", &self.agreed.is_some())
             .field("adopts", &self.adopt.is_some())
             .finish()

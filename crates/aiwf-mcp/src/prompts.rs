@@ -33,7 +33,7 @@ pub(crate) fn get(engine: &Engine, session: &str) -> Result<GetPromptResult, Too
     let preview = engine.preview_session(Some(session))?;
     let description = format!(
         "The {} prompt of session {}, payload SHA-256 {}",
-        preview.metadata.phase, preview.session_id, preview.metadata.sha256
+        preview.metadata.phase, preview.session_id, preview.metadata.payload_sha256
     );
     let message = PromptMessage::new_text(Role::User, preview.text());
     Ok(GetPromptResult::new(vec![message]).with_description(description))

@@ -48,6 +48,7 @@ fn main() -> Result<(), PromptError> {
             fs_ability: None,
             supports_system_prompt: false,
             supports_file_attachments: false,
+            sends_files: false,
         },
         budget: None,
         counter: &Tokenizer::Estimate,

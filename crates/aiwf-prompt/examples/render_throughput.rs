@@ -25,8 +25,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         instructions: Text::from("Explain."),
         instructions_source: Source::Input("instructions".to_owned()),
     });
-    let capability =
-        Capability { fs_ability: None, supports_system_prompt: true, supports_file_attachments: false };
+    let capability = Capability {
+        fs_ability: None,
+        supports_system_prompt: true,
+        supports_file_attachments: false,
+        sends_files: false,
+    };
     let options = Options { format: Format::Xml, capability, budget: None, counter: &Tokenizer::Estimate };
     let prompt = PromptAggregator::global().aggregate(&request, &options)?;
     let rendered = prompt.full_prompt();

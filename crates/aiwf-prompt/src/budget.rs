@@ -1,8 +1,8 @@
 //! Fits items into a token budget.
 //!
 //! In: items in final order, each with its need and its count. Out: the ones to leave out.
-//! Cuts whole optional items from the lowest priority up; never reorders, never splits, never cuts a required
-//! one. Does not count tokens itself: counts come with the items, so this file knows no tokenizer.
+//! Keeps optional items from the highest priority down as long as they fit; never reorders, never splits, never cuts
+//! a required one. Does not count tokens itself: counts come with the items, so this file knows no tokenizer.
 
 use crate::section::Need;
 use crate::tokens::Tokens;
@@ -32,13 +32,13 @@ pub struct RequiredTooLarge {
     pub needed: Tokens,
 }
 
-/// Returns the items to leave out so that the rest costs at most `budget`, in the order they were cut.
+/// Returns the items to leave out so that the rest costs at most `budget`, the least important first.
 ///
-/// Ties in priority are cut from the end, so the text a model reads first is the most stable between runs.
-/// An item that was cut stays out even when a later, larger cut makes room again: what is kept never depends
-/// on how sizes happen to add up.
+/// The required items have their room first. Then every optional item stays that still fits, the highest priority
+/// first and, among equals, the first in order, so that the text a model reads first is the most stable between runs.
+/// An item that is too large does not keep a smaller one behind it out.
 pub fn fit(items: &[Item], budget: Tokens) -> Result<Vec<Cut>, RequiredTooLarge> {
-    let mut total: Tokens = items.iter().map(|item| item.tokens).sum();
+    let total: Tokens = items.iter().map(|item| item.tokens).sum();
     if total <= budget {
         return Ok(Vec::new());
     }
@@ -47,21 +47,24 @@ pub fn fit(items: &[Item], budget: Tokens) -> Result<Vec<Cut>, RequiredTooLarge>
     for (index, item) in items.iter().enumerate() {
         match item.need {
             Need::Required => needed += item.tokens,
-            Need::Optional(priority) => optional.push((priority, std::cmp::Reverse(index), item.tokens)),
+            Need::Optional(priority) => optional.push((std::cmp::Reverse(priority), index, item.tokens)),
         }
     }
     if needed > budget {
         return Err(RequiredTooLarge { needed });
     }
     optional.sort_unstable();
+    let mut room = budget;
+    room -= needed;
     let mut cuts = Vec::new();
-    for (priority, std::cmp::Reverse(index), tokens) in optional {
-        if total <= budget {
-            break;
+    for (std::cmp::Reverse(priority), index, tokens) in optional {
+        if tokens <= room {
+            room -= tokens;
+        } else {
+            cuts.push(Cut { index, priority });
         }
-        total -= tokens;
-        cuts.push(Cut { index, priority });
     }
+    cuts.reverse();
     Ok(cuts)
 }
 

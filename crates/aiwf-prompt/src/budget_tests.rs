@@ -33,6 +33,18 @@ fn cuts_ties_from_the_end() {
 }
 
 #[test]
+fn a_large_item_that_is_cut_leaves_its_room_to_smaller_ones() {
+    let files = [
+        item(Need::Required, 2),
+        item(Need::Optional(1), 90),
+        item(Need::Optional(1), 3),
+        item(Need::Optional(0), 4),
+        item(Need::Optional(0), 2),
+    ];
+    check(&files, 10, &[4, 1]);
+}
+
+#[test]
 fn refuses_when_the_required_items_do_not_fit() {
     let refusal = fit(&[item(Need::Required, 11), item(Need::Optional(1), 1)], Tokens(10)).unwrap_err();
     assert_eq!(refusal, RequiredTooLarge { needed: Tokens(11) });
@@ -62,23 +74,32 @@ mod properties {
                         items.iter().enumerate().filter(|(i, _)| !cut.contains(i)).map(|(_, i)| i.tokens.0).sum();
                     prop_assert!(kept <= budget);
                     prop_assert!(cuts.iter().all(|cut| items[cut.index].need != Need::Required));
-                    // The last cut was needed: without it the rest was too large.
-                    if let Some(last) = cuts.last() {
-                        prop_assert!(kept + items[last.index].tokens.0 > budget);
+                    // Nothing that was cut would still fit.
+                    for cut in &cuts {
+                        prop_assert!(kept + items[cut.index].tokens.0 > budget);
                     }
                 }
             }
         }
 
         #[test]
-        fn fit_keeps_every_item_of_a_higher_priority_than_one_it_keeps(items in items(), budget in 0u64..400) {
+        fn fit_cuts_an_item_only_for_what_is_required_or_more_important(items in items(), budget in 0u64..400) {
             if let Ok(cuts) = fit(&items, Tokens(budget)) {
-                let highest_cut = cuts.iter().map(|cut| cut.priority).max();
-                let cut: std::collections::BTreeSet<usize> = cuts.iter().map(|cut| cut.index).collect();
-                for (index, item) in items.iter().enumerate() {
-                    if let (Need::Optional(priority), Some(highest)) = (item.need, highest_cut) {
-                        prop_assert!(priority >= highest || cut.contains(&index));
-                    }
+                let is_cut = |index: usize| cuts.iter().any(|cut| cut.index == index);
+                for cut in &cuts {
+                    let comes_first = |index: usize, need: Need| match need {
+                        Need::Required => true,
+                        Need::Optional(priority) => {
+                            priority > cut.priority || (priority == cut.priority && index < cut.index)
+                        }
+                    };
+                    let before: u64 = items
+                        .iter()
+                        .enumerate()
+                        .filter(|(index, item)| !is_cut(*index) && comes_first(*index, item.need))
+                        .map(|(_, item)| item.tokens.0)
+                        .sum();
+                    prop_assert!(before + items[cut.index].tokens.0 > budget);
                 }
             }
         }

@@ -42,8 +42,10 @@ pub struct Capability {
     pub fs_ability: Option<FsAbility>,
     /// Whether it takes system text apart from the user's.
     pub supports_system_prompt: bool,
-    /// Whether it opens `@path` references by itself.
+    /// Whether files are named as `@path` instead of standing in the text.
     pub supports_file_attachments: bool,
+    /// Whether the files that are named so travel with the request; else the receiver opens them by itself.
+    pub sends_files: bool,
 }
 
 /// How sections are written down.

@@ -57,6 +57,8 @@ pub struct ContextItem {
     pub body: PartBody,
     /// Where it comes from.
     pub source: Source,
+    /// Whether the phase is pointless without it, as a review is without the code.
+    pub is_required: bool,
 }
 
 impl ContextItem {
@@ -64,7 +66,7 @@ impl ContextItem {
     pub fn new(kind: ItemKind, name: impl Into<String>, content: impl Into<Text>) -> Self {
         let name = name.into();
         let source = Source::Input(format!("{} {name}", kind.as_str()));
-        Self { kind, name, body: PartBody::Inline(content.into()), source }
+        Self { kind, name, body: PartBody::Inline(content.into()), source, is_required: false }
     }
 }
 
@@ -127,8 +129,7 @@ impl UnifiedPrompt {
             instructions: Text::from(self.instructions.as_str()),
             instructions_source: Source::Input("instructions".to_owned()),
         };
-        let capability =
-            Capability { fs_ability: None, supports_system_prompt: true, supports_file_attachments: false };
+        let capability = Capability { supports_system_prompt: true, ..Capability::default() };
         let options =
             Options { format: Format::Xml, capability, budget: None, counter: &Tokenizer::Estimate };
         Ok(PromptAggregator::global().aggregate(&Request::Change(request), &options)?.full_prompt())
@@ -177,8 +178,10 @@ fn context(request: &ChangeRequest, _: Capability) -> Result<Vec<Section>, Promp
         },
         source: item.source.clone(),
         body: item.body.clone(),
+        attached: None,
         // Artifacts are what earlier phases agreed on; files can be asked for again, thoughts can be missed.
         need: match item.kind {
+            ItemKind::File if item.is_required => Need::Required,
             ItemKind::File => Need::Optional(20),
             ItemKind::Thought => Need::Optional(10),
             ItemKind::Artifact => Need::Required,

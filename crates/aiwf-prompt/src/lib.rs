@@ -52,6 +52,7 @@
 //!         fs_ability: None,
 //!         supports_system_prompt: true,
 //!         supports_file_attachments: false,
+//!         sends_files: false,
 //!     },
 //!     budget: None,
 //!     counter: &Tokenizer::Estimate,
@@ -103,7 +104,8 @@ pub use prompt::{Message, Metadata, Options, OwnedText, PartReport, Preview, Pro
 pub use recipe::{Recipe, Request};
 pub use reply::{ComponentSetting, ReplyMode, ReplyRequest, ToolSchema};
 pub use section::{
-    Need, Part, PartBody, Problem, Role, Section, SectionId, SectionKind, Source, Stability, Text,
+    Attached, LeftOutSource, Need, Part, PartBody, Problem, Role, Section, SectionId, SectionKind, Source,
+    Stability, Text, WhyLeftOut,
 };
 pub use session::{Artifact, CodeFile, PromptAssembler, SessionPhase, SessionRequest};
 pub use template::{

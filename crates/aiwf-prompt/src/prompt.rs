@@ -11,7 +11,9 @@ use crate::digest::Sha256Hex;
 use crate::error::PromptError;
 use crate::layout::{MessageLayout, Owner, Stretch, Style, lay_out};
 use crate::recipe::Recipe;
-use crate::section::{Need, PartBody, Problem, Role, Section, Stability, Text};
+use crate::section::{
+    Attached, LeftOutSource, Need, PartBody, Problem, Role, Section, Stability, Text, WhyLeftOut,
+};
 use crate::tokens::{CountTokens, Tokens, is_boundary};
 use crate::xml;
 
@@ -89,6 +91,8 @@ pub struct SectionReport {
     pub is_kept: bool,
     /// Why it does not.
     pub reason: Option<String>,
+    /// What keeping it would have cost, when it was cut to fit a budget.
+    pub cut_tokens: Option<Tokens>,
     /// Its files, when it is made of several.
     pub parts: Vec<PartReport>,
 }
@@ -108,6 +112,8 @@ pub struct PartReport {
     pub is_kept: bool,
     /// Why it does not.
     pub reason: Option<String>,
+    /// What keeping it would have cost, when it was cut to fit a budget.
+    pub cut_tokens: Option<Tokens>,
 }
 
 /// What is known about a prompt as a whole.
@@ -158,6 +164,7 @@ pub struct Prompt {
     sections: Vec<Section>,
     problems: Vec<Problem>,
     measured: Option<Measured>,
+    cut_tokens: BTreeMap<Owner, Tokens>,
 }
 
 #[derive(Clone, Debug)]
@@ -181,8 +188,16 @@ impl Prompt {
             separator: recipe.separator(),
             has_system_role: options.capability.supports_system_prompt,
         };
-        let mut prompt =
-            Self { recipe, style, mode, cli_tool, sections, problems: Vec::new(), measured: None };
+        let mut prompt = Self {
+            recipe,
+            style,
+            mode,
+            cli_tool,
+            sections,
+            problems: Vec::new(),
+            measured: None,
+            cut_tokens: BTreeMap::new(),
+        };
         if options.format == Format::Xml {
             prompt.replace_what_xml_forbids();
         }
@@ -238,8 +253,14 @@ impl Prompt {
 
     /// Who owns which stretch of the messages, in the order they stand.
     pub fn owned(&self) -> Vec<OwnedText> {
-        let mut owned: Vec<OwnedText> = Vec::new();
+        self.blocks().into_iter().flatten().collect()
+    }
+
+    /// The messages, each as the texts of the sections it is made of.
+    pub fn blocks(&self) -> Vec<Vec<OwnedText>> {
+        let mut messages = Vec::new();
         for message in self.layout() {
+            let mut owned: Vec<OwnedText> = Vec::new();
             for stretch in &message.stretches {
                 let Some(section) = self.sections.get(stretch.owner.section) else { continue };
                 let text: String = stretch.pieces().collect();
@@ -256,8 +277,9 @@ impl Prompt {
                     }),
                 }
             }
+            messages.push(owned);
         }
-        owned
+        messages
     }
 
     /// The payload as messages, whatever the format.
@@ -353,6 +375,7 @@ impl Prompt {
                 tokens: tokens_of(Some(part_index)),
                 is_kept: part.cut.is_none(),
                 reason: part.cut.clone(),
+                cut_tokens: self.cut_tokens.get(&Owner { section: index, part: Some(part_index) }).copied(),
             })
             .collect();
         let tokens = if parts.is_empty() {
@@ -373,6 +396,7 @@ impl Prompt {
             sha256: section_sha256(section),
             is_kept: section.is_kept(),
             reason: section.cut.clone(),
+            cut_tokens: self.cut_tokens.get(&Owner { section: index, part: None }).copied(),
             parts,
         }
     }
@@ -384,6 +408,7 @@ impl Prompt {
             problems.push(Problem {
                 source: source.clone(),
                 message: format!("{n_replaced} {noun} that XML cannot hold became U+FFFD"),
+                left_out: Some(LeftOutSource { why: WhyLeftOut::Encoding, bytes: Some(n_replaced as u64) }),
             });
         };
         for section in &mut self.sections {
@@ -423,6 +448,10 @@ impl Prompt {
     /// Counts are those of the text as laid out, and a cut changes what stands beside its neighbours; so what is
     /// left is measured again until it fits. Every round cuts at least one part, so the rounds are bounded.
     fn fit(&mut self, budget: Tokens, counter: &dyn CountTokens) -> Result<(), PromptError> {
+        // No text has more tokens than bytes: what is small enough need not be counted.
+        if self.bytes() <= budget.0 {
+            return Ok(());
+        }
         let mut known = BTreeMap::new();
         loop {
             let measured = self.count(counter, &mut known);
@@ -442,13 +471,24 @@ impl Prompt {
             }
             for cut in cuts {
                 let Some((owner, tokens)) = owners.get(cut.index) else { continue };
-                let reason = format!(
-                    "cut to fit {budget} tokens: optional, priority {}, {tokens} tokens",
-                    cut.priority
-                );
+                let reason = format!("cut to fit {budget} tokens: optional, priority {}", cut.priority);
+                self.cut_tokens.insert(*owner, *tokens);
                 self.cut(*owner, reason);
             }
         }
+    }
+
+    /// The size of the printed text and of the files that travel with it.
+    fn bytes(&self) -> u64 {
+        let printed: usize = self
+            .layout()
+            .iter()
+            .flat_map(|message| &message.stretches)
+            .flat_map(Stretch::printed)
+            .map(str::len)
+            .sum();
+        let attached: usize = self.attached().iter().map(|file| file.text.len()).sum();
+        (printed + attached) as u64
     }
 
     fn need(&self, owner: Owner) -> Need {
@@ -524,8 +564,42 @@ impl Prompt {
                 several => share_difference(several, &alone, next(), &mut by_owner),
             }
         }
+        self.add_attached(counter, &mut by_owner);
         let total = by_owner.values().copied().sum();
         Measured { by_owner, total, tokenizer: counter.name().to_owned(), is_exact: counter.is_exact() }
+    }
+
+    /// Files that travel with the request count with the text that names them.
+    fn add_attached(&self, counter: &dyn CountTokens, by_owner: &mut BTreeMap<Owner, Tokens>) {
+        let attached: Vec<(Owner, &Attached)> =
+            by_owner.keys().filter_map(|owner| Some((*owner, self.attached_to(*owner)?))).collect();
+        if attached.is_empty() {
+            return;
+        }
+        let texts: Vec<Vec<&str>> = attached.iter().map(|(_, file)| vec![file.text.as_str()]).collect();
+        for ((owner, _), tokens) in attached.iter().zip(counter.count(&texts)) {
+            if let Some(known) = by_owner.get_mut(owner) {
+                *known += tokens;
+            }
+        }
+    }
+
+    fn attached_to(&self, owner: Owner) -> Option<&Attached> {
+        let section = self.sections.get(owner.section)?;
+        match owner.part {
+            Some(part) => section.parts.get(part)?.attached.as_ref(),
+            None => section.attached.as_ref(),
+        }
+    }
+
+    /// The files that travel with the prompt, in the order it names them.
+    pub fn attached(&self) -> Vec<&Attached> {
+        let kept = self.sections.iter().filter(|section| section.is_kept());
+        kept.flat_map(|section| {
+            let parts = section.parts.iter().filter(|part| part.cut.is_none());
+            section.attached.iter().chain(parts.filter_map(|part| part.attached.as_ref()))
+        })
+        .collect()
     }
 
     /// Groups stretches so that the counts of the groups add up to the count of the whole.

@@ -181,6 +181,15 @@ impl PartBody {
     }
 }
 
+/// A file that travels with the request, beside the text that names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attached {
+    /// The path the text names it by.
+    pub path: String,
+    /// What it says.
+    pub text: Text,
+}
+
 /// One file (or other item) of a section.
 #[derive(Clone, Debug)]
 pub struct Part {
@@ -192,6 +201,8 @@ pub struct Part {
     pub source: Source,
     /// What it holds.
     pub body: PartBody,
+    /// The file that travels with it, when its body only names one.
+    pub attached: Option<Attached>,
     /// Whether it may be cut.
     pub need: Need,
     /// Why it was cut, when it was.
@@ -223,6 +234,8 @@ pub struct Section {
     pub stability: Stability,
     /// The text, when the section has no parts.
     pub body: Text,
+    /// The file that travels with it, when its body only names one.
+    pub attached: Option<Attached>,
     /// The items, when it is made of several.
     pub parts: Vec<Part>,
     /// Why it was cut, when it was.
@@ -244,6 +257,7 @@ impl Section {
             need: Need::Required,
             stability: Stability::Volatile,
             body: body.into(),
+            attached: None,
             parts: Vec::new(),
             cut: None,
         }
@@ -276,4 +290,28 @@ pub struct Problem {
     pub source: Source,
     /// What is wrong, in one sentence.
     pub message: String,
+    /// What it keeps out of the prompt, when it does.
+    pub left_out: Option<LeftOutSource>,
+}
+
+/// A source that is not in the prompt, or not as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftOutSource {
+    /// Why.
+    pub why: WhyLeftOut,
+    /// The size of what is missing, where it is known.
+    pub bytes: Option<u64>,
+}
+
+/// Why a source is not in the prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyLeftOut {
+    /// It is larger than a file may be.
+    SizeCap,
+    /// It is not text, or holds characters that the format cannot.
+    Encoding,
+    /// It is not there.
+    Missing,
+    /// It cannot be read, or leads where nothing is read from.
+    Unreadable,
 }

@@ -15,7 +15,7 @@ use crate::fence::one_line;
 use crate::prompt::{Options, Prompt};
 use crate::recipe::{Recipe, Request};
 use crate::reply::{CallOrder, ToolSchema, tools_text};
-use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
+use crate::section::{Attached, Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
 use crate::tokens::Tokenizer;
 
 /// A phase of a session, as far as prompts tell phases apart.
@@ -225,6 +225,7 @@ fn artifact_section(
         artifact.text.clone()
     };
     vec![Section {
+        attached: attached(capability, &artifact.path, &artifact.text),
         heading: Some(format!("## {title}")),
         kind: SectionKind::Artifact,
         stability,
@@ -232,8 +233,22 @@ fn artifact_section(
     }]
 }
 
-/// Cut before anything else of the recipe; among themselves, the last path first.
-const CODE_FILE: Need = Need::Optional(10);
+/// The file that travels with the request, where the text only names it.
+fn attached(capability: Capability, path: &str, text: &Text) -> Option<Attached> {
+    let is_sent = capability.supports_file_attachments && capability.sends_files;
+    is_sent.then(|| Attached { path: path.to_owned(), text: text.clone() })
+}
+
+/// Code to build on is cut before anything else of the recipe; a reviewer is never asked about code it is not shown.
+fn need_of_code(phase: SessionPhase) -> Need {
+    match phase {
+        SessionPhase::Reviewing => Need::Required,
+        SessionPhase::Initialized
+        | SessionPhase::Planning
+        | SessionPhase::Generating
+        | SessionPhase::Revising => Need::Optional(10),
+    }
+}
 
 fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
     if !request.phase.builds_on_code() || request.code.is_empty() {
@@ -246,13 +261,21 @@ fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec
             name: file.name.clone(),
             kind: SectionKind::File,
             source: Source::File(file.path.clone()),
+            attached: match &file.body {
+                PartBody::Inline(text) if !text.is_empty() => attached(capability, &file.path, text),
+                PartBody::Inline(_) | PartBody::Reference(_) | PartBody::Note(_) => None,
+            },
             body: match &file.body {
-                PartBody::Inline(_) if capability.supports_file_attachments => {
+                // An empty file has nothing to attach.
+                PartBody::Inline(text)
+                    if capability.supports_file_attachments
+                        && !(capability.sends_files && text.is_empty()) =>
+                {
                     PartBody::Reference(file.path.clone())
                 }
                 body @ (PartBody::Inline(_) | PartBody::Reference(_) | PartBody::Note(_)) => body.clone(),
             },
-            need: CODE_FILE,
+            need: need_of_code(request.phase),
             cut: None,
         })
         .collect();

@@ -257,8 +257,12 @@ pub struct PromptComposer;
 impl PromptComposer {
     /// One message for each layer, in the order of the mode.
     pub fn compose(request: &WorkflowRequest) -> Result<Vec<Message>, PromptError> {
-        let capability =
-            Capability { fs_ability: None, supports_system_prompt: true, supports_file_attachments: false };
+        let capability = Capability {
+            fs_ability: None,
+            supports_system_prompt: true,
+            supports_file_attachments: false,
+            sends_files: false,
+        };
         let options =
             Options { format: Format::Messages, capability, budget: None, counter: &Tokenizer::Estimate };
         let request = Request::Workflow(Box::new(request.clone()));

@@ -39,8 +39,10 @@ pub struct Provider {
     pub fs_ability: Option<FsAbility>,
     /// Whether it takes system text apart from the user's.
     pub supports_system_prompt: bool,
-    /// Whether it opens `@path` references by itself.
+    /// Whether files are named as `@path` instead of standing in the prompt.
     pub supports_file_attachments: bool,
+    /// Whether files that are named so have to travel with the request: it opens none by itself.
+    pub sends_files: bool,
     /// The vocabulary its models count with, where one is public.
     pub tokenizer: Tokenizer,
     /// How many tokens its usual models read at once; unknown where any model may stand behind it.
@@ -95,6 +97,7 @@ const fn row(name: &'static str, kind: Kind, description: &'static str) -> Provi
         fs_ability: None,
         supports_system_prompt: false,
         supports_file_attachments: false,
+        sends_files: false,
         tokenizer: Tokenizer::Estimate,
         context_window: None,
         max_output_tokens: None,
@@ -119,6 +122,7 @@ const AGENT: Provider = Provider {
 const API: Provider = Provider {
     fs_ability: Some(FsAbility::None),
     supports_system_prompt: true,
+    sends_files: true,
     is_streaming: true,
     has_native_tools: true,
     confinement: Confinement::NoHands,

@@ -64,12 +64,27 @@ pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>,
     let Some(model) = setting.model.clone().filter(|model| !model.is_empty()) else {
         return Err(missing(&setting.name, "model", "the model that answers"));
     };
+    if setting.supports_file_attachments && !api.takes_files {
+        return Err(takes_no_files(&setting.name));
+    }
     let address = Address::of(&setting, api.base_url)?;
     Ok(Box::new(Http { setting, model, api, address }))
 }
 
+/// A file that cannot be sent is not named either: the model could not open it.
+fn takes_no_files(provider: &str) -> AskError {
+    AskError::Setting {
+        provider: provider.to_owned(),
+        message: "its API takes no text files as attachments".to_owned(),
+        hint: "set `supports_file_attachments = false`: the files then stand in the prompt".to_owned(),
+    }
+}
+
 impl Ask for Http {
     fn refuse(&self, request: &Request<'_>) -> Result<(), AskError> {
+        if !request.payload.files.is_empty() && !self.api.takes_files {
+            return Err(takes_no_files(&self.setting.name));
+        }
         // A key command is not run only to look: it may ask its user for a pass phrase.
         match &self.setting.key {
             KeySource::Command(_) if self.address.may_have_key() => {}

@@ -33,7 +33,7 @@ pub use ask_error::{AskError, Wait};
 pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, of_family, provider};
 pub use fs_ability::{FsAbilitySettings, resolve_fs_ability};
 pub use open::open;
-pub use payload::{Payload, SectionHash, ToolSpec, Turn};
+pub use payload::{AttachedFile, Payload, PayloadMessage, SectionHash, ToolSpec, Turn};
 pub use prices::{ListPrice, list_price};
 pub use provider_setting::{BaseUrl, KeySource, ProviderSetting, ReplySource, Secret, Timeouts};
 pub use replay::{Answered, Cassette, RecordedCapability};

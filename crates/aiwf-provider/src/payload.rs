@@ -1,8 +1,10 @@
 //! What is handed to a provider, and its hash.
 //!
-//! The payload is system text, messages, the turns of a conversation after them, and the tools the model may call.
+//! The payload is system text, files, messages, the turns of a conversation after them, and the tools the model may
+//! call. Texts are kept as blocks, one for each section of the prompt: a block is where a mark for a provider's cache
+//! can stand, so the hash knows blocks and knows no marks.
 
-use aiwf_prompt::{Message, Sha256Hex};
+use aiwf_prompt::{Role, Sha256Hex};
 use serde::{Deserialize, Serialize};
 
 use crate::ask::ToolCall;
@@ -95,13 +97,50 @@ impl Turn {
     }
 }
 
+/// One message of the payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PayloadMessage {
+    /// Who speaks it.
+    pub role: Role,
+    /// What it says, a text for each block; together they are the message.
+    pub blocks: Vec<String>,
+}
+
+impl PayloadMessage {
+    /// A message of one block.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
+        Self { role, blocks: vec![text.into()] }
+    }
+
+    /// The whole message.
+    pub fn text(&self) -> String {
+        self.blocks.concat()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.iter().all(String::is_empty)
+    }
+}
+
+/// A file that travels with the request, by the means of the provider's API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AttachedFile {
+    /// The path that the text names it by.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
 /// Everything a provider gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Payload {
-    /// The system text.
-    pub system: Option<String>,
+    /// The system text, a text for each block; together they are the whole.
+    pub system: Vec<String>,
+    /// The files that the messages name.
+    pub files: Vec<AttachedFile>,
     /// The messages.
-    pub messages: Vec<Message>,
+    pub messages: Vec<PayloadMessage>,
     /// What was said since.
     pub turns: Vec<Turn>,
     /// The tools the model may call.
@@ -120,50 +159,136 @@ pub struct Payload {
 const ANY_SESSION: &str = "SESSION";
 
 impl Payload {
-    /// SHA-256 of the canonical form: `{"system":…,"messages":[{"role":…,"content":…}],"tools":[…]}` without white
-    /// space, `system` left out when there is none, turns as further messages, tools as `{"name":…,"description":…,
-    /// "parameters":…}`. Where a cache breakpoint stands changes nothing of what is said, and so not the hash.
+    /// The whole system text; nothing when there is none.
+    pub fn system_text(&self) -> Option<String> {
+        (!self.system.is_empty()).then(|| self.system.concat())
+    }
+
+    /// SHA-256 of the canonical form.
     pub fn sha256(&self) -> String {
         Sha256Hex::of([self.canonical().as_str()]).to_string()
     }
 
-    /// The same, with the session's id replaced by a fixed word.
-    pub(crate) fn key(&self) -> String {
-        let canonical = self.canonical();
-        let canonical = match self.session_id.as_deref().filter(|id| !id.is_empty()) {
-            Some(id) => canonical.replace(id, ANY_SESSION),
-            None => canonical,
-        };
-        Sha256Hex::of([canonical.as_str()]).to_string()
-    }
-
-    fn canonical(&self) -> String {
-        let messages = self
-            .messages
-            .iter()
-            .map(|Message { role, content }| Said::Message { role: role.as_str(), content });
+    /// The canonical form: JSON with these keys in this order, indented by two spaces, without a line end after it.
+    ///
+    /// `system` (left out when there is none) and the `content` of every message are lists of texts, one for each
+    /// block; `files` (left out when there are none) have `path` and `sha256`; turns are further messages; `tools` have
+    /// `name`, `description` and `parameters`. Marks for a cache are no part of it.
+    pub fn canonical(&self) -> String {
+        let messages = self.messages.iter().map(|message| Said {
+            role: message.role.as_str(),
+            content: message.blocks.iter().map(String::as_str).collect(),
+            tool_calls: &[],
+            id: None,
+            name: None,
+            is_error: false,
+        });
         let form = Canonical {
-            system: self.system.as_deref(),
-            messages: messages.chain(self.turns.iter().map(Said::Turn)).collect(),
+            system: self.system.iter().map(String::as_str).collect(),
+            files: self
+                .files
+                .iter()
+                .map(|file| FileKey {
+                    path: &file.path,
+                    sha256: Sha256Hex::of([file.text.as_str()]).to_string(),
+                })
+                .collect(),
+            messages: messages.chain(self.turns.iter().map(said)).collect(),
             tools: &self.tools,
         };
         // Invariant: every key is a string, which is all that can be wrong with a value.
-        serde_json::to_string(&form).unwrap_or_default()
+        serde_json::to_string_pretty(&form).unwrap_or_default()
+    }
+
+    /// What recordings are found by: the texts as wholes, with the session's id replaced by a fixed word.
+    ///
+    /// Where one block ends and the next begins is nothing that an answer depends on.
+    pub(crate) fn key(&self) -> String {
+        let texts: Vec<(&str, String)> =
+            self.messages.iter().map(|message| (message.role.as_str(), message.text())).collect();
+        let messages = texts.iter().map(|(role, content)| KeySaid::Message { role, content });
+        let form = Key {
+            system: self.system_text(),
+            files: self.files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect(),
+            messages: messages.chain(self.turns.iter().map(KeySaid::Turn)).collect(),
+            tools: &self.tools,
+        };
+        let whole = serde_json::to_string(&form).unwrap_or_default();
+        let whole = match self.session_id.as_deref().filter(|id| !id.is_empty()) {
+            Some(id) => whole.replace(id, ANY_SESSION),
+            None => whole,
+        };
+        Sha256Hex::of([whole.as_str()]).to_string()
     }
 }
 
 /// The canonical form, in the order of its keys.
 #[derive(Serialize)]
 struct Canonical<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<FileKey<'a>>,
     messages: Vec<Said<'a>>,
     tools: &'a [ToolSpec],
 }
 
 #[derive(Serialize)]
+struct FileKey<'a> {
+    path: &'a str,
+    sha256: String,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    role: &'static str,
+    content: Vec<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tool_calls: &'a [ToolCall],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+}
+
+fn said(turn: &Turn) -> Said<'_> {
+    let plain = |role| Said {
+        role,
+        content: vec![turn.content()],
+        tool_calls: &[],
+        id: None,
+        name: None,
+        is_error: false,
+    };
+    match turn {
+        Turn::Assistant { tool_calls, .. } => Said { tool_calls, ..plain("assistant") },
+        Turn::Tool { id, name, is_error, .. } => {
+            Said { id: Some(id), name: Some(name), is_error: *is_error, ..plain("tool") }
+        }
+        Turn::User { .. } => plain("user"),
+    }
+}
+
+/// What a recording's key is made of.
+#[derive(Serialize)]
+struct Key<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<(&'a str, &'a str)>,
+    messages: Vec<KeySaid<'a>>,
+    tools: &'a [ToolSpec],
+}
+
+#[derive(Serialize)]
 #[serde(untagged)]
-enum Said<'a> {
+enum KeySaid<'a> {
     Message { role: &'a str, content: &'a str },
     Turn(&'a Turn),
 }
+
+#[cfg(test)]
+#[path = "payload_tests.rs"]
+mod tests;

@@ -120,6 +120,8 @@ pub struct ProviderSetting {
     pub max_reply_bytes: u64,
     /// Whether it takes system text apart from the user's.
     pub supports_system_prompt: bool,
+    /// Whether files are named as `@path` and opened or sent, instead of standing in the text.
+    pub supports_file_attachments: bool,
 }
 
 impl ProviderSetting {
@@ -140,6 +142,7 @@ impl ProviderSetting {
             max_output_tokens: None,
             max_reply_bytes: MAX_REPLY_BYTES,
             supports_system_prompt: false,
+            supports_file_attachments: false,
         }
     }
 }

@@ -51,8 +51,11 @@ pub struct RecordedCapability {
     pub fs_ability: String,
     /// Whether it took system text apart from the user's.
     pub supports_system_prompt: bool,
-    /// Whether it opened `@path` references by itself.
+    /// Whether files were named as `@path` instead of standing in the prompt.
     pub supports_file_attachments: bool,
+    /// Whether the files that were named so travelled with the request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sends_files: bool,
     /// The agent whose system templates it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_agent: Option<String>,

@@ -1,7 +1,8 @@
-use aiwf_prompt::{Message, Role};
+use aiwf_prompt::Role;
 
 use super::*;
 use crate::ask::Permission;
+use crate::payload::PayloadMessage;
 use crate::sink::TextSink;
 use crate::stop::Stop;
 
@@ -11,10 +12,10 @@ fn section(id: &str, sha256: &str) -> SectionHash {
 
 fn payload(session: &str, text: &str) -> Payload {
     Payload {
-        messages: vec![Message {
-            role: Role::User,
-            content: format!("save to .aiwf/sessions/{session}/x: {text}"),
-        }],
+        messages: vec![PayloadMessage::new(
+            Role::User,
+            format!("save to .aiwf/sessions/{session}/x: {text}"),
+        )],
         sections: vec![section("standards", "same"), section("task", text)],
         session_id: Some(session.to_owned()),
         ..Payload::default()

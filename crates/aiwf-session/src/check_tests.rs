@@ -44,13 +44,23 @@ fn every_event_with_files_is_checked() {
     let (phase, iteration) = (Phase::Planning, 1);
     let response_approved = |outcome| Event::ResponseApproved { by: by(), response: hashed("r.md"), outcome };
     let events = [
-        Event::PromptWritten { phase, iteration, prompt: bad(), system_prompt: None, seen: Vec::new() },
+        Event::PromptWritten {
+            phase,
+            iteration,
+            prompt: bad(),
+            system_prompt: None,
+            seen: Vec::new(),
+            fs_ability: None,
+            left_out: Vec::new(),
+        },
         Event::PromptWritten {
             phase,
             iteration,
             prompt: hashed("p.md"),
             system_prompt: Some(bad()),
             seen: Vec::new(),
+            fs_ability: None,
+            left_out: Vec::new(),
         },
         Event::PromptApproved { by: by(), files: vec![bad()], is_edited: false, is_checked: true },
         Event::PromptRejected { by: by(), feedback: String::new(), kept: vec![bad()] },
@@ -103,6 +113,8 @@ fn iterations_follow_each_other() {
         prompt: hashed("p.md"),
         system_prompt: None,
         seen: Vec::new(),
+        fs_ability: None,
+        left_out: Vec::new(),
     };
     assert_eq!(check(&event), "it is about iteration 4294967295, and the session is in iteration 1");
 }

@@ -3,6 +3,7 @@
 use crate::call::{Call, ToolUse};
 use crate::change::{Artifact, Flow, PhaseChoice};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Person};
+use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
 use crate::refusal::Refusal;
 use crate::setup::{Approver, Setup};
@@ -21,6 +22,10 @@ pub enum Command {
         system_prompt: Option<FileHash>,
         /// The files of the project that it shows, where what follows depends on them.
         seen: Vec<FileHash>,
+        /// What the receiver can do with files, when a flag said so.
+        fs_ability: Option<String>,
+        /// What it was to hold and does not.
+        left_out: Vec<LeftOut>,
     },
     /// Approve the prompt, as its files are now.
     ApprovePrompt {
@@ -230,17 +235,31 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::Create(setup), Step::Unborn) => one(Event::SessionCreated { setup }),
         (_, Step::Unborn) => Err(not_now),
 
-        (Command::RecordPrompt { prompt, system_prompt, seen }, Step::PromptWanted { phase, iteration }) => {
-            one(Event::PromptWritten { phase: *phase, iteration: *iteration, prompt, system_prompt, seen })
-        }
+        (
+            Command::RecordPrompt { prompt, system_prompt, seen, fs_ability, left_out },
+            Step::PromptWanted { phase, iteration },
+        ) => one(Event::PromptWritten {
+            phase: *phase,
+            iteration: *iteration,
+            prompt,
+            system_prompt,
+            seen,
+            fs_ability,
+            left_out,
+        }),
         // A prompt that nobody has judged yet can be written anew, for another kind of receiver.
-        (Command::RecordPrompt { prompt, system_prompt, seen }, Step::PromptReady) => {
+        (
+            Command::RecordPrompt { prompt, system_prompt, seen, fs_ability, left_out },
+            Step::PromptReady,
+        ) => {
             one(Event::PromptWritten {
                 phase: state.phase,
                 iteration: state.iteration,
                 prompt,
                 system_prompt,
                 seen,
+                fs_ability,
+                left_out,
             })
         }
         (Command::ApprovePrompt { by, files, is_checked }, Step::PromptReady) => {

@@ -72,7 +72,14 @@ impl Driven {
             panic!("no prompt is wanted: {:?}", self.state.step)
         };
         let prompt = file(&phase.prompt_path(iteration).unwrap(), "prompt");
-        self.run(Command::RecordPrompt { prompt, system_prompt: None, seen: Vec::new() }).unwrap();
+        self.run(Command::RecordPrompt {
+            prompt,
+            system_prompt: None,
+            seen: Vec::new(),
+            fs_ability: None,
+            left_out: Vec::new(),
+        })
+        .unwrap();
     }
 
     fn approve_prompt(&mut self) {

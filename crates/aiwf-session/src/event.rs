@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, ToolUse};
 use crate::change::{Agent, Artifact};
+use crate::left_out::LeftOut;
 use crate::phase::Phase;
 use crate::setup::Setup;
 
@@ -140,6 +141,12 @@ pub enum Event {
         /// The files of the project that it shows, where what follows depends on them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seen: Vec<FileHash>,
+        /// What the receiver can do with files, when a flag said so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fs_ability: Option<String>,
+        /// What it was to hold and does not.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
     },
     /// A prompt was approved as it is.
     PromptApproved {

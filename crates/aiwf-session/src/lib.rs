@@ -12,6 +12,7 @@ mod setup;
 mod call;
 mod change;
 mod event;
+mod left_out;
 mod state;
 
 mod check;
@@ -30,6 +31,7 @@ pub use check::EventFault;
 pub use command::{Command, decide};
 pub use effect::{Effect, next_effect};
 pub use event::{Actor, AppliedFile, Event, FileHash, Outcome, Person, Surface};
+pub use left_out::{LeftOut, LeftOutKind};
 pub use phase::{Phase, Stage};
 pub use refusal::Refusal;
 pub use setup::{Approver, GateSetting, Role, Setup};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::call::{Call, Spent, Total};
 use crate::change::{Artifact, ChangeSetup, ChangeState, Flow, Follows};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
+use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
 use crate::setup::{Approver, GateSetting, Setup, gate_key};
 
@@ -147,6 +148,10 @@ pub struct State {
     pub outdated: BTreeSet<String>,
     /// The prompt files as they were written, before anybody edited them.
     pub written: Vec<FileHash>,
+    /// What the receiver of the current prompt can do with files, when a flag said so.
+    pub prompt_fs_ability: Option<String>,
+    /// What the current prompt was to hold and does not.
+    pub left_out: Vec<LeftOut>,
     /// The reply at the gate.
     pub response: Option<FileHash>,
     /// Files that a reply is about to give.
@@ -193,6 +198,8 @@ impl Default for State {
             bound: BTreeMap::new(),
             outdated: BTreeSet::new(),
             written: Vec::new(),
+            prompt_fs_ability: None,
+            left_out: Vec::new(),
             response: None,
             intended: Vec::new(),
             n_rejected: 0,
@@ -237,7 +244,9 @@ impl State {
                     self.bind(file, true);
                 }
             }
-            Event::PromptWritten { phase, iteration, prompt, system_prompt, seen } => {
+            Event::PromptWritten { phase, iteration, prompt, system_prompt, seen, fs_ability, left_out } => {
+                self.prompt_fs_ability.clone_from(fs_ability);
+                self.left_out.clone_from(left_out);
                 self.phase = *phase;
                 self.iteration = *iteration;
                 self.stage = Some(Stage::Prompt);

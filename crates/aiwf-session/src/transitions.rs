@@ -98,7 +98,13 @@ fn commands(flow: Flow, state: &State) -> Vec<Command> {
     });
     let mut commands = vec![
         Command::Create(Box::new(sample_setup(flow))),
-        Command::RecordPrompt { prompt, system_prompt: None, seen: Vec::new() },
+        Command::RecordPrompt {
+            prompt,
+            system_prompt: None,
+            seen: Vec::new(),
+            fs_ability: None,
+            left_out: Vec::new(),
+        },
         Command::ApprovePrompt { by: by.clone(), files: state.written.clone(), is_checked: None },
         Command::RejectPrompt { by: by.clone(), feedback: "no".to_owned(), kept: Vec::new() },
         Command::RecordSent { provider: "p".to_owned(), payload_sha256: String::new(), is_free: true },

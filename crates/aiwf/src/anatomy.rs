@@ -9,7 +9,7 @@ use crate::escape::escaped_line;
 const BAR_WIDTH: usize = 16;
 /// Longer lists are summed up; `--json` has them all.
 const MAX_KEPT_PARTS: usize = 12;
-const MAX_CUT_PARTS: usize = 40;
+const MAX_CUT_NAMES: usize = 5;
 
 /// The anatomy as text.
 pub(crate) fn anatomy(title: &str, sections: &[SectionReport], metadata: &Metadata) -> String {
@@ -17,7 +17,7 @@ pub(crate) fn anatomy(title: &str, sections: &[SectionReport], metadata: &Metada
     let counted =
         if metadata.is_exact { format!("exact, {}", metadata.tokenizer) } else { metadata.tokenizer.clone() };
     let mut text = format!("{title}: {total} tokens ({counted}), sha256 {}\n", metadata.sha256);
-    let shown_parts = |section: &SectionReport| section.parts.len().min(MAX_KEPT_PARTS + MAX_CUT_PARTS);
+    let shown_parts = |section: &SectionReport| section.parts.len().min(MAX_KEPT_PARTS + 1);
     let width = sections
         .iter()
         .flat_map(|section| {
@@ -51,25 +51,44 @@ pub(crate) fn anatomy(title: &str, sections: &[SectionReport], metadata: &Metada
     text
 }
 
+/// The parts that stay, the largest first, and a line for each reason why others do not.
 fn write_parts(text: &mut String, parts: &[PartReport], width: usize, total: Tokens) {
-    for (is_kept, limit, word) in [(true, MAX_KEPT_PARTS, "kept"), (false, MAX_CUT_PARTS, "cut")] {
-        let of_kind: Vec<&PartReport> = parts.iter().filter(|part| part.is_kept == is_kept).collect();
-        // One more line is no shorter than the line that sums it up.
-        let n_shown = if of_kind.len() <= limit + 1 { of_kind.len() } else { limit };
-        for part in of_kind.iter().take(n_shown) {
-            let line = Line {
-                indent: "  ",
-                name: &part.id,
-                tokens: part.tokens.filter(|_| is_kept),
-                source: &part.source,
-                reason: part.reason.as_deref(),
-            };
-            line.write(text, width, total);
-        }
-        if of_kind.len() > n_shown {
-            let _ =
-                writeln!(text, "    … and {} more {word}; `--json` lists them all", of_kind.len() - n_shown);
-        }
+    let mut kept: Vec<&PartReport> = parts.iter().filter(|part| part.is_kept).collect();
+    kept.sort_by_key(|part| std::cmp::Reverse(part.tokens));
+    // One more line is no shorter than the line that sums it up.
+    let n_shown = if kept.len() <= MAX_KEPT_PARTS + 1 { kept.len() } else { MAX_KEPT_PARTS };
+    for part in kept.iter().take(n_shown) {
+        let line =
+            Line { indent: "  ", name: &part.id, tokens: part.tokens, source: &part.source, reason: None };
+        line.write(text, width, total);
+    }
+    if kept.len() > n_shown {
+        let _ = writeln!(text, "    … and {} more kept; `--json` lists them all", kept.len() - n_shown);
+    }
+    let mut cut: Vec<&PartReport> = parts.iter().filter(|part| !part.is_kept).collect();
+    cut.sort_by_key(|part| std::cmp::Reverse(part.cut_tokens));
+    let mut reasons: Vec<&str> = cut.iter().filter_map(|part| part.reason.as_deref()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        let of_reason: Vec<&PartReport> =
+            cut.iter().copied().filter(|part| part.reason.as_deref() == Some(reason)).collect();
+        let tokens: Tokens = of_reason.iter().filter_map(|part| part.cut_tokens).sum();
+        let names: Vec<String> = of_reason
+            .iter()
+            .take(MAX_CUT_NAMES)
+            .map(|part| format!("{} ({})", escaped_line(&part.id), part.cut_tokens.unwrap_or_default()))
+            .collect();
+        let n_more = of_reason.len().saturating_sub(MAX_CUT_NAMES);
+        let more =
+            if n_more > 0 { format!(" and {n_more} more; `--json` lists them all") } else { String::new() };
+        let noun = if of_reason.len() == 1 { "part" } else { "parts" };
+        let _ = writeln!(
+            text,
+            "    {} {noun}, {tokens} tokens, {reason}: {}{more}",
+            of_reason.len(),
+            names.join(", ")
+        );
     }
 }
 

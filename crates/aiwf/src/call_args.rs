@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::provider::Stop;
 use aiwf_engine::{Engine, SessionError, Which};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::call_progress;
+use crate::commands::prompt::name_parser;
 use crate::exit::Exit;
 use crate::live::{Screen, Streaming};
 use crate::output::{self, Output};
@@ -115,6 +117,21 @@ impl GateArgs {
     ) -> Result<Engine, SessionError> {
         let seen = engine.seen_gate(which)?;
         Ok(engine.clone().deciding_on(seen).expecting(self.expect.clone()))
+    }
+}
+
+/// The flag of every command that writes, shows or sends prompts.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct PromptArgs {
+    /// What the receiver can do with files, for the prompts this command writes; approved ones stay.
+    #[arg(long, value_name = "ABILITY", help_heading = CALLS, value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
+    fs_ability: Option<FsAbility>,
+}
+
+impl PromptArgs {
+    /// The engine, which writes prompts for such a receiver.
+    pub(crate) fn engine(self, engine: Engine) -> Engine {
+        engine.with_fs_ability(self.fs_ability)
     }
 }
 

@@ -351,31 +351,11 @@ pub(crate) fn preview(preview: &RunPreview, output: &Output<'_>) -> Result<Exit,
     }
     output::note(&anatomy(preview));
     warnings(&preview.warnings);
-    output::print(|out| {
-        let messages: Vec<Value> = preview.messages.iter().map(message_json).collect();
-        write!(out, "{:#}", Value::Array(messages))?;
-        if !preview.tools.is_empty() {
-            write!(out, "\n\n---\n\n{:#}", json!(preview.tools))?;
-        }
-        Ok(())
-    })?;
+    output::print(|out| write!(out, "{}", preview.canonical))?;
     if output::is_stdout_watched() {
         output::note("\n");
     }
     Ok(Exit::Done)
-}
-
-fn message_json(message: &aiwf_engine::PreviewMessage) -> Value {
-    let mut json = json!({ "role": message.role, "content": message.content });
-    if let Some(json) = json.as_object_mut() {
-        if !message.tool_calls.is_empty() {
-            json.insert("tool_calls".to_owned(), json!(message.tool_calls));
-        }
-        if let Some(id) = &message.tool_call_id {
-            json.insert("tool_call_id".to_owned(), id.as_str().into());
-        }
-    }
-    json
 }
 
 fn anatomy(preview: &RunPreview) -> String {
@@ -383,7 +363,7 @@ fn anatomy(preview: &RunPreview) -> String {
         if preview.is_exact { format!("exact, {}", preview.tokenizer) } else { preview.tokenizer.clone() };
     let window = preview.window.map(|window| format!(" of {window}")).unwrap_or_default();
     let mut text = format!(
-        "next request of {} to {}: {}{window} tokens ({counted}), sha256 {}\n",
+        "next request of {} to {}: {}{window} tokens ({counted}), payload_sha256 {}\n",
         preview.run_id,
         escaped_line(&preview.provider),
         preview.tokens,

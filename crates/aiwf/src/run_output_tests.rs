@@ -118,6 +118,7 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
         tokenizer: "estimate".to_owned(),
         is_exact: false,
         payload_sha256: "ffff".to_owned(),
+        canonical: String::new(),
         messages: vec![message("base-rules", "system", 300), message("user-input", "user", 12)],
         tools: vec![json!({ "name": "fs.read" })],
         tool_tokens: 40,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use aiwf_engine::machine::{Dollars, Flow, TaskStatus, Total};
-use aiwf_engine::{Decided, SessionReport, UsageReport};
+use aiwf_engine::{Decided, SessionReport, UsageReport, left_out_lines};
 use serde_json::json;
 
 use crate::escape::{escaped, escaped_line};
@@ -113,6 +113,9 @@ fn shown(report: &SessionReport) -> String {
     }
     for path in &report.outdated {
         line("outdated", path);
+    }
+    for left_out in left_out_lines(&report.left_out) {
+        line("left out", left_out.strip_prefix("left out ").unwrap_or(&left_out));
     }
     for path in &report.unknown {
         line("unknown", path);

@@ -65,6 +65,9 @@ pub(crate) enum UsageError {
     /// Two flags want the standard input.
     #[error("the standard input is asked for twice")]
     StdinTwice,
+    /// Tools are asked for, but nobody to call them.
+    #[error("`--tools` needs `--for`: which tools are sent depends on the provider")]
+    ToolsForNobody,
     /// A prompt is to be sent to nobody.
     #[error("no provider is named to send the prompt to")]
     NoProvider,
@@ -130,6 +133,7 @@ impl UsageError {
             Self::Twice { flag } => format!("give `{flag}` once"),
             Self::NotUtf8 => "put such text into a file, or rename the file that it names".to_owned(),
             Self::StdinTwice => "give one of the inputs as a file".to_owned(),
+            Self::ToolsForNobody => "name one with `--for NAME`; `aiwf providers` lists all".to_owned(),
             Self::NoProvider => "name one with `--provider NAME`; `aiwf providers` lists all".to_owned(),
             Self::ToolsElsewhere { .. } => {
                 "only `aiwf prompt send reply` runs tools; sessions and changes have `[tools.grant]`"

@@ -9,8 +9,9 @@ use aiwf_prompt::{
     render_template, render_template_here,
 };
 
+use super::files::{self, MissingFiles};
 use super::reply::schemas;
-use super::{DocumentCapability, Gathered, Progress, files, named, project};
+use super::{DocumentCapability, Gathered, Progress, named, project};
 use crate::document::{ChangeDocument, ContextDocument};
 use crate::error::EngineError;
 use crate::read::read_text;
@@ -21,6 +22,10 @@ use crate::system_templates::{self, TemplateLayer};
 pub struct ChangeFlags {
     /// Patterns of files.
     pub files: Vec<String>,
+    /// Those of the files that may not be cut: the code under review.
+    pub required_files: Vec<String>,
+    /// What becomes of a pattern that names no file.
+    pub missing_files: MissingFiles,
     /// Names and files of artifacts.
     pub artifacts: Vec<(String, String)>,
     /// Thoughts.
@@ -42,6 +47,7 @@ pub(super) fn gather(
             source: Source::Input("agent".to_owned()),
             message: "no template is used, since there is no phase: name one with `--phase`, or as `phase`"
                 .to_owned(),
+            left_out: None,
         });
     }
     let system_prompt = match (&document.system_prompt, &document.phase) {
@@ -76,9 +82,11 @@ fn context(
         let name = document.name.clone().unwrap_or_else(|| numbered(kind, &items));
         items.push(ContextItem::new(kind, name, document.content.as_str()));
     }
-    for file in files::find(&settings.current_dir, &flags.files, problems, on_progress)? {
+    for file in files::find(&settings.current_dir, &flags.files, flags.missing_files, problems, on_progress)?
+    {
         items.push(ContextItem {
             kind: ItemKind::File,
+            is_required: flags.required_files.contains(&file.name),
             source: Source::File(file.name.clone()),
             name: file.name,
             body: PartBody::Inline(file.text),
@@ -92,6 +100,7 @@ fn context(
             name: name.clone(),
             source: Source::File(path.clone()),
             body: PartBody::Inline(Text::from(text)),
+            is_required: true,
         });
     }
     for thought in &flags.thoughts {

@@ -7,13 +7,46 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use aiwf_prompt::{Problem, Source, Text};
+use aiwf_prompt::{LeftOutSource, Problem, Source, Text, WhyLeftOut};
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Progress, failed_path, link_target, shown_path};
 use crate::error::EngineError;
 use crate::read::{MAX_BYTES, is_link};
-use crate::read_many::{Content, read_many};
+use crate::read_many::{Content, NotText, read_many};
+
+/// What becomes of a pattern that names no file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingFiles {
+    /// It is an error: somebody has just typed it.
+    #[default]
+    Refused,
+    /// It is reported: the files were there when the pattern was given.
+    LeftOut,
+}
+
+/// Why a file is left out.
+struct Skipped {
+    message: String,
+    left_out: LeftOutSource,
+}
+
+impl Skipped {
+    fn new(why: WhyLeftOut, bytes: Option<u64>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), left_out: LeftOutSource { why, bytes } }
+    }
+
+    fn missing(message: &str) -> Self {
+        Self::new(WhyLeftOut::Missing, None, format!("skipped: {message}"))
+    }
+
+    /// A file that could not be read.
+    fn unreadable(error: &io::Error) -> Self {
+        let message = format!("skipped: {}", reason(error));
+        let is_gone = error.kind() == io::ErrorKind::NotFound;
+        Self::new(if is_gone { WhyLeftOut::Missing } else { WhyLeftOut::Unreadable }, None, message)
+    }
+}
 
 /// A file of the project with its text.
 pub(super) struct FoundFile {
@@ -25,6 +58,7 @@ pub(super) struct FoundFile {
 pub(super) fn find(
     base: &Path,
     patterns: &[String],
+    missing: MissingFiles,
     problems: &mut Vec<Problem>,
     on_progress: &dyn Fn(Progress),
 ) -> Result<Vec<FoundFile>, EngineError> {
@@ -32,13 +66,20 @@ pub(super) fn find(
     let mut skipped = BTreeMap::new();
     for pattern in patterns {
         if !expand(base, pattern, &mut paths, &mut skipped)? {
+            if missing == MissingFiles::LeftOut {
+                skipped.insert(pattern.clone(), Skipped::missing("there is no such file any more"));
+                continue;
+            }
             return Err(EngineError::NothingMatches { pattern: pattern.clone(), searched: base.to_owned() });
         }
     }
     let paths: Vec<(String, PathBuf)> = paths.into_iter().collect();
     let files = read_all(paths, &mut skipped, on_progress)?;
-    problems
-        .extend(skipped.into_iter().map(|(name, message)| Problem { source: Source::File(name), message }));
+    problems.extend(skipped.into_iter().map(|(name, skipped)| Problem {
+        source: Source::File(name),
+        message: skipped.message,
+        left_out: Some(skipped.left_out),
+    }));
     Ok(files)
 }
 
@@ -47,7 +88,7 @@ fn expand(
     base: &Path,
     pattern: &str,
     paths: &mut BTreeMap<String, PathBuf>,
-    skipped: &mut BTreeMap<String, String>,
+    skipped: &mut BTreeMap<String, Skipped>,
 ) -> Result<bool, EngineError> {
     if pattern.is_empty() {
         let message = "it is empty".to_owned();
@@ -70,8 +111,11 @@ fn expand(
             Err(error) => {
                 let name = failed_path(&error)
                     .map_or_else(|| pattern.to_owned(), |path| name_of(base, pattern, path));
-                let cause = error.io_error().map_or_else(|| error.to_string(), reason);
-                skipped.insert(name, format!("skipped: {cause}"));
+                let why = error.io_error().map_or_else(
+                    || Skipped::new(WhyLeftOut::Unreadable, None, format!("skipped: {error}")),
+                    Skipped::unreadable,
+                );
+                skipped.insert(name, why);
                 continue;
             }
         };
@@ -86,7 +130,8 @@ fn expand(
         if entry.path().to_str().is_none() {
             // Two such names could look alike.
             has_match = true;
-            skipped.insert(name, "skipped: its name is not UTF-8 text".to_owned());
+            let message = "skipped: its name is not UTF-8 text";
+            skipped.insert(name, Skipped::new(WhyLeftOut::Encoding, None, message));
             continue;
         }
         let Some(kind) = entry.file_type() else { continue };
@@ -100,7 +145,7 @@ fn expand(
                     paths.insert(name, target);
                 }
                 Err(message) => {
-                    skipped.insert(name, message.to_owned());
+                    skipped.insert(name, Skipped::new(WhyLeftOut::Unreadable, None, message));
                 }
             }
         }
@@ -187,35 +232,43 @@ fn clean(path: &Path) -> PathBuf {
 
 fn read_all(
     paths: Vec<(String, PathBuf)>,
-    skipped: &mut BTreeMap<String, String>,
+    skipped: &mut BTreeMap<String, Skipped>,
     on_progress: &dyn Fn(Progress),
 ) -> Result<Vec<FoundFile>, EngineError> {
     let (names, paths): (Vec<String>, Vec<PathBuf>) = paths.into_iter().unzip();
     let mut files = Vec::with_capacity(paths.len());
-    for (name, content) in names.into_iter().zip(read_many(&paths, &why_left_out, on_progress)) {
+    let contents = read_many(&paths, &why_left_out, on_progress);
+    for ((name, path), content) in names.into_iter().zip(&paths).zip(contents) {
         let why = match content {
             Ok(Content::Text(text)) => {
                 files.push(FoundFile { name, text });
                 continue;
             }
-            Ok(Content::LeftOut(why)) => why,
+            Ok(Content::LeftOut(why)) => {
+                Skipped::new(WhyLeftOut::Encoding, Some(why.bytes), format!("skipped: {}", why.message))
+            }
             Err(error @ EngineError::FilesTooLarge { .. }) => return Err(error),
-            Err(EngineError::TooLarge { .. }) => format!("larger than {} MiB", MAX_BYTES / (1024 * 1024)),
-            Err(EngineError::Unreadable { source, .. }) => reason(&source),
-            Err(error) => error.to_string(),
+            Err(EngineError::TooLarge { .. }) => {
+                let message = format!("skipped: larger than {} MiB", MAX_BYTES / (1024 * 1024));
+                let bytes = std::fs::metadata(&path).ok().map(|metadata| metadata.len());
+                Skipped::new(WhyLeftOut::SizeCap, bytes, message)
+            }
+            Err(EngineError::Unreadable { source, .. }) => Skipped::unreadable(&source),
+            Err(error) => Skipped::new(WhyLeftOut::Unreadable, None, format!("skipped: {error}")),
         };
-        skipped.insert(name, format!("skipped: {why}"));
+        skipped.insert(name, why);
     }
     Ok(files)
 }
 
-fn why_left_out(content: Result<&str, &[u8]>) -> Option<String> {
+fn why_left_out(content: Result<&str, &[u8]>) -> Option<NotText> {
     let bytes = content.map_or_else(|bytes| bytes, str::as_bytes);
     let head = bytes.get(..8192).unwrap_or(bytes);
+    let not_text = |message: String| NotText { bytes: bytes.len() as u64, message };
     if memchr::memchr(0, head).is_some() {
-        return Some(format!("binary ({} bytes)", bytes.len()));
+        return Some(not_text(format!("binary ({} bytes)", bytes.len())));
     }
-    content.is_err().then(|| format!("not UTF-8 text ({} bytes)", bytes.len()))
+    content.is_err().then(|| not_text(format!("not UTF-8 text ({} bytes)", bytes.len())))
 }
 
 fn reason(error: &io::Error) -> String {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
 use aiwf_prompt::{
-    Artifact, CodeFile, FsAbility, PartBody, Problem, Request, SessionPhase, SessionRequest, Sha256Hex,
-    Source, Text,
+    Artifact, CodeFile, FsAbility, LeftOutSource, PartBody, Problem, Request, SessionPhase, SessionRequest,
+    Sha256Hex, Source, Text, WhyLeftOut,
 };
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
 use crate::document::SessionDocument;
 use crate::error::{EngineError, shortened};
 use crate::read::{Root, read_text_below, resolve_below};
-use crate::read_many::{Content, read_many};
+use crate::read_many::{Content, NotText, read_many};
 
 pub(super) fn gather(
     document: SessionDocument,
@@ -40,6 +40,7 @@ pub(super) fn gather(
                         shortened(name),
                         FsAbility::ALL.map(|ability| format!("`{}`", ability.as_str())).join(", ")
                     ),
+                    left_out: None,
                 });
                 DocumentFsAbility::Unknown
             },
@@ -166,6 +167,7 @@ impl SessionDirectory {
                     Err(message) => problems.push(Problem {
                         source: Source::File(self.shown(&format!("{relative}/{name}"))),
                         message: message.to_owned(),
+                        left_out: Some(LeftOutSource { why: WhyLeftOut::Unreadable, bytes: None }),
                     }),
                 }
             }
@@ -177,9 +179,14 @@ impl SessionDirectory {
             let (name, path) = (name.clone(), self.shown(&format!("{relative}/{name}")));
             let body = match content.map_err(|error| error.about(&path))? {
                 Content::Text(text) => PartBody::Inline(text),
-                Content::LeftOut(note) => {
-                    problems.push(Problem { source: Source::File(path.clone()), message: note.clone() });
-                    PartBody::Note(note)
+                Content::LeftOut(not_text) => {
+                    let left_out = LeftOutSource { why: WhyLeftOut::Encoding, bytes: Some(not_text.bytes) };
+                    problems.push(Problem {
+                        source: Source::File(path.clone()),
+                        message: not_text.message.clone(),
+                        left_out: Some(left_out),
+                    });
+                    PartBody::Note(not_text.message)
                 }
             };
             code.push(CodeFile { name, path, body });
@@ -191,7 +198,8 @@ impl SessionDirectory {
 }
 
 /// For a file that is not text, a note with its size and hash stands in its place.
-fn note_of(content: Result<&str, &[u8]>) -> Option<String> {
+fn note_of(content: Result<&str, &[u8]>) -> Option<NotText> {
     let bytes = content.err()?;
-    Some(format!("not UTF-8 text: {} bytes, sha256 {}", bytes.len(), Sha256Hex::of_bytes(bytes)))
+    let message = format!("not UTF-8 text: {} bytes, sha256 {}", bytes.len(), Sha256Hex::of_bytes(bytes));
+    Some(NotText { bytes: bytes.len() as u64, message })
 }

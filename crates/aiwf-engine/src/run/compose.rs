@@ -6,11 +6,11 @@
 use std::rc::Rc;
 
 use aiwf_prompt::{
-    Agent, Capability, CountTokens as _, DataContext, Format, FsPolicy, Intent, McpPolicy, Message, Mode,
-    Options, PromptAggregator, PromptError, Request, Role, Sha256Hex, Tokenizer, Tokens, ToolPolicy,
+    Agent, Capability, CountTokens as _, DataContext, Format, FsPolicy, Intent, McpPolicy, Mode, Options,
+    OwnedText, PromptAggregator, PromptError, Request, Role, Sha256Hex, Tokenizer, Tokens, ToolPolicy,
     TurnWeight, TurnsTooLarge, WorkflowRequest, fit_turns, left_out_note,
 };
-use aiwf_provider::{Payload, SectionHash, ToolSpec, Turn};
+use aiwf_provider::{Payload, ToolSpec, Turn};
 use aiwf_tools::{Access, Grant, Rules};
 
 use super::conversation::{Told, View, is_protocol_complete, layer_of, told};
@@ -22,6 +22,7 @@ use super::tools::{RunTools, RunToolsSetup};
 use super::{Run, RunToolsOf};
 use crate::count_cache::CountCache;
 use crate::packages::{prompt_agent, prompt_node_brief};
+use crate::payload::payload_from;
 use crate::providers::{self, Ability, Duty};
 use crate::run_error::RunError;
 use crate::tools::Toolbox;
@@ -95,8 +96,12 @@ impl Run<'_> {
             request.tools = tools.schemas();
         }
         let node = request.node_brief.as_ref().map(|brief| brief.node_id.clone());
-        let capability =
-            Capability { fs_ability: None, supports_system_prompt: true, supports_file_attachments: false };
+        let capability = Capability {
+            fs_ability: None,
+            supports_system_prompt: true,
+            supports_file_attachments: false,
+            sends_files: false,
+        };
         let options =
             Options { format: Format::Messages, capability, budget: None, counter: &Tokenizer::Estimate };
         let prompt = PromptAggregator::global().aggregate(&Request::Workflow(Box::new(request)), &options)?;
@@ -251,26 +256,18 @@ impl Run<'_> {
             let hint = "`aiwf workflow fork` goes on from an earlier node in a new run; please report this";
             return Err(NoRequest::Refused(Fault::new("ENGINE_PRECONDITION_FAILED", message, hint)));
         }
-        let text: Vec<&str> = layers.system.iter().map(|(_, text)| text.as_str()).collect();
         let takes_system = ability.capability.supports_system_prompt;
-        let system = takes_system.then(|| text.join("\n\n"));
-        let messages = if takes_system {
-            Vec::new()
-        } else {
-            let message = |text: &&str| Message { role: Role::User, content: (*text).to_owned() };
-            text.iter().map(message).collect()
+        let role = if takes_system { Role::System } else { Role::User };
+        let layer = |(id, text): &(String, String)| {
+            vec![OwnedText { section: id.clone(), source: "engine".to_owned(), role, text: text.clone() }]
         };
-        let sections =
-            layers.system.iter().map(|(id, text)| SectionHash::new(id, "engine", text, None)).collect();
+        let payload = payload_from(layers.system.iter().map(layer).collect(), Some(&self.desk.directory.id));
         let payload = Payload {
             is_system_stable: takes_system,
-            system,
-            n_stable_messages: messages.len(),
-            messages,
+            n_stable_messages: payload.messages.len(),
             turns,
             tools: specs,
-            sections,
-            session_id: Some(self.desk.directory.id.clone()),
+            ..payload
         };
         Ok(NextRequest {
             payload,
@@ -299,7 +296,8 @@ impl Run<'_> {
     pub(super) fn preview_of(&self, next: NextRequest) -> RunPreview {
         let counter = self.counter();
         let payload_sha256 = next.payload.sha256();
-        let role_of_system = if next.payload.system.is_some() { "system" } else { "user" };
+        let role_of_system = if next.payload.system.is_empty() { "user" } else { "system" };
+        let canonical = next.payload.canonical();
         let mut messages: Vec<PreviewMessage> =
             next.system.into_iter().map(|(id, text)| message(role_of_system, &id, text)).collect();
         for (turn, layer) in next.payload.turns.into_iter().zip(next.turn_layers) {
@@ -329,6 +327,7 @@ impl Run<'_> {
             tokenizer: counter.name().to_owned(),
             is_exact: counter.is_exact(),
             payload_sha256,
+            canonical,
             tokens: messages.iter().map(|message| message.tokens).sum::<u64>() + tool_tokens,
             messages,
             tools,

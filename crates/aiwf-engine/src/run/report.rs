@@ -176,9 +176,12 @@ pub struct RunPreview {
     pub tokenizer: String,
     /// Whether the counts are exact.
     pub is_exact: bool,
-    /// SHA-256 of the payload.
+    /// SHA-256 of the payload: of its canonical form, which is what is printed.
     pub payload_sha256: String,
-    /// The messages, in order.
+    /// The canonical form of the payload.
+    #[serde(skip)]
+    pub canonical: String,
+    /// The layers and turns it is made of, in order; system layers travel as one text.
     pub messages: Vec<PreviewMessage>,
     /// The tools the model may call.
     pub tools: Vec<Value>,

@@ -34,7 +34,7 @@ impl Work<'_> {
     /// What the provider of the current phase can take and may touch.
     pub(crate) fn ability(&self) -> Result<Ability, SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
-        self.ability_in(phase, iteration, None)
+        self.ability_in(phase, iteration, self.prompt_flag())
     }
 
     /// The same for any phase, and with a flag.
@@ -347,7 +347,7 @@ fn add_earlier(earlier: &mut Call, call: &Call) {
 }
 
 /// Whether a phase gives files.
-fn duty(phase: Phase) -> Duty {
+pub(crate) fn duty(phase: Phase) -> Duty {
     match phase.role() {
         Some(Role::Generator | Role::Reviser) => Duty::Write,
         Some(Role::Planner | Role::Reviewer) | None => Duty::Read,

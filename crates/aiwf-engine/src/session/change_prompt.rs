@@ -6,16 +6,16 @@
 use std::path::PathBuf;
 
 use aiwf_config::Settings;
-use aiwf_prompt::{Format, Prompt};
+use aiwf_prompt::{Format, FsAbility, Prompt};
 use aiwf_session::{ChangeSetup, FileHash, Phase, TaskStatus, Verdict};
 use aiwf_store::sha256_hex;
 
+use super::asking::duty;
 use super::work::Work;
 use crate::Engine;
-use crate::build::BuildOptions;
+use crate::build::{BuildOptions, Built, Receiver};
 use crate::document::{ChangeDocument, Document, ToolDocument};
-use crate::error::EngineError;
-use crate::gather::ChangeFlags;
+use crate::gather::{ChangeFlags, MissingFiles};
 use crate::session_error::SessionError;
 
 impl Work<'_> {
@@ -23,9 +23,11 @@ impl Work<'_> {
     pub(crate) fn build_change_prompt(
         &self,
         phase: Phase,
+        iteration: u32,
+        fs_ability: Option<FsAbility>,
         change: &ChangeSetup,
         tools: Vec<ToolDocument>,
-    ) -> Result<Prompt, SessionError> {
+    ) -> Result<Built, SessionError> {
         let document = ChangeDocument {
             agent: change.agents.get(&phase).and_then(|agent| agent.template.clone()),
             phase: Some(phase.as_str().to_owned()),
@@ -35,13 +37,16 @@ impl Work<'_> {
         };
         let flags = ChangeFlags {
             files: self.context_files(phase, change),
+            required_files: if phase == Phase::Review { self.code_files() } else { Vec::new() },
+            missing_files: MissingFiles::LeftOut,
             artifacts: self.artifacts(phase),
             thoughts: Vec::new(),
             left_out: self.recordings(),
         };
-        let options =
-            BuildOptions { format: Some(Format::Xml), budget: self.budget(phase), ..BuildOptions::default() };
-        build_at_root(self.engine, &document, flags, &options)
+        let options = BuildOptions { format: Some(Format::Xml), ..self.build_options(phase, fs_ability)? };
+        let call = Self::call_name(phase, iteration);
+        let receiver = Receiver { config: self.config(), duty: duty(phase), call: &call };
+        at_root(self.engine).build_for(Document::Change(document), &flags, &options, receiver, &|_| ())
     }
 
     /// Directories of recordings: they grow with every call, and are no part of the project.
@@ -55,17 +60,23 @@ impl Work<'_> {
     /// Files of the project, as patterns relative to its root.
     fn context_files(&self, phase: Phase, change: &ChangeSetup) -> Vec<String> {
         let mut files = change.files_of(phase);
+        // What the agent edited, and what an implementation is about to replace, is shown whatever the patterns say.
+        if matches!(phase, Phase::Implement | Phase::Review) {
+            files.extend(self.code_files().into_iter().filter(|path| !change.files_of(phase).contains(path)));
+        }
+        files
+    }
+
+    /// The files of the project that the implementation edited, or is about to replace: the code under review.
+    fn code_files(&self) -> Vec<String> {
         let root = &self.engine.settings().project_root;
         let state = &self.state.change;
-        // What the agent edited, and what an implementation is about to replace, is shown whatever the patterns say.
-        let touched = state.edited.iter().map(|file| &file.path);
+        let edited = state.edited.iter().map(|file| &file.path);
         let replaced = state.files.iter().map(|file| &file.path);
-        let shows_code = matches!(phase, Phase::Implement | Phase::Review);
-        for path in touched.chain(replaced).filter(|path| shows_code && root.join(path).is_file()) {
-            if !files.contains(path) {
-                files.push(path.clone());
-            }
-        }
+        let mut files: Vec<String> =
+            edited.chain(replaced).filter(|path| root.join(path).is_file()).cloned().collect();
+        files.sort();
+        files.dedup();
         files
     }
 
@@ -156,25 +167,6 @@ pub(super) fn check_patterns(engine: &Engine, patterns: &[String]) -> Result<(),
 fn at_root(engine: &Engine) -> Engine {
     let settings = engine.settings();
     Engine::new(Settings { current_dir: settings.project_root.clone(), ..settings.clone() })
-}
-
-/// Builds it; patterns that name no file any more, or not yet, are left out.
-fn build_at_root(
-    engine: &Engine,
-    document: &ChangeDocument,
-    mut flags: ChangeFlags,
-    options: &BuildOptions,
-) -> Result<Prompt, SessionError> {
-    let engine = at_root(engine);
-    loop {
-        match engine.build(Document::Change(document.clone()), &flags, options, &|_| ()) {
-            Ok(built) => return Ok(built.prompt),
-            Err(EngineError::NothingMatches { pattern, .. }) if flags.files.contains(&pattern) => {
-                flags.files.retain(|known| *known != pattern);
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
 }
 
 /// The name of an artifact without its ending.

@@ -23,7 +23,8 @@ const MAX_REJECTED: u32 = 10_000;
 /// What an approval says beside yes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ApproveOptions {
-    /// Build the prompt for a receiver that can do this with files; it must not have been edited.
+    /// Build the prompt at the gate, or the next one, for a receiver that can do this with files; the prompt at the gate
+    /// must not have been edited.
     pub fs_ability: Option<FsAbility>,
     /// Whether a later change of the prompt counts.
     pub hash_prompts: Option<bool>,
@@ -78,6 +79,7 @@ impl Engine {
     ) -> Result<Decided, SessionError> {
         let mut work = self.work_at_gate(given)?;
         let by = work.person();
+        work.fs_ability = options.fs_ability.or(work.fs_ability);
         // Whoever says yes where a judge is too dear has decided instead of it.
         let is_awake = !work.state.is_judge_too_dear && work.wake_up()?;
         if is_awake || matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
@@ -105,7 +107,7 @@ impl Engine {
         if matches!(work.state.step, Step::ReplyReady { .. }) {
             work.take_reply(by)?;
         } else {
-            if let Some(ability) = options.fs_ability {
+            if let Some(ability) = work.fs_ability {
                 work.rewrite_prompt(ability)?;
             }
             work.approve_prompt(by, options.hash_prompts)?;
@@ -292,11 +294,19 @@ impl Work<'_> {
 
     /// Writes the waiting prompt anew for another kind of receiver.
     fn rewrite_prompt(&mut self, ability: FsAbility) -> Result<(), SessionError> {
-        let edited = self.edited_prompt_files();
-        if let Some(path) = edited.first() {
-            return Err(SessionError::EditedPrompt { path: self.directory.shown(path) });
+        self.refuse_edited()?;
+        if self.prompt_flag() == Some(ability) {
+            return Ok(());
         }
         self.write_prompt(self.state.phase, self.state.iteration, Some(ability))
+    }
+
+    /// Words that a person put into the waiting prompt are not written over.
+    pub(super) fn refuse_edited(&self) -> Result<(), SessionError> {
+        match self.edited_prompt_files().first() {
+            Some(path) => Err(SessionError::EditedPrompt { path: self.directory.shown(path) }),
+            None => Ok(()),
+        }
     }
 
     /// The approved prompt is to be sent once more; a reply that is there is kept under another name.

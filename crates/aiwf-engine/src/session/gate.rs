@@ -6,15 +6,15 @@
 use aiwf_prompt::Format;
 use aiwf_provider::{AskError, Payload};
 use aiwf_reply::{Verdict, parse_verdict_tag, without_thoughts};
-use aiwf_session::{Actor, Command, Phase, Stage};
+use aiwf_session::{Actor, Approver, Command, Phase, Stage};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
-use crate::build::BuildOptions;
+use crate::build::{BuildOptions, Receiver};
 use crate::call::{CallFailure, Made, Order};
 use crate::document::{ChangeDocument, ContextDocument, Document};
 use crate::gather::ChangeFlags;
-use crate::payload::payload_in;
+use crate::payload::payload_of;
 use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
@@ -201,10 +201,15 @@ impl Work<'_> {
             instructions,
             ..ChangeDocument::default()
         };
-        let options = BuildOptions { format: Some(Format::Xml), ..BuildOptions::default() };
-        let built =
-            self.engine.build(Document::Change(document), &ChangeFlags::default(), &options, &|_| ())?;
-        Ok(payload_in(&built.prompt, self.id_in_prompts().as_deref()))
+        let judge = match self.state.approver() {
+            Approver::Ai(name) => Some(name.clone()),
+            Approver::Manual | Approver::Skip => None,
+        };
+        let options = BuildOptions { format: Some(Format::Xml), provider: judge, ..BuildOptions::default() };
+        let receiver = Receiver { config: self.config(), duty: Duty::Read, call: GATE };
+        let document = Document::Change(document);
+        let built = self.engine.build_for(document, &ChangeFlags::default(), &options, receiver, &|_| ())?;
+        Ok(payload_of(&built.prompt, self.id_in_prompts().as_deref()))
     }
 }
 

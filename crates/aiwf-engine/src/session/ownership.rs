@@ -3,33 +3,34 @@
 //! In: the stretches as they were built, and the text as it is. Out: the same stretches where they still stand, in
 //! order; everything between them belongs to a section `edited`, whose source is the file.
 
-use aiwf_prompt::OwnedText;
-use aiwf_provider::SectionHash;
+use aiwf_prompt::{OwnedText, Role};
 
 /// Attributes every byte of `text`.
-pub(super) fn attribute(built: &[&OwnedText], text: &str, file: &str, session_id: &str) -> Vec<SectionHash> {
-    let section = |id: &str, source: &str, text: &str| SectionHash::new(id, source, text, Some(session_id));
-    let push_edited = |sections: &mut Vec<SectionHash>, text: &str| {
+pub(super) fn attribute(built: &[&OwnedText], role: Role, text: &str, file: &str) -> Vec<OwnedText> {
+    let push_edited = |owned: &mut Vec<OwnedText>, text: &str| {
         if !text.is_empty() {
-            sections.push(section("edited", &format!("file:{file}"), text));
+            owned.push(OwnedText {
+                section: "edited".to_owned(),
+                source: format!("file:{file}"),
+                role,
+                text: text.to_owned(),
+            });
         }
     };
-    let mut sections = Vec::new();
+    let mut owned = Vec::new();
     let mut rest = text;
     for stretch in built {
         let Some((before, after)) = rest.split_once(stretch.text.as_str()) else { continue };
-        push_edited(&mut sections, before);
-        sections.push(section(&stretch.section, &stretch.source, &stretch.text));
+        push_edited(&mut owned, before);
+        owned.push((*stretch).clone());
         rest = after;
     }
-    push_edited(&mut sections, rest);
-    sections
+    push_edited(&mut owned, rest);
+    owned
 }
 
 #[cfg(test)]
 mod tests {
-    use aiwf_prompt::Role;
-
     use super::*;
 
     fn check(text: &str, expected: &[(&str, usize)]) {
@@ -41,11 +42,11 @@ mod tests {
         };
         let built =
             [owned("plan", "the plan\n\n"), owned("task", "the task\n\n"), owned("output", "save it")];
-        let sections = attribute(&built.iter().collect::<Vec<_>>(), text, "prompt.md", "an-id");
+        let sections = attribute(&built.iter().collect::<Vec<_>>(), Role::User, text, "prompt.md");
         let found: Vec<(&str, usize)> =
-            sections.iter().map(|section| (section.id.as_str(), section.bytes)).collect();
+            sections.iter().map(|section| (section.section.as_str(), section.text.len())).collect();
         assert_eq!(found, expected);
-        assert_eq!(sections.iter().map(|section| section.bytes).sum::<usize>(), text.len());
+        assert_eq!(sections.iter().map(|section| section.text.len()).sum::<usize>(), text.len());
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use aiwf_session::{Actor, Approver, Command, Effect, Flow, Pause, Stage, Step, next_effect};
+use aiwf_session::{Actor, Approver, Command, Effect, Flow, LeftOut, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
+use crate::left_out::left_out_lines;
 use crate::session_error::SessionError;
 use crate::watch::CallEvent;
 
@@ -17,6 +18,8 @@ pub enum Performed {
         phase: &'static str,
         /// The file, relative to the session.
         path: String,
+        /// What it was to hold and does not.
+        left_out: Vec<LeftOut>,
     },
     /// An open gate let it pass.
     GatePassed {
@@ -69,7 +72,11 @@ pub enum Performed {
 impl fmt::Display for Performed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PromptWritten { phase, path } => write!(formatter, "{phase}: wrote the prompt {path}"),
+            Self::PromptWritten { phase, path, left_out } => {
+                write!(formatter, "{phase}: wrote the prompt {path}")?;
+                let lines = left_out_lines(left_out);
+                lines.iter().try_for_each(|line| write!(formatter, "\nwarning: {line}"))
+            }
             Self::GatePassed { phase, stage } => write!(formatter, "{phase}: the {stage} gate is open"),
             Self::Asked { provider } => write!(formatter, "handed the prompt to {provider}"),
             Self::ProfileChanged { name } => {
@@ -196,9 +203,10 @@ impl Work<'_> {
     fn perform(&mut self, effect: Effect) -> Result<StepOutcome, SessionError> {
         match effect {
             Effect::WritePrompt { phase, iteration } => {
-                self.write_prompt(phase, iteration, None)?;
+                self.write_prompt(phase, iteration, self.fs_ability)?;
                 let path = phase.prompt_path(iteration).unwrap_or_default();
-                Ok(StepOutcome::Done(Performed::PromptWritten { phase: phase.as_str(), path }))
+                let left_out = self.state.left_out.clone();
+                Ok(StepOutcome::Done(Performed::PromptWritten { phase: phase.as_str(), path, left_out }))
             }
             Effect::PassGate { stage } => {
                 let passed =

@@ -1,8 +1,8 @@
 //! What will be sent next, exactly.
 
-use aiwf_prompt::{FsAbility, Metadata, SectionReport, Tokenizer};
-use aiwf_provider::{SectionHash, ToolSpec};
-use aiwf_session::{Phase, Step};
+use aiwf_prompt::{FsAbility, Metadata, SectionReport};
+use aiwf_provider::{PayloadMessage, SectionHash, ToolSpec};
+use aiwf_session::{LeftOut, Phase, Step};
 use serde::Serialize;
 
 use super::directory::{self, Which};
@@ -25,10 +25,26 @@ pub struct SessionPreview {
     /// The tools that the provider calls by its own means; all others read of them in the prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
+    /// The files that travel with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<PreviewFile>,
+    /// What it was to hold and does not.
+    pub left_out: Vec<LeftOut>,
     /// What it is made of.
     pub sections: Vec<SectionHash>,
     /// Its figures.
     pub metadata: PreviewMetadata,
+}
+
+/// A file that travels with the payload.
+#[derive(Debug, Serialize)]
+pub struct PreviewFile {
+    /// The path that the text names it by.
+    pub path: String,
+    /// Its size.
+    pub bytes: usize,
+    /// SHA-256 of what it says.
+    pub sha256: String,
 }
 
 /// One message.
@@ -48,7 +64,7 @@ pub struct PreviewMetadata {
     /// The provider.
     pub provider: String,
     /// SHA-256 of the canonical form.
-    pub sha256: String,
+    pub payload_sha256: String,
     /// What the provider can do with files.
     pub fs_ability: &'static str,
     /// What it could do if it were not held to reading.
@@ -109,35 +125,53 @@ impl Engine {
     ) -> Result<(Vec<SectionReport>, Metadata), SessionError> {
         let mut work = Work::look(self, directory::find(self.settings(), given)?)?;
         let (phase, iteration) = (work.state.phase, work.state.iteration);
-        let mut prompt = work.build_prompt(phase, iteration, None)?;
-        let metadata = prompt.metadata(&Tokenizer::Estimate);
-        Ok((prompt.sections(), metadata))
+        let flag = work.prompt_flag();
+        let mut built = work.build_prompt(phase, iteration, flag)?;
+        let metadata = built.metadata();
+        Ok((built.prompt.sections(), metadata))
     }
 
     /// The next prompt as it will be sent: the bytes on disk, edited or not.
     pub fn preview_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<SessionPreview, SessionError> {
         let mut work = Work::look(self, directory::find(self.settings(), given)?)?;
-        let payload = if let Step::PromptWanted { phase, iteration } = work.state.step {
+        let mut flag = work.prompt_flag();
+        let mut left_out = work.state.left_out.clone();
+        let payload = match work.state.step {
             // What the next command will write; looking writes nothing.
-            work.refuse_stale()?;
-            (work.state.phase, work.state.iteration) = (phase, iteration);
-            work.payload_to_write()?
-        } else {
-            let phase = work.state.phase;
-            if work.state.written.is_empty() || phase.is_final() {
-                return Err(SessionError::NoPrompt { phase: phase.as_str() });
+            Step::PromptWanted { phase, iteration } => {
+                work.refuse_stale()?;
+                (work.state.phase, work.state.iteration) = (phase, iteration);
+                flag = work.fs_ability;
+                let (payload, built) = work.payload_to_write(flag)?;
+                left_out = built;
+                payload
             }
-            work.payload()?
+            // As `approve` with the same flag would send it.
+            Step::PromptReady if work.fs_ability.is_some() => {
+                work.refuse_edited()?;
+                flag = work.fs_ability;
+                let (payload, built) = work.payload_to_write(flag)?;
+                left_out = built;
+                payload
+            }
+            _ => {
+                let phase = work.state.phase;
+                if work.state.written.is_empty() || phase.is_final() {
+                    return Err(SessionError::NoPrompt { phase: phase.as_str() });
+                }
+                work.payload()?
+            }
         };
         let phase: Phase = work.state.phase;
-        let ability = work.ability()?;
-        let prompt: Vec<&str> = payload.messages.iter().map(|message| message.content.as_str()).collect();
+        let ability = work.ability_in(phase, work.state.iteration, flag)?;
+        let prompt: Vec<String> = payload.messages.iter().map(PayloadMessage::text).collect();
+        let system_prompt = payload.system_text();
         let system =
-            payload.system.iter().map(|content| PreviewMessage { role: "system", content: content.clone() });
+            system_prompt.iter().map(|content| PreviewMessage { role: "system", content: content.clone() });
         let user = payload
             .messages
             .iter()
-            .map(|message| PreviewMessage { role: message.role.as_str(), content: message.content.clone() });
+            .map(|message| PreviewMessage { role: message.role.as_str(), content: message.text() });
         Ok(SessionPreview {
             session_id: work.directory.id.clone(),
             prompt: prompt.concat(),
@@ -145,13 +179,23 @@ impl Engine {
             metadata: PreviewMetadata {
                 phase: phase.as_str(),
                 provider: work.setup()?.provider(phase).to_owned(),
-                sha256: payload.sha256(),
+                payload_sha256: payload.sha256(),
                 fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
                 lowered_from: ability.lowered_from.map(FsAbility::as_str),
             },
             tools: payload.tools,
             sections: payload.sections,
-            system_prompt: payload.system,
+            system_prompt,
+            files: payload
+                .files
+                .iter()
+                .map(|file| PreviewFile {
+                    path: file.path.clone(),
+                    bytes: file.text.len(),
+                    sha256: aiwf_store::sha256_hex(file.text.as_bytes()),
+                })
+                .collect(),
+            left_out,
         })
     }
 }

@@ -5,18 +5,27 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use aiwf_prompt::{Format, FsAbility, Message, OwnedText, Prompt, Role, Tokenizer, Tokens};
-use aiwf_provider::Payload;
-use aiwf_session::{Command, FileHash, Flow, Phase, Stage};
+use aiwf_prompt::{Format, FsAbility, OwnedText, Role, Tokens};
+use aiwf_provider::{AttachedFile, Payload};
+use aiwf_session::{Command, FileHash, Flow, LeftOut, Phase, Stage};
 
+use super::asking::duty;
 use super::ownership::attribute;
 use super::work::Work;
-use crate::build::BuildOptions;
+use crate::build::{BuildOptions, Built, Receiver};
+use crate::count_cache::CountCache;
 use crate::document::{Document, SessionDocument};
 use crate::gather::ChangeFlags;
-use crate::payload::tokens_of;
+use crate::left_out;
+use crate::payload::{files_of, payload_from, tokens_of};
 use crate::providers;
 use crate::session_error::SessionError;
+
+/// What a prompt was built of: its texts with their owners, and the files that travel with it.
+pub(crate) struct BuiltParts {
+    owned: Vec<OwnedText>,
+    files: Vec<AttachedFile>,
+}
 
 impl Work<'_> {
     /// Builds the prompt of a phase for the provider that will be asked.
@@ -25,13 +34,12 @@ impl Work<'_> {
         phase: Phase,
         iteration: u32,
         fs_ability: Option<FsAbility>,
-    ) -> Result<Prompt, SessionError> {
+    ) -> Result<Built, SessionError> {
         let setup = self.setup()?.clone();
         let tools = self.tools(phase, iteration)?.map(|tools| tools.documents()).unwrap_or_default();
         if let Some(change) = &setup.change {
-            return self.build_change_prompt(phase, change, tools);
+            return self.build_change_prompt(phase, iteration, fs_ability, change, tools);
         }
-        let capability = self.ability_in(phase, iteration, fs_ability)?.capability;
         let inputs = self.inputs()?;
         let domain = domain_phase(phase)?;
         let profile_prompt = self
@@ -44,8 +52,8 @@ impl Work<'_> {
             iteration,
             profile_prompt,
             fs_ability: None,
-            supports_system_prompt: Some(capability.supports_system_prompt),
-            supports_file_attachments: Some(capability.supports_file_attachments),
+            supports_system_prompt: None,
+            supports_file_attachments: None,
             feedback: self.state.feedback.as_ref().map(|feedback| feedback.text.clone()),
             rejected_reply: self
                 .state
@@ -55,15 +63,26 @@ impl Work<'_> {
                 .map(|file| file.path.clone()),
             tools,
         };
-        let options = BuildOptions {
-            format: Some(Format::Text),
-            fs_ability: capability.fs_ability,
-            budget: self.budget(phase),
+        let options = BuildOptions { format: Some(Format::Text), ..self.build_options(phase, fs_ability)? };
+        let call = Self::call_name(phase, iteration);
+        let receiver = Receiver { config: self.config(), duty: duty(phase), call: &call };
+        let document = Document::Session(document);
+        self.engine.build_for(document, &ChangeFlags::default(), &options, receiver, &|_| ())
+    }
+
+    /// How the prompt of a phase is built: for its provider, within the budget of the session if it has one.
+    pub(crate) fn build_options(
+        &self,
+        phase: Phase,
+        fs_ability: Option<FsAbility>,
+    ) -> Result<BuildOptions, SessionError> {
+        let set = self.config().session.budget_tokens.as_ref();
+        Ok(BuildOptions {
+            provider: Some(self.setup()?.provider(phase).to_owned()),
+            fs_ability,
+            budget: set.map(|budget| Tokens(u64::from(budget.value.get()))),
             ..BuildOptions::default()
-        };
-        let built =
-            self.engine.build(Document::Session(document), &ChangeFlags::default(), &options, &|_| ())?;
-        Ok(built.prompt)
+        })
     }
 
     /// Writes the prompt of a phase and reports it.
@@ -75,7 +94,7 @@ impl Work<'_> {
     ) -> Result<(), SessionError> {
         self.refuse_stale()?;
         self.remove_rejected_reply(phase, iteration)?;
-        let prompt = self.build_prompt(phase, iteration, fs_ability)?;
+        let Built { prompt, left_out, .. } = self.build_prompt(phase, iteration, fs_ability)?;
         let path = |path: Option<String>| path.ok_or(SessionError::NoPrompt { phase: phase.as_str() });
         let system = prompt
             .system_prompt()
@@ -83,7 +102,13 @@ impl Work<'_> {
             .transpose()?;
         let user = self.write(&path(phase.prompt_path(iteration))?, prompt.user_prompt().as_bytes())?;
         let seen = self.seen(phase, &prompt);
-        self.commit(Command::RecordPrompt { prompt: user, system_prompt: system, seen })
+        self.commit(Command::RecordPrompt {
+            prompt: user,
+            system_prompt: system,
+            seen,
+            fs_ability: fs_ability.map(|ability| ability.as_str().to_owned()),
+            left_out: left_out::recorded(left_out),
+        })
     }
 
     /// How many tokens a prompt may have: as the configuration says, else what the provider reads at once.
@@ -97,7 +122,10 @@ impl Work<'_> {
     /// An edit may have made a prompt larger than it may be; then it is not sent.
     pub(crate) fn refuse_over_budget(&self, payload: &Payload) -> Result<(), SessionError> {
         let Some(budget) = self.budget(self.state.phase) else { return Ok(()) };
-        let needed = tokens_of(payload, &Tokenizer::Estimate);
+        let provider = self.setup()?.provider(self.state.phase);
+        let tokenizer = providers::tokenizer(provider, self.config());
+        let counter = CountCache::open(tokenizer, self.engine.settings().cache_dir.as_deref());
+        let needed = tokens_of(payload, &counter);
         if needed <= budget { Ok(()) } else { Err(SessionError::OverBudget { needed, budget }) }
     }
 
@@ -112,52 +140,51 @@ impl Work<'_> {
         self.payload_of(files, &built)
     }
 
-    /// What will be sent of a prompt that is yet to be written.
-    pub(crate) fn payload_to_write(&mut self) -> Result<Payload, SessionError> {
+    /// What will be sent of a prompt that is yet to be written, and what it leaves out.
+    pub(crate) fn payload_to_write(
+        &mut self,
+        fs_ability: Option<FsAbility>,
+    ) -> Result<(Payload, Vec<LeftOut>), SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
-        let prompt = self.build_prompt(phase, iteration, None)?;
+        let Built { prompt, left_out, .. } = self.build_prompt(phase, iteration, fs_ability)?;
         let mut files = vec![(phase.prompt_path(iteration).unwrap_or_default(), prompt.user_prompt())];
         if let Some(system) = prompt.system_prompt() {
             files.push((phase.system_prompt_path(iteration).unwrap_or_default(), system));
         }
-        self.payload_of(files, &prompt.owned())
+        let built = BuiltParts { owned: prompt.owned(), files: files_of(&prompt) };
+        Ok((self.payload_of(files, &built)?, left_out))
     }
 
     fn payload_of(
         &mut self,
         files: Vec<(String, String)>,
-        built: &[OwnedText],
+        built: &BuiltParts,
     ) -> Result<Payload, SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
-        let mut system = None;
         let mut messages = Vec::new();
-        let mut sections = Vec::new();
         for (path, text) in files {
             let is_system = path.ends_with("-system-prompt.md");
             let role = if is_system { Role::System } else { Role::User };
-            let of_role: Vec<&OwnedText> = built.iter().filter(|owned| owned.role == role).collect();
+            let of_role: Vec<&OwnedText> = built.owned.iter().filter(|owned| owned.role == role).collect();
             let shown = self.directory.shown(&path);
-            sections.extend(attribute(&of_role, &text, &shown, &self.directory.id));
-            if is_system {
-                system = Some(text);
-            } else {
-                messages.push(Message { role: Role::User, content: text });
-            }
+            let blocks = attribute(&of_role, role, &text, &shown);
+            // System text comes first, whatever the order of the files.
+            let place = if is_system { 0 } else { messages.len() };
+            messages.insert(place, blocks);
         }
+        let tools = self.tools(phase, iteration)?.map(|tools| tools.specs()).unwrap_or_default();
+        let payload = payload_from(messages, self.id_in_prompts().as_deref());
         Ok(Payload {
-            system,
-            messages,
-            sections,
-            tools: self.tools(phase, iteration)?.map(|tools| tools.specs()).unwrap_or_default(),
-            session_id: self.id_in_prompts(),
+            tools,
+            files: built.files.clone(),
             // Standards and rules are the same for every phase of a session.
             is_system_stable: true,
-            ..Payload::default()
+            ..payload
         })
     }
 
-    /// The stretches of the current prompt, built once for the approval and the call that follows it.
-    fn built(&mut self) -> Result<Rc<[OwnedText]>, SessionError> {
+    /// What the current prompt was built of, built once for the approval and the call that follows it.
+    fn built(&mut self) -> Result<Rc<BuiltParts>, SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
         let wanted = (phase, iteration, self.state.written.clone());
         if let Some((known, built)) = &self.built
@@ -165,9 +192,15 @@ impl Work<'_> {
         {
             return Ok(Rc::clone(built));
         }
-        let built: Rc<[OwnedText]> = self.build_prompt(phase, iteration, None)?.owned().into();
+        let prompt = self.build_prompt(phase, iteration, self.prompt_flag())?.prompt;
+        let built = Rc::new(BuiltParts { owned: prompt.owned(), files: files_of(&prompt) });
         self.built = Some((wanted, Rc::clone(&built)));
         Ok(built)
+    }
+
+    /// The flag that the current prompt was written with.
+    pub(crate) fn prompt_flag(&self) -> Option<FsAbility> {
+        self.state.prompt_fs_ability.as_deref().and_then(FsAbility::from_name)
     }
 
     /// The id that may stand in a prompt; a change's name is a word like any other and stands in none.

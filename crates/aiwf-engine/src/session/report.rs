@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use aiwf_session::{Approver, Event, Flow, GateState, Pause, Phase, State, Step};
+use aiwf_session::{Approver, Event, Flow, GateState, LeftOut, Pause, Phase, State, Step};
 use aiwf_store::Line;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -59,6 +59,9 @@ pub struct SessionReport {
     /// Approved files that were derived from a file that changed later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<String>,
+    /// What the current prompt was to hold and does not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Files of the session that the engine knows nothing of; they are left alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
@@ -195,6 +198,7 @@ impl SessionReport {
             response_path,
             awaiting,
             outdated: state.outdated.iter().map(|path| directory.shown(path)).collect(),
+            left_out: state.left_out.clone(),
             unknown: unknown_files(directory, state),
             self_running: SelfRunning::all(directory, state),
             problems: capped(problems(state)),

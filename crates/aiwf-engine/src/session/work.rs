@@ -4,11 +4,12 @@ use std::rc::Rc;
 
 use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
-use aiwf_prompt::OwnedText;
+use aiwf_prompt::FsAbility;
 use aiwf_session::{Actor, Command, FileHash, Flow, Person, Phase, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 
 use super::directory::SessionDirectory;
+use super::prompt_files::BuiltParts;
 use super::snapshot::Snapshot;
 use crate::clock;
 use crate::providers::load_config;
@@ -46,10 +47,12 @@ pub(crate) struct Work<'e> {
     toolbox: Option<Rc<Toolbox>>,
     /// The tools of the phase and provider that were asked for last.
     tools: Option<(Phase, String, Option<Rc<PhaseTools>>)>,
-    /// The stretches of the prompt that was built last, and what it was built for.
-    pub(super) built: Option<(BuiltFor, Rc<[OwnedText]>)>,
+    /// The parts of the prompt that was built last, and what it was built for.
+    pub(super) built: Option<(BuiltFor, Rc<BuiltParts>)>,
     /// Whether a person was asked by this command; asking again would change nothing.
     pub(super) is_person_asked: bool,
+    /// What a flag of this command says that receivers of new prompts can do with files.
+    pub(super) fs_ability: Option<FsAbility>,
     /// Whether something happened since `session.json` was written.
     is_snapshot_due: bool,
     /// Remembers how far the journal is; nothing when the session is only looked at.
@@ -123,6 +126,7 @@ impl<'e> Work<'e> {
             tools: None,
             built: None,
             is_person_asked: false,
+            fs_ability: engine.surroundings().fs_ability,
             is_snapshot_due: false,
             witness,
             lock,

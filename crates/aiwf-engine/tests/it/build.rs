@@ -7,8 +7,7 @@ use std::path::Path;
 
 use aiwf_engine::config::{Environment, Settings};
 use aiwf_engine::prompt::{Format, FsAbility, Recipe, Tokens};
-use aiwf_engine::provider::provider;
-use aiwf_engine::{BuildOptions, Built, ChangeFlags, Document, Engine, EngineError};
+use aiwf_engine::{BuildOptions, Built, ChangeFlags, Document, Engine, SessionError};
 
 pub(crate) fn engine(root: &Path) -> Engine {
     let environment = Environment {
@@ -19,7 +18,7 @@ pub(crate) fn engine(root: &Path) -> Engine {
     Engine::new(Settings::resolve(Some(root), environment).unwrap())
 }
 
-fn build(root: &Path, recipe: Recipe, json: &str, options: BuildOptions) -> Result<Built, EngineError> {
+fn build(root: &Path, recipe: Recipe, json: &str, options: BuildOptions) -> Result<Built, SessionError> {
     let document = Document::from_json(recipe, json).unwrap();
     engine(root).build(document, &ChangeFlags::default(), &options, &|_| {})
 }
@@ -43,14 +42,14 @@ fn each_recipe_has_its_natural_format() {
 #[test]
 fn options_win_over_the_document_and_the_document_over_the_provider() {
     let root = tempfile::tempdir().unwrap();
-    let anthropic = provider("anthropic");
+    let anthropic = Some("anthropic".to_owned());
     let last_line = |options| {
         let built = build(root.path(), Recipe::Session, STEP, options).unwrap();
         built.prompt.full_prompt().lines().last().unwrap().to_owned()
     };
     let of_document =
         BuildOptions { provider: anthropic, supports_system_prompt: Some(false), ..BuildOptions::default() };
-    assert_eq!(last_line(of_document), "Name your output file `planning-response.md`");
+    assert_eq!(last_line(of_document.clone()), "Name your output file `planning-response.md`");
     let of_options = BuildOptions { fs_ability: Some(FsAbility::WriteOnly), ..of_document };
     assert_eq!(last_line(of_options), "Create a downloadable file named `planning-response.md`");
 }

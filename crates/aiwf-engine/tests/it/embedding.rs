@@ -20,7 +20,7 @@ struct FakeProvider {
 
 impl Ask for FakeProvider {
     fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
-        self.seen.lock().unwrap().push(request.payload.messages[0].content.clone());
+        self.seen.lock().unwrap().push(request.payload.messages[0].text());
         sink.text(self.replies.lock().unwrap().remove(0)).unwrap();
         Ok(Answer::Reply(Reply::default()))
     }

@@ -122,9 +122,15 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn a_journal_that_names_files_outside_of_its_session_is_refused_by_every_command() {
     let checkout = Checkout::new();
     checkout.forge(|event| match event {
-        Event::PromptWritten { phase, iteration, system_prompt, seen, .. } => {
-            Event::PromptWritten { phase, iteration, prompt: outside(), system_prompt, seen }
-        }
+        Event::PromptWritten { phase, iteration, system_prompt, seen, .. } => Event::PromptWritten {
+            phase,
+            iteration,
+            prompt: outside(),
+            system_prompt,
+            seen,
+            fs_ability: None,
+            left_out: Vec::new(),
+        },
         event => event,
     });
     checkout.expect_all_refused("it names the path `../../../../home/.netrc`, which leaves the session");
@@ -167,9 +173,15 @@ fn a_journal_that_is_about_to_copy_code_elsewhere_touches_nothing() {
 fn an_absurd_iteration_is_refused_at_once() {
     let checkout = Checkout::new();
     checkout.forge(|event| match event {
-        Event::PromptWritten { phase, prompt, system_prompt, seen, .. } => {
-            Event::PromptWritten { phase, iteration: u32::MAX, prompt, system_prompt, seen }
-        }
+        Event::PromptWritten { phase, prompt, system_prompt, seen, .. } => Event::PromptWritten {
+            phase,
+            iteration: u32::MAX,
+            prompt,
+            system_prompt,
+            seen,
+            fs_ability: None,
+            left_out: Vec::new(),
+        },
         event => event,
     });
     checkout.expect_all_refused("iteration 4294967295");
@@ -297,7 +309,7 @@ fn a_preview_of_a_prompt_that_is_yet_to_be_written_is_the_prompt_that_is_written
     fs::remove_file(checkout.session().join("session.json")).unwrap();
     let wanted = checkout.engine().preview_session(id).unwrap();
     assert_eq!(wanted.text(), written.text());
-    assert_eq!(wanted.metadata.sha256, written.metadata.sha256);
+    assert_eq!(wanted.metadata.payload_sha256, written.metadata.payload_sha256);
 }
 
 #[test]

@@ -10,7 +10,9 @@ use aiwf_engine::reply::{
     parse_fenced_files, parse_file_markers, parse_front_matter, parse_review_meta, parse_task_status,
     parse_tool_calls, parse_verdict_tag,
 };
-use aiwf_engine::{BuildOptions, Built, ChangeFlags, Document, EngineError, preview_json, prompt_json};
+use aiwf_engine::{
+    BuildOptions, Built, ChangeFlags, Document, SectionContent, SessionError, preview_json, prompt_json,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -24,7 +26,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
-fn build(root: &Path, recipe: Recipe, text: &str, format: Option<Format>) -> Result<Built, EngineError> {
+fn build(root: &Path, recipe: Recipe, text: &str, format: Option<Format>) -> Result<Built, SessionError> {
     let document = Document::from_json(recipe, text)?;
     let options = BuildOptions { format, ..BuildOptions::default() };
     engine(root).build(document, &ChangeFlags::default(), &options, &|_| {})
@@ -169,7 +171,7 @@ proptest! {
         let root = aiwf_testkit::scratch_dir();
         let text = String::from_utf8_lossy(&input);
         if let Ok(mut built) = build(root.path(), recipe, &text, None) {
-            drop(serde_json::to_value(prompt_json(&mut built)).unwrap());
+            drop(serde_json::to_value(prompt_json(&mut built, SectionContent::Included)).unwrap());
         }
         drop(parse_file_markers(&text));
         drop(parse_fenced_files(&text));
@@ -193,10 +195,10 @@ proptest! {
         let mut built = build(root.path(), recipe, &document.to_string(), Some(format)).unwrap();
         let mut printed = Vec::new();
         built.prompt.write_to(&mut printed).unwrap();
-        let shown = serde_json::to_value(prompt_json(&mut built)).unwrap();
+        let shown = serde_json::to_value(prompt_json(&mut built, SectionContent::Included)).unwrap();
         prop_assert_eq!(shown["full_prompt"].as_str().unwrap().as_bytes(), &printed);
         let mut again = build(root.path(), recipe, &document.to_string(), Some(format)).unwrap();
-        let preview = serde_json::to_value(preview_json(&mut again)).unwrap();
+        let preview = serde_json::to_value(preview_json(&mut again, SectionContent::Included)).unwrap();
         prop_assert_eq!(preview["prompt"].as_str().unwrap().as_bytes(), &printed);
         prop_assert_eq!(shown["metadata"]["sha256"].as_str().unwrap(), hex(&Sha256::digest(&printed)));
         prop_assert_eq!(&preview["metadata"], &shown["metadata"]);

@@ -199,6 +199,7 @@ fn everything_a_section_says_is_aliased() {
             body,
             need: crate::section::Need::Required,
             cut: None,
+            attached: None,
         })
         .to_vec(),
         ..Section::new("s", "/home/me/shop", crate::section::Source::Input("x".to_owned()), "/home/me")

@@ -330,6 +330,7 @@ fn xml_keeps_the_files_of_a_system_section() {
         body: PartBody::Inline(Text::from("Tabs.")),
         need: aiwf_prompt::Need::Required,
         cut: None,
+        attached: None,
     };
     let section = Section {
         role: Role::System,

@@ -7,8 +7,12 @@ use aiwf_prompt::{
     ToolPolicy, ToolSchema, Transition, WorkflowRequest,
 };
 
-pub(crate) const PLAIN: Capability =
-    Capability { fs_ability: None, supports_system_prompt: false, supports_file_attachments: false };
+pub(crate) const PLAIN: Capability = Capability {
+    fs_ability: None,
+    supports_system_prompt: false,
+    supports_file_attachments: false,
+    sends_files: false,
+};
 
 pub(crate) const WITH_SYSTEM_PROMPT: Capability = Capability { supports_system_prompt: true, ..PLAIN };
 

@@ -91,6 +91,7 @@ fn session_prompts_per_format_and_capability() {
                     fs_ability: Some(FsAbility::LocalWrite),
                     supports_system_prompt,
                     supports_file_attachments,
+                    sends_files: false,
                 };
                 check(&format!("{name}.{attachments}"), &revising(), format, capability);
             }

@@ -90,6 +90,7 @@ fn session() -> impl Strategy<Value = Request> {
 fn context_items() -> impl Strategy<Value = Vec<ContextItem>> {
     let kind = prop::sample::select(ItemKind::ALL.to_vec());
     let item = (kind, text(), body()).prop_map(|(kind, name, body)| ContextItem {
+        is_required: false,
         kind,
         name,
         body,
@@ -238,6 +239,7 @@ fn capability() -> impl Strategy<Value = Capability> {
             fs_ability,
             supports_system_prompt,
             supports_file_attachments,
+            sends_files: false,
         },
     )
 }
@@ -260,6 +262,7 @@ fn sections() -> impl Strategy<Value = Vec<Section>> {
         body,
         need,
         cut: None,
+        attached: None,
     });
     let role = prop::sample::select(vec![Role::System, Role::User]);
     let parts = prop_oneof![3 => Just(Vec::new()), 1 => prop::collection::vec(part, 1..4)];

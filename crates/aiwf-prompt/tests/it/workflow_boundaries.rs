@@ -64,6 +64,7 @@ fn printed(request: &WorkflowRequest, custom: &str) -> Vec<String> {
         body: PartBody::Reference(custom.to_owned()),
         need: aiwf_prompt::Need::Required,
         cut: None,
+        attached: None,
     };
     let section = |body: &str| Section::new("custom", custom, Source::Component("x".to_owned()), body);
     let sections = vec![

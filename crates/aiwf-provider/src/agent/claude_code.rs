@@ -54,14 +54,10 @@ impl Dialect for ClaudeCode {
         if let Some(model) = &setting.model {
             invocation.args(["--model", model]);
         }
-        if let Some(system) = &call.request.payload.system {
+        if let Some(system) = call.request.payload.system_text() {
             let path = invocation.file(call, "system.md", system);
-            // Where it works in its own way it keeps its own instructions; elsewhere ours are all it needs.
-            invocation.arg(match call.request.permission {
-                Permission::WriteProject => "--append-system-prompt-file",
-                Permission::ReadOnly | Permission::WriteResponse => "--system-prompt-file",
-            });
-            invocation.arg(path);
+            // It keeps its own instructions, which say how its tools are used; ours are added.
+            invocation.arg("--append-system-prompt-file").arg(path);
         }
         permit(call.request, &mut invocation);
         hand_over(call, &mut invocation);

@@ -63,7 +63,7 @@ impl Dialect for Codex {
         let setting = call.setting;
         let mut invocation = Invocation {
             program: program_of(setting, self.program()),
-            stdin: prompt_text(call.request.payload).into_owned().into_bytes(),
+            stdin: prompt_text(call.request.payload).into_bytes(),
             ..Invocation::default()
         };
         let sandbox = match call.request.permission {
@@ -80,9 +80,9 @@ impl Dialect for Codex {
         if let Some(model) = &setting.model {
             invocation.args(["-m", model]);
         }
-        if let Some(system) = &call.request.payload.system {
+        if let Some(system) = call.request.payload.system_text() {
             // Instructions as an argument would be seen by everyone who lists processes, and could not be long.
-            let path = invocation.file(call, "system.md", untrimmed(system));
+            let path = invocation.file(call, "system.md", untrimmed(&system));
             config(&mut invocation, "model_instructions_file", &path.to_string_lossy());
         }
         hand_over(call, &mut invocation);

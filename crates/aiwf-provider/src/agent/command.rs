@@ -108,7 +108,7 @@ impl Dialect for AnyCommand {
     }
 
     fn refuse(&self, setting: &ProviderSetting, request: &Request<'_>) -> Result<(), AskError> {
-        if request.payload.system.is_some() && !uses(setting, SYSTEM_PROMPT_FILE) {
+        if !request.payload.system.is_empty() && !uses(setting, SYSTEM_PROMPT_FILE) {
             return Err(AskError::Setting {
                 provider: setting.name.clone(),
                 message: "it has no place for the system text".to_owned(),
@@ -127,11 +127,11 @@ impl Dialect for AnyCommand {
         if uses(setting, PROMPT_FILE) {
             prompt_path = invocation.file(call, "prompt.md", prompt);
         } else {
-            invocation.stdin = prompt.into_owned().into_bytes();
+            invocation.stdin = prompt.into_bytes();
         }
         let mut system_path = OsString::new();
         if uses(setting, SYSTEM_PROMPT_FILE) {
-            let system = call.request.payload.system.clone().unwrap_or_default();
+            let system = call.request.payload.system_text().unwrap_or_default();
             system_path = invocation.file(call, "system.md", system);
         }
         let response_path = response_path(call);

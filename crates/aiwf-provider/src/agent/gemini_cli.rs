@@ -33,10 +33,10 @@ impl Dialect for GeminiCli {
     }
 
     fn refuse(&self, setting: &ProviderSetting, request: &Request<'_>) -> Result<(), AskError> {
-        let system = request.payload.system.as_deref().unwrap_or_default();
-        match replaced(system) {
+        let system = request.payload.system_text().unwrap_or_default();
+        match replaced(&system) {
             Some((byte, name)) => {
-                let (line, column) = position(system, byte);
+                let (line, column) = position(&system, byte);
                 Err(AskError::Unsendable {
                     provider: setting.name.clone(),
                     message: format!("`{name}` of the system text would be replaced"),
@@ -71,8 +71,8 @@ impl Dialect for GeminiCli {
         let policy = invocation.file(call, "policy.toml", policy(call.request.permission));
         invocation.arg("--policy").arg(policy);
         invocation.env("GEMINI_CLI_NO_RELAUNCH", "true");
-        if let Some(system) = &call.request.payload.system {
-            let path = invocation.file(call, "system.md", untrimmed(system));
+        if let Some(system) = call.request.payload.system_text() {
+            let path = invocation.file(call, "system.md", untrimmed(&system));
             invocation.env("GEMINI_SYSTEM_MD", path.to_string_lossy());
         }
         hand_over(call, &mut invocation);
@@ -205,7 +205,7 @@ impl GeminiEvents {
     pub(crate) fn new(request: &Request<'_>) -> Self {
         Self {
             directory: request.directory.to_string_lossy().into_owned(),
-            prompt: prompt_text(request.payload).into_owned(),
+            prompt: prompt_text(request.payload),
             is_asked: false,
             is_after_tool: false,
         }

@@ -1,4 +1,4 @@
-use aiwf_prompt::{Message, Role};
+use aiwf_prompt::Role;
 use proptest::prelude::*;
 
 use super::*;
@@ -7,13 +7,12 @@ use crate::agent::codex::CodexEvents;
 use crate::agent::gemini_cli::GeminiEvents;
 use crate::ask::{Permission, Request};
 use crate::payload::Payload;
+use crate::payload::PayloadMessage;
 use crate::stop::Stop;
 
 fn folds() -> Vec<Box<dyn Fold>> {
-    let payload = Payload {
-        messages: vec![Message { role: Role::User, content: "p".to_owned() }],
-        ..Payload::default()
-    };
+    let payload =
+        Payload { messages: vec![PayloadMessage::new(Role::User, "p".to_owned())], ..Payload::default() };
     let request = Request {
         name: "x",
         payload: &payload,

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use crate::ask::Request;
-use crate::payload::{Payload, Turn};
+use crate::payload::{Payload, PayloadMessage};
 use crate::provider_setting::{ProviderSetting, Secret};
 
 /// What an invocation is made from.
@@ -96,18 +96,10 @@ impl Invocation {
 ///
 /// Several messages, and the turns after them, are joined by a blank line in their order, whoever speaks; what is in
 /// them is not touched.
-pub(crate) fn prompt_text(payload: &Payload) -> Cow<'_, str> {
-    let messages = payload.messages.iter().map(|message| message.content.as_str());
-    let turns = payload.turns.iter().map(Turn::content);
-    let mut texts = messages.chain(turns);
-    match (texts.next(), texts.next()) {
-        (None, _) => Cow::Borrowed(""),
-        (Some(only), None) => Cow::Borrowed(only),
-        (Some(first), Some(second)) => {
-            let texts: Vec<&str> = [first, second].into_iter().chain(texts).collect();
-            Cow::Owned(texts.join("\n\n"))
-        }
-    }
+pub(crate) fn prompt_text(payload: &Payload) -> String {
+    let messages = payload.messages.iter().map(PayloadMessage::text);
+    let turns = payload.turns.iter().map(|turn| turn.content().to_owned());
+    messages.chain(turns).collect::<Vec<String>>().join("\n\n")
 }
 
 /// A system text for an agent that trims it: a zero-width space, which is none to them, holds white space at either end.

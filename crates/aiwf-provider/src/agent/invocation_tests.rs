@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use aiwf_prompt::{Message, Role};
+use aiwf_prompt::Role;
 
 use super::invocation::{Call, position, prompt_text};
 use super::{Dialect, claude_code::ClaudeCode, codex::Codex, gemini_cli::GeminiCli};
 use crate::ask::{Permission, Request};
-use crate::payload::{Payload, Turn};
+use crate::payload::{Payload, PayloadMessage, Turn};
 use crate::provider_setting::{BaseUrl, KeySource, ProviderSetting, Secret};
 use crate::stop::Stop;
 
-fn user(content: &str) -> Message {
-    Message { role: Role::User, content: content.to_owned() }
+fn user(content: &str) -> PayloadMessage {
+    PayloadMessage::new(Role::User, content.to_owned())
 }
 
 struct Case {
@@ -40,7 +40,7 @@ impl Case {
         let value = Some(Secret::new("the-key"));
         case.setting.key = KeySource::Variable { name: "MY_KEY".to_owned(), value };
         case.setting.env.insert("MINE".to_owned(), "yes".to_owned());
-        case.payload.system = Some("system \"text\"\n".to_owned());
+        case.payload.system = vec!["system \"text\"\n".to_owned()];
         case
     }
 
@@ -174,7 +174,7 @@ fn no_agent_is_told_to_go_on_with_a_session() {
 fn several_texts_are_joined_by_a_blank_line() {
     let mut payload = Payload { messages: vec![user("a\n")], ..Payload::default() };
     assert_eq!(prompt_text(&payload), "a\n");
-    payload.messages.push(Message { role: Role::System, content: "b".to_owned() });
+    payload.messages.push(PayloadMessage::new(Role::System, "b".to_owned()));
     payload.turns.push(Turn::User { content: "c".to_owned() });
     assert_eq!(prompt_text(&payload), "a\n\n\nb\n\nc");
     assert_eq!(prompt_text(&Payload::default()), "");

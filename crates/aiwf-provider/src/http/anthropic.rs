@@ -7,7 +7,7 @@ use super::api::Options;
 use super::calls::{Piece, as_object, schema};
 use super::fault::fault;
 use super::stream::{Ending, FoldError, Stream, count, text};
-use crate::payload::{Payload, Turn};
+use crate::payload::{AttachedFile, Payload, Turn};
 
 /// The body of a request.
 ///
@@ -16,25 +16,21 @@ use crate::payload::{Payload, Turn};
 pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
     let mut system = Vec::new();
     let mut messages = Messages::default();
-    if let Some(text) = payload.system.as_deref().filter(|text| !text.is_empty()) {
-        let mut block = text_block(text);
-        if payload.is_system_stable {
-            mark(&mut block);
-        }
-        system.push(block);
+    system.extend(text_blocks(&payload.system));
+    if let Some(last) = system.last_mut().filter(|_| payload.is_system_stable) {
+        mark(last);
+    }
+    for file in &payload.files {
+        messages.push("user", document(file));
     }
     for (idx, message) in payload.messages.iter().enumerate() {
-        // The API takes no empty text; there is nothing to lose of it.
-        if message.content.is_empty() {
-            continue;
-        }
-        let mut block = text_block(&message.content);
-        if idx + 1 == payload.n_stable_messages {
-            mark(&mut block);
+        let mut blocks = text_blocks(&message.blocks);
+        if let Some(last) = blocks.last_mut().filter(|_| idx + 1 == payload.n_stable_messages) {
+            mark(last);
         }
         match message.role {
-            Role::System => system.push(block),
-            Role::User => messages.push("user", block),
+            Role::System => system.extend(blocks),
+            Role::User => blocks.into_iter().for_each(|block| messages.push("user", block)),
         }
     }
     for turn in &payload.turns {
@@ -107,6 +103,27 @@ fn push_turn(messages: &mut Messages, turn: &Turn) {
         Turn::User { content } if content.is_empty() => {}
         Turn::User { content } => messages.push("user", text_block(content)),
     }
+}
+
+/// A block for each text.
+///
+/// The API takes no text without a word in it: one joins its neighbour, and where there is no word at all there is
+/// nothing to lose.
+fn text_blocks(texts: &[String]) -> Vec<Value> {
+    let mut joined: Vec<String> = Vec::new();
+    for text in texts {
+        match joined.last_mut() {
+            Some(last) if text.trim().is_empty() || last.trim().is_empty() => last.push_str(text),
+            _ => joined.push(text.clone()),
+        }
+    }
+    joined.iter().filter(|text| !text.is_empty()).map(|text| text_block(text)).collect()
+}
+
+/// A file as a document of its own, under the path that the prompt names it by.
+fn document(file: &AttachedFile) -> Value {
+    let source = json!({ "type": "text", "media_type": "text/plain", "data": file.text });
+    json!({ "type": "document", "source": source, "title": file.path })
 }
 
 fn text_block(text: &str) -> Value {

@@ -29,6 +29,8 @@ pub(super) struct Api {
     pub(super) key_prefix: &'static str,
     /// Further headers.
     pub(super) headers: &'static [(&'static str, &'static str)],
+    /// Whether it takes text files as parts of a message of their own.
+    pub(super) takes_files: bool,
     /// The path, after the base, that lists models.
     pub(super) models_path: &'static [&'static str],
     /// The address that is asked.
@@ -51,6 +53,7 @@ static ANTHROPIC: Api = Api {
     key_header: "x-api-key",
     key_prefix: "",
     headers: &[("anthropic-version", "2023-06-01")],
+    takes_files: true,
     models_path: &["v1", "models"],
     ask_url: |base, _| join(base, &["v1", "messages"]),
     request_body: anthropic::request_body,
@@ -63,6 +66,8 @@ static OPENAI: Api = Api {
     key_header: "authorization",
     key_prefix: "Bearer ",
     headers: &[],
+    // Chat completions take PDF files only.
+    takes_files: false,
     models_path: &["models"],
     ask_url: |base, _| join(base, &["chat", "completions"]),
     request_body: openai::request_body,
@@ -75,6 +80,7 @@ static GEMINI: Api = Api {
     key_header: "x-goog-api-key",
     key_prefix: "",
     headers: &[],
+    takes_files: true,
     models_path: &["v1beta", "models"],
     ask_url: gemini_url,
     request_body: gemini::request_body,

@@ -1,6 +1,7 @@
 //! Gemini's API: what is sent, and what its events say.
 
 use aiwf_prompt::Role;
+use base64::Engine as _;
 use serde_json::{Map, Value, json};
 
 use super::api::Options;
@@ -14,11 +15,17 @@ pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
     let mut system = Vec::new();
     let mut contents = Contents::default();
     // The API takes no empty text; there is nothing to lose of it.
-    if let Some(text) = payload.system.as_deref().filter(|text| !text.is_empty()) {
+    if let Some(text) = payload.system_text().filter(|text| !text.is_empty()) {
         system.push(json!({ "text": text }));
     }
-    for message in payload.messages.iter().filter(|message| !message.content.is_empty()) {
-        let part = json!({ "text": message.content });
+    for file in &payload.files {
+        // A part with data has no name, so the path stands before it.
+        contents.push("user", json!({ "text": format!("@{}:", file.path) }));
+        let data = base64::engine::general_purpose::STANDARD.encode(&file.text);
+        contents.push("user", json!({ "inlineData": { "mimeType": "text/plain", "data": data } }));
+    }
+    for message in payload.messages.iter().filter(|message| !message.is_empty()) {
+        let part = json!({ "text": message.text() });
         match message.role {
             Role::System => system.push(part),
             Role::User => contents.push("user", part),

@@ -15,11 +15,11 @@ use crate::payload::{Payload, Turn};
 /// as `max_tokens`; the address decides. The API caches by itself.
 pub(super) fn request_body(payload: &Payload, options: &Options<'_>) -> Value {
     let mut messages = Vec::new();
-    if let Some(text) = &payload.system {
+    if let Some(text) = payload.system_text() {
         messages.push(json!({ "role": "system", "content": text }));
     }
     for message in &payload.messages {
-        messages.push(json!({ "role": message.role.as_str(), "content": message.content }));
+        messages.push(json!({ "role": message.role.as_str(), "content": message.text() }));
     }
     messages.extend(payload.turns.iter().map(turn_message));
 

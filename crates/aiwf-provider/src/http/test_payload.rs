@@ -1,14 +1,14 @@
 //! Payloads that the tests of the three APIs share.
 
-use aiwf_prompt::{Message, Role};
+use aiwf_prompt::Role;
 use serde_json::{Value, json};
 
 use super::stream::{FoldError, Stream};
 use crate::ask::ToolCall;
-use crate::payload::{Payload, ToolSpec, Turn};
+use crate::payload::{Payload, PayloadMessage, ToolSpec, Turn};
 
-fn message(role: Role, content: &str) -> Message {
-    Message { role, content: content.to_owned() }
+fn message(role: Role, content: &str) -> PayloadMessage {
+    PayloadMessage::new(role, content.to_owned())
 }
 
 fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
@@ -18,7 +18,7 @@ fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
 /// One prompt with system text.
 pub(super) fn prompt() -> Payload {
     Payload {
-        system: Some("be brief".to_owned()),
+        system: vec!["be brief".to_owned()],
         messages: vec![message(Role::User, "line 1\r\n\tline 2 \u{1F600}\u{0}\n")],
         ..Payload::default()
     }
@@ -27,7 +27,7 @@ pub(super) fn prompt() -> Payload {
 /// Several messages, of which the first two are stable.
 pub(super) fn stable() -> Payload {
     Payload {
-        system: Some("rules".to_owned()),
+        system: vec!["rules".to_owned()],
         messages: vec![
             message(Role::System, "more rules"),
             message(Role::User, "standards"),

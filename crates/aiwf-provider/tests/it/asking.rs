@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use aiwf_prompt::{Message, Role};
+use aiwf_prompt::Role;
 use aiwf_provider::{
-    Answer, AskError, BaseUrl, KeySource, Payload, Permission, Progress, ProviderSetting, Reply, Request,
-    Secret, Sink, Stop, open,
+    Answer, AskError, BaseUrl, KeySource, Payload, PayloadMessage, Permission, Progress, ProviderSetting,
+    Reply, Request, Secret, Sink, Stop, open,
 };
 
 use crate::server::Server;
@@ -26,8 +26,8 @@ pub(crate) fn variable(key: &str) -> KeySource {
 
 pub(crate) fn payload() -> Payload {
     Payload {
-        system: Some("be brief".to_owned()),
-        messages: vec![Message { role: Role::User, content: "say hello\n".to_owned() }],
+        system: vec!["be brief".to_owned()],
+        messages: vec![PayloadMessage::new(Role::User, "say hello\n".to_owned())],
         ..Payload::default()
     }
 }

@@ -20,7 +20,7 @@ stat -c %a "$1" "$(dirname "$1")" > "$FAKE_DIR/modes"; cat > "$FAKE_DIR/stdin"; 
     let args = ["{prompt_file}", "--system={system_prompt_file}", "{model}:{model}", "{}", "{response_path}"];
     let mut agent = command(script, &args);
     agent.setting.model = Some("{prompt_file}".to_owned());
-    agent.payload.system = Some("the system text".to_owned());
+    agent.payload.system = vec!["the system text".to_owned()];
     agent.response_path = Some(agent.dir().join("response.md"));
     let (kept, reply) = agent.ask();
     reply.unwrap();
@@ -139,7 +139,7 @@ fn a_file_that_was_not_written_is_a_failure() {
 #[test]
 fn system_text_without_a_place_is_refused() {
     let mut agent = command("echo x", &[]);
-    agent.payload.system = Some("s".to_owned());
+    agent.payload.system = vec!["s".to_owned()];
     insta::assert_snapshot!(agent.error(), @r"
     provider `command` cannot be asked: it has no place for the system text
     hint: put `{system_prompt_file}` into `argv`, or set `supports_system_prompt = false`

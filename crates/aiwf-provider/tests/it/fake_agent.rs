@@ -5,9 +5,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use aiwf_prompt::{Message, Role};
+use aiwf_prompt::Role;
 use aiwf_provider::{
-    Answer, AskError, Payload, Permission, Progress, ProviderSetting, Reply, Request, Sink, Stop, open,
+    Answer, AskError, Payload, PayloadMessage, Permission, Progress, ProviderSetting, Reply, Request, Sink,
+    Stop, open,
 };
 
 /// A sink that keeps everything.
@@ -141,6 +142,6 @@ pub(crate) fn processes_of(group: &str) -> Vec<String> {
 
 /// A payload of one message.
 pub(crate) fn prompt(text: &str) -> Payload {
-    let message = Message { role: Role::User, content: text.to_owned() };
+    let message = PayloadMessage::new(Role::User, text.to_owned());
     Payload { messages: vec![message], ..Payload::default() }
 }

@@ -158,7 +158,7 @@ fn a_folder_that_is_not_trusted_is_named() {
 #[test]
 fn a_variable_of_its_own_in_the_system_text_is_refused() {
     let mut agent = says(&[END]);
-    agent.payload.system = Some("Use\nthe ${x} and ${read_file_ToolName}".to_owned());
+    agent.payload.system = vec!["Use\nthe ${x} and ${read_file_ToolName}".to_owned()];
     insta::assert_snapshot!(agent.error(), @r"
     the prompt cannot reach `gemini-cli` unaltered: `${read_file_ToolName}` of the system text would be replaced in line 2, column 14
     hint: take these characters out of the prompt, or use another provider

@@ -98,7 +98,7 @@ fn gemini_is_asked_in_its_own_way() {
 fn the_prompt_arrives_byte_for_byte() {
     let text = "tab\t cr\r\n nul\u{0} \u{7f} \u{feff} é 😀 \"quotes\" \\ </script> {{x}} @file \u{2028}\n\n";
     let mut payload = payload();
-    payload.messages[0].content = text.to_owned();
+    payload.messages[0].blocks = vec![text.to_owned()];
     for (kind, pointer) in [
         ("anthropic", "/messages/0/content/0/text"),
         ("openai", "/messages/1/content"),

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs, saying};
+use crate::call_args::{CallArgs, GateArgs, PromptArgs, ServerArgs, TrustArgs, saying};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::hints::naming_change;
@@ -86,6 +86,8 @@ pub(crate) enum ChangeCommand {
         servers: ServerArgs,
         #[command(flatten)]
         call: CallArgs,
+        #[command(flatten)]
+        prompt: PromptArgs,
     },
     /// Show where a change stands.
     #[command(after_help = "Example: aiwf change status login --usage")]
@@ -132,6 +134,8 @@ pub(crate) enum ChangeCommand {
         call: CallArgs,
         #[command(flatten)]
         servers: ServerArgs,
+        #[command(flatten)]
+        prompt: PromptArgs,
     },
     /// Put a reply in place.
     #[command(after_help = "Example: aiwf change respond login --file reply.md")]
@@ -162,6 +166,8 @@ pub(crate) enum ChangeCommand {
         call: CallArgs,
         #[command(flatten)]
         servers: ServerArgs,
+        #[command(flatten)]
+        prompt: PromptArgs,
     },
     /// Print the next prompt exactly as it will be sent.
     #[command(after_help = "Example: aiwf change preview login")]
@@ -170,6 +176,8 @@ pub(crate) enum ChangeCommand {
         change: ChangeName,
         #[command(flatten)]
         servers: ServerArgs,
+        #[command(flatten)]
+        prompt: PromptArgs,
     },
     /// Print the events of a change.
     #[command(after_help = "Example: aiwf change events login --follow")]
@@ -242,6 +250,8 @@ pub(crate) struct PhaseArgs {
     servers: ServerArgs,
     #[command(flatten)]
     call: CallArgs,
+    #[command(flatten)]
+    prompt: PromptArgs,
 }
 
 #[derive(Debug, Args)]
@@ -268,6 +278,8 @@ pub(crate) struct ApproveArgs {
     call: CallArgs,
     #[command(flatten)]
     servers: ServerArgs,
+    #[command(flatten)]
+    prompt: PromptArgs,
 }
 
 impl ChangeCommand {
@@ -350,8 +362,9 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         }
         ChangeCommand::Review(args) => phase(Phase::Review, args, false, engine, output),
         ChangeCommand::Archive(args) => phase(Phase::Archive, args, false, engine, output),
-        ChangeCommand::Run { change, yes, servers, call } => {
-            let decided = servers.engine(call.engine(engine)).run_change(&change.name, *yes)?;
+        ChangeCommand::Run { change, yes, servers, call, prompt } => {
+            let decided =
+                prompt.engine(servers.engine(call.engine(engine))).run_change(&change.name, *yes)?;
             print_decided(&decided, Waiting::Counts, output)
         }
         ChangeCommand::Status { change, usage: true } => {
@@ -365,9 +378,10 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             session::show(change.which(), Some(artifact), engine, output)
         }
         ChangeCommand::Approve(args) => approve(args, engine, output),
-        ChangeCommand::Reject { change, feedback, gate, call, servers } => {
+        ChangeCommand::Reject { change, feedback, gate, call, servers, prompt } => {
             let engine = &gate.engine(engine, change.which())?;
-            let decided = servers.engine(call.engine(engine)).reject(change.which(), feedback)?;
+            let engine = prompt.engine(servers.engine(call.engine(engine)));
+            let decided = engine.reject(change.which(), feedback)?;
             print_decided(&decided, Waiting::IsFine, output)
         }
         ChangeCommand::Respond { change, file, record, gate, servers, trust } => {
@@ -381,13 +395,14 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             let decided = engine.respond(change.which(), &reply, record.as_deref())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Retry { change, gate, call, servers } => {
+        ChangeCommand::Retry { change, gate, call, servers, prompt } => {
             let engine = &gate.engine(engine, change.which())?;
-            let decided = servers.engine(call.engine(engine)).retry(change.which())?;
+            let engine = prompt.engine(servers.engine(call.engine(engine)));
+            let decided = engine.retry(change.which())?;
             print_decided(&decided, Waiting::IsFine, output)
         }
-        ChangeCommand::Preview { change, servers } => {
-            session::preview(change.which(), &servers.engine(engine.clone()), output)
+        ChangeCommand::Preview { change, servers, prompt } => {
+            session::preview(change.which(), &prompt.engine(servers.engine(engine.clone())), output)
         }
         ChangeCommand::Events { change, follow } => session::events(change.which(), *follow, engine, output),
         ChangeCommand::Apply { change, to, dry_run, force, trust } => {
@@ -424,15 +439,18 @@ fn phase(
         may_write,
         opens_gates: args.yes,
     };
-    let decided =
-        args.servers.engine(args.call.engine(engine)).run_phase(&args.change.name, phase, options)?;
+    let decided = args.prompt.engine(args.servers.engine(args.call.engine(engine))).run_phase(
+        &args.change.name,
+        phase,
+        options,
+    )?;
     print_decided(&decided, Waiting::Counts, output)
 }
 
 fn approve(args: &ApproveArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let which = args.change.which();
     let engine = args.gate.engine(engine, which)?.skipping_gates(args.yes);
-    let engine = args.servers.engine(args.call.engine(&engine));
+    let engine = args.prompt.engine(args.servers.engine(args.call.engine(&engine)));
     let decided = match (args.rebind, args.accept, args.max_rounds) {
         (true, ..) => engine.rebind(which)?,
         (_, true, _) => engine.accept(which)?,

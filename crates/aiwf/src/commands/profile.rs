@@ -11,7 +11,7 @@ use aiwf_engine::{Engine, SessionError};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value, json};
 
-use crate::call_args::{CallArgs, ServerArgs};
+use crate::call_args::{CallArgs, PromptArgs, ServerArgs};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ pub(crate) fn command(profile: &Profile) -> Command {
                 .help("Skip all gates")
                 .help_heading("Session"),
         );
-    init = ServerArgs::augment_args(CallArgs::augment_args(init));
+    init = PromptArgs::augment_args(ServerArgs::augment_args(CallArgs::augment_args(init)));
     let mut command = Command::new(profile.name().to_owned())
         .about(escaped_line(profile.description()))
         .subcommand_required(true)
@@ -231,7 +231,8 @@ fn init(
     let new = engine.new_session(profile.name(), given(profile, matches, engine.settings()), &flags)?;
     let call = CallArgs::from_arg_matches(matches).unwrap_or_default();
     let servers = ServerArgs::from_arg_matches(matches).unwrap_or_default();
-    let created = servers.engine(call.engine(engine)).create_session(new)?;
+    let prompt = PromptArgs::from_arg_matches(matches).unwrap_or_default();
+    let created = prompt.engine(servers.engine(call.engine(engine))).create_session(new)?;
     if !output.is_json()
         && let Some(ability) = engine.ability_in_force(Some(created.id.as_str()))?
     {

@@ -6,7 +6,7 @@ mod send;
 
 use aiwf_engine::prompt::{PromptAggregator, Recipe};
 use aiwf_engine::{Engine, schema};
-use build_args::RecipeArgs;
+use build_args::ShowArgs;
 use clap::Subcommand;
 use send::SendArgs;
 use serde_json::json;
@@ -19,20 +19,18 @@ use crate::output::{self, Output};
 pub(crate) enum PromptCommand {
     /// Build a prompt and print it, or write it to a file.
     #[command(
-        subcommand,
         subcommand_value_name = "RECIPE",
         subcommand_help_heading = "Recipes",
         after_help = "Example: aiwf prompt build change --phase plan --instructions 'Add login' --file 'src/**'"
     )]
-    Build(RecipeArgs),
+    Build(ShowArgs),
     /// Print the same bytes as `build`, and their anatomy on the standard error.
     #[command(
-        subcommand,
         subcommand_value_name = "RECIPE",
         subcommand_help_heading = "Recipes",
         after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
     )]
-    Preview(RecipeArgs),
+    Preview(ShowArgs),
     /// Build a prompt, send it to a provider and print the reply.
     #[command(
         subcommand_value_name = "RECIPE",

@@ -4,8 +4,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use aiwf_engine::left_out_lines;
 use aiwf_engine::machine::Flow;
-use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, Which, read_stdin,
     read_text,
@@ -13,8 +13,7 @@ use aiwf_engine::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::prompt::name_parser;
-use crate::call_args::{CallArgs, GateArgs, ServerArgs, TrustArgs, saying};
+use crate::call_args::{CallArgs, GateArgs, PromptArgs, ServerArgs, TrustArgs, saying};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -67,6 +66,8 @@ pub(crate) enum SessionCommand {
         call: CallArgs,
         #[command(flatten)]
         servers: ServerArgs,
+        #[command(flatten)]
+        prompt: PromptArgs,
     },
     /// Ask again with the same approved prompt.
     #[command(after_help = "Example: aiwf retry")]
@@ -143,6 +144,8 @@ pub(crate) enum SessionCommand {
         session: SessionId,
         #[command(flatten)]
         servers: ServerArgs,
+        #[command(flatten)]
+        prompt: PromptArgs,
     },
     /// Print the events of a session.
     #[command(after_help = "Example: aiwf events latest --follow")]
@@ -179,6 +182,8 @@ pub(crate) struct AskingArgs {
     call: CallArgs,
     #[command(flatten)]
     servers: ServerArgs,
+    #[command(flatten)]
+    prompt: PromptArgs,
 }
 
 #[derive(Debug, Args)]
@@ -199,15 +204,14 @@ pub(crate) struct ApproveArgs {
     /// Allow more iterations.
     #[arg(long, value_name = "N")]
     max_iterations: Option<u32>,
-    /// Build the waiting prompt for a receiver that can do this with files.
-    #[arg(long, value_name = "ABILITY", value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
-    fs_ability: Option<FsAbility>,
     #[command(flatten)]
     hash_prompts: HashPromptsArgs,
     #[command(flatten)]
     call: CallArgs,
     #[command(flatten)]
     servers: ServerArgs,
+    #[command(flatten)]
+    prompt: PromptArgs,
 }
 
 #[derive(Debug, Args)]
@@ -382,13 +386,13 @@ pub(super) fn with_place(mut failure: Failure, which: Which<'_>, engine: &Engine
 
 fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     match command {
-        SessionCommand::Step(AskingArgs { session, call, servers }) => {
-            let decided = servers.engine(call.engine(engine)).step_session(session.given())?;
+        SessionCommand::Step(AskingArgs { session, call, servers, prompt }) => {
+            let decided = prompt.engine(servers.engine(call.engine(engine))).step_session(session.given())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
-        SessionCommand::Run { asking: AskingArgs { session, call, servers }, yes } => {
-            let engine = servers.engine(call.engine(engine)).skipping_gates(*yes);
+        SessionCommand::Run { asking: AskingArgs { session, call, servers, prompt }, yes } => {
+            let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(*yes);
             let decided = engine.run_session(session.given())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
@@ -396,26 +400,27 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         SessionCommand::Approve(args) => {
             let given = args.session.given();
             let engine = args.gate.engine(engine, given)?.skipping_gates(args.yes);
-            let engine = args.servers.engine(args.call.engine(&engine));
+            let engine = args.prompt.engine(args.servers.engine(args.call.engine(&engine)));
             let decided = match (args.rebind, args.accept, args.max_iterations) {
                 (true, ..) => engine.rebind(given)?,
                 (_, true, _) => engine.accept(given)?,
                 (.., Some(max_iterations)) => engine.raise_cap(given, max_iterations)?,
                 (false, false, None) => {
                     let hash_prompts = args.hash_prompts.chosen();
-                    engine.approve(given, &ApproveOptions { fs_ability: args.fs_ability, hash_prompts })?
+                    engine.approve(given, &ApproveOptions { fs_ability: None, hash_prompts })?
                 }
             };
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Reject { session, feedback, gate, call, servers } => {
+        SessionCommand::Reject { session, feedback, gate, call, servers, prompt } => {
             let engine = &gate.engine(engine, session.given())?;
-            let decided = servers.engine(call.engine(engine)).reject(session.given(), feedback)?;
+            let decided =
+                prompt.engine(servers.engine(call.engine(engine))).reject(session.given(), feedback)?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Retry { asking: AskingArgs { session, call, servers }, gate } => {
+        SessionCommand::Retry { asking: AskingArgs { session, call, servers, prompt }, gate } => {
             let engine = &gate.engine(engine, session.given())?;
-            let decided = servers.engine(call.engine(engine)).retry(session.given())?;
+            let decided = prompt.engine(servers.engine(call.engine(engine))).retry(session.given())?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
         SessionCommand::Respond { session, file, record, gate, servers, trust } => {
@@ -454,8 +459,8 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let (id, artifact) = shown(id.as_deref(), artifact.as_deref(), engine);
             show(id.into(), artifact, engine, output)
         }
-        SessionCommand::Preview { session, servers } => {
-            preview(session.given().into(), &servers.engine(engine.clone()), output)
+        SessionCommand::Preview { session, servers, prompt } => {
+            preview(session.given().into(), &prompt.engine(servers.engine(engine.clone())), output)
         }
         SessionCommand::Events { session, follow } => events(session.given().into(), *follow, engine, output),
         SessionCommand::Apply(args) => {
@@ -597,8 +602,14 @@ pub(super) fn preview(which: Which<'_>, engine: &Engine, output: &Output<'_>) ->
     let section =
         |section: &aiwf_engine::provider::SectionHash| format!("  {}  {}\n", section.sha256, section.id);
     let anatomy: String = preview.sections.iter().map(section).collect();
-    output::note(&format!("payload sha256 {}\n{anatomy}", preview.metadata.sha256));
     let metadata = &preview.metadata;
+    output::note(&format!("payload_sha256 {}\n{anatomy}", metadata.payload_sha256));
+    for file in &preview.files {
+        output::note(&format!("attached {} ({} bytes, sha256 {})\n", file.path, file.bytes, file.sha256));
+    }
+    for line in left_out_lines(&preview.left_out) {
+        output::warn(&line);
+    }
     session_output::ability(&metadata.provider, metadata.fs_ability, metadata.lowered_from);
     output::print(|out| out.write_all(preview.text().as_bytes()))?;
     Ok(Exit::Done)

@@ -58,6 +58,7 @@ pub(super) fn usage_errors() -> Vec<Sample> {
         NotUtf8 => [UsageError::NotUtf8],
         Other => [UsageError::Other { message: text("equal sign is needed"), command: command() }],
         StdinTwice => [UsageError::StdinTwice],
+        ToolsForNobody => [UsageError::ToolsForNobody],
         NoProvider => [UsageError::NoProvider],
         ToolsElsewhere => [UsageError::ToolsElsewhere { recipe: "session" }],
         WithoutTools => [UsageError::WithoutTools { flag: "--max-rounds" }],

@@ -159,7 +159,7 @@ fn install(project: &TestProject, replies: &[&str]) {
     let next = format!("n=$(cat '{dir}/next'); echo $((n + 1)) > '{dir}/next'");
     // It looks where its reply is to be saved, and saves it there.
     let saves = format!(
-        "cat > /dev/null\nfor word in \"$@\"; do [ \"$before\" = --system-prompt-file ] && system=$word; before=$word; done\n\
+        "cat > /dev/null\nfor word in \"$@\"; do [ \"$before\" = --append-system-prompt-file ] && system=$word; before=$word; done\n\
          path=$([ -n \"$system\" ] && grep -o '[.]aiwf/[a-z0-9/-]*-response.md' \"$system\" | head -n 1)\n\
          [ -n \"$path\" ] && cp '{dir}'/reply-$(cat '{dir}/next').md \"$path\""
     );

@@ -64,13 +64,13 @@ fn a_prompt_of_each_recipe_is_sent_as_it_is_previewed() {
 fn the_answer_as_json_has_the_hash_the_reply_and_the_usage() {
     let (_server, scene) = scene([Turn::text("A reply.\n")]);
     let sent = scene.done("prompt send change --provider model --phase plan --instructions x");
-    let hash = sent["prompt_sha256"].as_str().unwrap();
+    let hash = sent["payload_sha256"].as_str().unwrap();
     assert!(hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
     assert_eq!(
         sent,
         value!({
             "schema_version": 1, "command": "prompt send", "exit_code": 0,
-            "prompt_sha256": hash, "reply": "A reply.\n", "provider": "model", "model": MODEL,
+            "payload_sha256": hash, "left_out": [], "reply": "A reply.\n", "provider": "model", "model": MODEL,
             "usage": {"input_tokens": 148, "output_tokens": 15, "cached_tokens": 40},
         })
     );

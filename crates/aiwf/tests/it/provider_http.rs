@@ -30,7 +30,10 @@ fn previews_are_what_arrives(kind: &str) {
         assert_eq!(server.asks().len(), n_asked, "a preview asks nobody");
         let asked = scene.done("approve");
         assert_eq!(asked["stage"], "response");
-        assert_eq!(scene.event("prompt-sent")["payload_sha256"], previews[n_asked]["metadata"]["sha256"]);
+        assert_eq!(
+            scene.event("prompt-sent")["payload_sha256"],
+            previews[n_asked]["metadata"]["payload_sha256"]
+        );
         scene.done("approve");
     }
     let asks = server.asks();
@@ -189,7 +192,7 @@ fn the_hash_of_a_preview_is_that_of_an_equal_send() {
         "prompt send session --provider model --session-dir {dir} --phase planning --iteration 1 --profile-prompt profile-prompt.md"
     ));
     assert!(server.asks()[0].user_texts() == [user]);
-    assert_eq!(sent["prompt_sha256"], preview["metadata"]["sha256"]);
+    assert_eq!(sent["payload_sha256"], preview["metadata"]["payload_sha256"]);
     scene.done("approve");
-    assert_eq!(scene.event("prompt-sent")["payload_sha256"], sent["prompt_sha256"]);
+    assert_eq!(scene.event("prompt-sent")["payload_sha256"], sent["payload_sha256"]);
 }

@@ -146,7 +146,7 @@ fn an_edited_prompt_is_what_is_approved_sent_and_said() {
         events.iter().map(|event| &event["event"]).find(|event| event["event"] == name).unwrap().clone()
     };
     assert_eq!(find("prompt-approved")["is_edited"], true);
-    assert_eq!(find("prompt-sent")["payload_sha256"], preview["metadata"]["sha256"]);
+    assert_eq!(find("prompt-sent")["payload_sha256"], preview["metadata"]["payload_sha256"]);
 }
 
 #[test]

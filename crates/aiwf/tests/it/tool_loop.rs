@@ -331,7 +331,7 @@ fn a_session_sends_the_tools_of_its_phase_as_they_are_previewed() {
     assert_eq!((&call["bytes"], call["duration_ms"].is_u64()), (&json!(12), true));
     assert_eq!(call["sha256"].as_str().unwrap().len(), 64);
     assert_eq!(events[from + 2]["outcome"], "refused");
-    assert!(events[from]["payload_sha256"] == preview["metadata"]["sha256"]);
+    assert!(events[from]["payload_sha256"] == preview["metadata"]["payload_sha256"]);
     assert_eq!(scene.done("status --usage")["usage"]["total"]["calls"], 2);
     drop(scene.done("verify"));
 }
@@ -356,12 +356,12 @@ fn a_session_gives_a_model_its_tools_and_hashes_them() {
         let asks = server.asks();
         assert_eq!(asks[0].tool_names(), ["fake__echo"]);
         assert!(asks[1].tool_results()[0].contains("you said one"));
-        assert!(scene.event("prompt-sent")["payload_sha256"] == preview["metadata"]["sha256"]);
+        assert!(scene.event("prompt-sent")["payload_sha256"] == preview["metadata"]["payload_sha256"]);
         assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
         let usage = scene.done("status --usage")["usage"].clone();
         assert_eq!((&usage["total"]["calls"], &usage["total"]["output_tokens"]), (&json!(2), &json!(30)));
         // Without its tools it is another payload.
-        let off = preview["metadata"]["sha256"].as_str().unwrap();
+        let off = preview["metadata"]["payload_sha256"].as_str().unwrap();
         assert!(scene.event("asked-again")["payload_sha256"] != off);
     }
 }

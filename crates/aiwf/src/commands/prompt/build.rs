@@ -1,15 +1,19 @@
 //! `aiwf prompt build` and `aiwf prompt preview`: one way to the bytes, two ways to show them.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use aiwf_engine::machine::LeftOut;
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::{
     BuildOptions, Built, ChangeDocument, ChangeFlags, Document, Durability, Engine, EngineError,
-    SessionDocument, preview_json, prompt_json, read_stdin, read_text, write_atomic,
+    SectionContent, SessionDocument, left_out_lines, preview_json, prompt_json, read_stdin, read_text,
+    write_atomic,
 };
 
-use super::build_args::{ChangeArgs, CommonArgs, RecipeArgs, SessionArgs};
+use super::build_args::{ChangeArgs, CommonArgs, RecipeArgs, SessionArgs, ShowArgs};
 use crate::anatomy::anatomy;
+use crate::call_args::agreeing;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -23,32 +27,42 @@ enum Explain {
     WhenAsked,
 }
 
-pub(super) fn build(args: &RecipeArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+pub(super) fn build(args: &ShowArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     show(args, engine, output, Explain::WhenAsked)
 }
 
-pub(super) fn preview(args: &RecipeArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+pub(super) fn preview(args: &ShowArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     show(args, engine, output, Explain::Always)
 }
 
-fn show(args: &RecipeArgs, engine: &Engine, output: &Output<'_>, explain: Explain) -> Result<Exit, Failure> {
+fn show(show: &ShowArgs, engine: &Engine, output: &Output<'_>, explain: Explain) -> Result<Exit, Failure> {
+    let args = &show.recipe;
+    check_tools(show)?;
     check_stdin_is_asked_for_once(args)?;
     let (document, flags) = Inputs { engine }.document(args)?;
     let common = args.common();
     let bar = FileBar::new();
     let options = options(common);
-    let mut built = engine.build(document, &flags, &options, &|progress| bar.show(progress))?;
+    let on_progress = |progress| bar.show(progress);
+    let mut built = match &common.provider {
+        Some(provider) if show.tools => {
+            let engine = agreeing(engine.clone(), show.trust_servers);
+            engine.build_with_tools(document, &flags, &options, provider, &on_progress)?
+        }
+        Some(_) | None => engine.build(document, &flags, &options, &on_progress)?,
+    };
     let out = common.out.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(given) = out {
         let path = engine.settings().current_dir.join(given);
         write_atomic(&path, Durability::Process, |mut out| built.prompt.write_to(&mut out))
             .map_err(|error| EngineError::from(error).about(given))?;
     }
-    output::problems(&built.problems);
+    report(&built);
     if output.is_json() {
+        let content = if common.no_content { SectionContent::LeftOut } else { SectionContent::Included };
         return match explain {
-            Explain::Always => output.json(preview_json(&mut built), Exit::Done),
-            Explain::WhenAsked => output.json(prompt_json(&mut built), Exit::Done),
+            Explain::Always => output.json(preview_json(&mut built, content), Exit::Done),
+            Explain::WhenAsked => output.json(prompt_json(&mut built, content), Exit::Done),
         };
     }
     if explain == Explain::Always || common.explain {
@@ -56,6 +70,7 @@ fn show(args: &RecipeArgs, engine: &Engine, output: &Output<'_>, explain: Explai
     }
     if out.is_none() {
         output::print(|out| built.prompt.write_to(out))?;
+        print_tools(&built)?;
         if output::is_stdout_watched() {
             output::note("\n");
         }
@@ -63,7 +78,50 @@ fn show(args: &RecipeArgs, engine: &Engine, output: &Output<'_>, explain: Explai
     Ok(Exit::Done)
 }
 
-fn explained(built: &mut Built) -> String {
+/// A flag about tools that would do nothing is an error.
+fn check_tools(show: &ShowArgs) -> Result<(), Failure> {
+    let recipe = show.recipe.recipe();
+    if show.tools && recipe != Recipe::Reply {
+        return Err(UsageError::ToolsElsewhere { recipe: recipe.as_str() }.into());
+    }
+    if show.tools && show.recipe.common().provider.is_none() {
+        return Err(UsageError::ToolsForNobody.into());
+    }
+    if show.trust_servers && !show.tools {
+        return Err(UsageError::WithoutTools { flag: "--trust-servers" }.into());
+    }
+    Ok(())
+}
+
+/// Says what was left out or altered, and what the receiver is held to.
+pub(super) fn report(built: &Built) {
+    output::problems(&built.problems);
+    let cut: Vec<LeftOut> = built.left_out.iter().filter(|entry| entry.tokens.is_some()).cloned().collect();
+    for line in left_out_lines(&cut) {
+        output::warn(&line);
+    }
+    for note in built.notes() {
+        output::say(&note);
+    }
+    if let (Some(ability), Some(lowered_from)) = built.fs_ability() {
+        output::say(&format!(
+            "fs ability {} instead of {}: the provider is held to reading, so the reply comes as text",
+            ability.as_str(),
+            lowered_from.as_str()
+        ));
+    }
+}
+
+/// The tools that go with the prompt by the API's own means.
+fn print_tools(built: &Built) -> Result<(), Failure> {
+    let tools = built.payload().tools;
+    if tools.is_empty() {
+        return Ok(());
+    }
+    output::print(|out| write!(out, "\n\n---\n\n{:#}", serde_json::json!(tools)))
+}
+
+pub(super) fn explained(built: &mut Built) -> String {
     let metadata = built.metadata();
     let prompt = &built.prompt;
     let title = format!("{} prompt as {}", prompt.recipe().as_str(), prompt.format().as_str());
@@ -73,7 +131,7 @@ fn explained(built: &mut Built) -> String {
 pub(super) fn options(common: &CommonArgs) -> BuildOptions {
     BuildOptions {
         format: common.format,
-        provider: common.provider,
+        provider: common.provider.clone(),
         fs_ability: common.fs_ability,
         supports_system_prompt: common.system_prompt,
         supports_file_attachments: common.attachments,
@@ -118,7 +176,7 @@ impl Inputs<'_> {
                     files: args.files.clone(),
                     artifacts: args.artifacts.clone(),
                     thoughts: args.thoughts.clone(),
-                    left_out: Vec::new(),
+                    ..ChangeFlags::default()
                 };
                 (Document::Change(self.change(args)?), flags)
             }

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use aiwf_engine::prompt::{Format, FsAbility, Recipe, SessionPhase, Tokenizer, Tokens};
-use aiwf_engine::provider::{Provider, built_in_providers, provider};
 use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 
@@ -40,6 +39,19 @@ impl RecipeArgs {
             Self::Workflow(args) | Self::Reply(args) => &args.common,
         }
     }
+}
+
+/// The flags of `prompt build` and `prompt preview` for every recipe.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Include the tools that `prompt send --tools` would send; needs `--for`.
+    #[arg(long, global = true, help_heading = "Tools")]
+    pub(super) tools: bool,
+    /// Start tool servers that nobody agreed to yet, and remember that.
+    #[arg(long, global = true, help_heading = "Tools")]
+    pub(super) trust_servers: bool,
+    #[command(subcommand)]
+    pub(super) recipe: RecipeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -111,16 +123,16 @@ pub(crate) struct CommonArgs {
     /// How sections are written down; each recipe has its natural format.
     #[arg(long, value_parser = name_parser(Format::ALL.map(Format::as_str), Format::from_name))]
     pub(super) format: Option<Format>,
-    /// Whom it is for: what that provider can take shapes the prompt.
-    #[arg(long = "for", value_name = "PROVIDER", value_parser = provider_parser())]
-    pub(super) provider: Option<&'static Provider>,
+    /// Provider it is for, built in or configured: what that provider can take shapes the prompt.
+    #[arg(long = "for", value_name = "PROVIDER")]
+    pub(super) provider: Option<String>,
     /// What the receiver can do with files.
     #[arg(long, value_name = "ABILITY", value_parser = name_parser(FsAbility::ALL.map(FsAbility::as_str), FsAbility::from_name))]
     pub(super) fs_ability: Option<FsAbility>,
     /// Whether the receiver takes system text apart from the user's.
     #[arg(long, value_name = "on|off", value_parser = on_off(), hide_possible_values = true)]
     pub(super) system_prompt: Option<bool>,
-    /// Whether the receiver opens `@path` references by itself.
+    /// Whether files are named as `@path`, and opened or attached, instead of standing in the prompt.
     #[arg(long, value_name = "on|off", value_parser = on_off(), hide_possible_values = true)]
     pub(super) attachments: Option<bool>,
     /// How many tokens it may have; optional parts are cut to fit.
@@ -135,10 +147,9 @@ pub(crate) struct CommonArgs {
     /// Print its anatomy on the standard error: every section, its share, its source, kept or why not.
     #[arg(long)]
     pub(super) explain: bool,
-}
-
-fn provider_parser() -> impl TypedValueParser<Value = &'static Provider> {
-    name_parser(built_in_providers().iter().map(|provider| provider.name), provider)
+    /// Leave the text of the sections out of `--json`.
+    #[arg(long)]
+    pub(super) no_content: bool,
 }
 
 fn on_off() -> impl TypedValueParser<Value = bool> {

@@ -3,9 +3,13 @@
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU32;
+use std::path::Path;
 
+use aiwf_engine::machine::LeftOut;
 use aiwf_engine::prompt::Recipe;
-use aiwf_engine::{Engine, EngineError, Sent, SessionError, ToolOptions};
+use aiwf_engine::{
+    BuildOptions, Durability, Engine, EngineError, Sent, SessionError, ToolOptions, write_atomic,
+};
 use clap::Args;
 use serde_json::json;
 
@@ -56,12 +60,23 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let common = args.recipe.common();
     let call = CallArgs { record: args.record.clone(), events: args.events, trust: TrustArgs::default() };
     let bar = FileBar::new();
-    let options = build::options(common);
+    let options = BuildOptions { provider: Some(provider.clone()), ..build::options(common) };
     let engine = agreeing(call.engine(engine), args.trust_servers);
-    let sent = engine
-        .send(document, &flags, &options, provider, tools, &|progress| bar.show(progress))
-        .map_err(without_a_session)?;
-    output::problems(&sent.problems);
+    engine.check_provider(provider)?;
+    let on_progress = |progress| bar.show(progress);
+    let built = if args.tools {
+        engine.build_with_tools(document, &flags, &options, provider, &on_progress)
+    } else {
+        engine.build(document, &flags, &options, &on_progress)
+    };
+    let mut built = built.map_err(without_a_session)?;
+    drop(bar);
+    build::report(&built);
+    if common.explain {
+        output::note(&build::explained(&mut built));
+    }
+    let left_out = built.left_out.clone();
+    let sent = engine.send(built, provider, tools).map_err(without_a_session)?;
     for note in &sent.notes {
         output::say(note);
     }
@@ -72,7 +87,18 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
         output::say(&format!("warning: the agent changed `{path}`, which it was not to touch"));
     }
     let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
-    print(&sent, output, exit)
+    let out = common.out.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(given) = out {
+        let mut reply = File::open(sent.reply_path())
+            .map_err(|source| EngineError::Unreadable { path: sent.reply_path().to_owned(), source })?;
+        let path = engine.settings().current_dir.join(given);
+        write_atomic(&path, Durability::Process, |mut out| io::copy(&mut reply, &mut out).map(drop))
+            .map_err(|error| EngineError::from(error).about(given))?;
+        if !output.is_json() {
+            return Ok(exit);
+        }
+    }
+    print(&sent, &left_out, output, exit)
 }
 
 /// A failure in the words of who has no session that a retry would be for.
@@ -99,14 +125,15 @@ fn tools(args: &SendArgs) -> Result<Option<ToolOptions>, Failure> {
     Ok(args.tools.then_some(ToolOptions { max_rounds: args.max_rounds }))
 }
 
-fn print(sent: &Sent, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
+fn print(sent: &Sent, left_out: &[LeftOut], output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
     let unreadable = |source: io::Error| {
         Failure::from(EngineError::Unreadable { path: sent.reply_path().to_owned(), source })
     };
     if output.is_json() {
         let reply = std::fs::read_to_string(sent.reply_path()).map_err(unreadable)?;
         let mut result = json!({
-            "prompt_sha256": sent.prompt_sha256,
+            "payload_sha256": sent.payload_sha256,
+            "left_out": left_out,
             "reply": reply,
             "usage": sent.usage,
             "provider": sent.provider,

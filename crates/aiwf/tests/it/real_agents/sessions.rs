@@ -50,7 +50,7 @@ impl<'w> Phase<'w> {
         assert_eq!(asks.len(), n_turns, "one request for each turn");
         assert_carries(&asks, self.prompt(), self.system());
         let sent = self.world.event("prompt-sent");
-        assert_eq!(sent["payload_sha256"], self.preview["metadata"]["sha256"]);
+        assert_eq!(sent["payload_sha256"], self.preview["metadata"]["payload_sha256"]);
         assert_eq!(self.world.files(), files, "files of the project changed");
         asks.last().unwrap().tool_results()
     }

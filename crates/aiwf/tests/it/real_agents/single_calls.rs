@@ -35,7 +35,7 @@ fn sends(agent: Agent) {
         if format == "text" {
             assert_eq!(system_prompt, Some(system));
         }
-        assert_eq!(sent["prompt_sha256"], payload_sha256(system_prompt, prompt));
+        assert_eq!(sent["payload_sha256"], payload_sha256(system_prompt, prompt));
         assert_eq!(sent["reply"], reply);
         assert_eq!(sent["usage"]["input_tokens"], 148);
         assert_eq!(sent["usage"]["output_tokens"], 15);

@@ -1,0 +1,106 @@
+//! What a prompt was to hold and does not: one list, whatever the reason.
+
+use aiwf_prompt::{Problem, Prompt, Tokens};
+use aiwf_session::{LeftOut, LeftOutKind};
+
+/// How many entries are kept on record; the last one says how many more there are.
+pub(crate) const MAX_RECORDED: usize = 200;
+
+/// What gathering left out.
+pub(crate) fn from_problems(problems: &[Problem]) -> Vec<LeftOut> {
+    problems
+        .iter()
+        .filter_map(|problem| {
+            let left_out = problem.left_out.as_ref()?;
+            Some(LeftOut {
+                id: id_of(&problem.source.to_string()),
+                bytes: left_out.bytes,
+                tokens: None,
+                kind: match left_out.why {
+                    aiwf_prompt::WhyLeftOut::SizeCap => LeftOutKind::SizeCap,
+                    aiwf_prompt::WhyLeftOut::Encoding => LeftOutKind::Encoding,
+                    aiwf_prompt::WhyLeftOut::Missing => LeftOutKind::Missing,
+                    aiwf_prompt::WhyLeftOut::Unreadable => LeftOutKind::Unreadable,
+                },
+                reason: problem.message.clone(),
+            })
+        })
+        .collect()
+}
+
+/// What the prompt itself left out: parts that do not fit, and characters that its format cannot hold.
+pub(crate) fn from_prompt(prompt: &Prompt, limit: Option<(Tokens, LeftOutKind)>) -> Vec<LeftOut> {
+    let mut left_out = from_problems(prompt.problems());
+    let Some((limit, kind)) = limit else { return left_out };
+    let reason = match kind {
+        LeftOutKind::Window => format!("does not fit the {limit} tokens that the provider reads at once"),
+        _ => format!("does not fit the budget of {limit} tokens"),
+    };
+    let cut = |id: &str, bytes: usize, tokens: Tokens| LeftOut {
+        id: id.to_owned(),
+        bytes: Some(bytes as u64),
+        tokens: Some(tokens.0),
+        kind,
+        reason: reason.clone(),
+    };
+    for section in prompt.sections() {
+        if let Some(tokens) = section.cut_tokens {
+            left_out.push(cut(&section.id, section.bytes, tokens));
+        }
+        let parts = section.parts.iter();
+        left_out.extend(parts.filter_map(|part| Some(cut(&part.id, part.bytes, part.cut_tokens?))));
+    }
+    left_out
+}
+
+/// The list as a journal keeps it: a long one is cut, and its last entry says so.
+pub(crate) fn recorded(mut left_out: Vec<LeftOut>) -> Vec<LeftOut> {
+    let n_more = left_out.len().saturating_sub(MAX_RECORDED);
+    if n_more > 0 {
+        let rest = left_out.split_off(MAX_RECORDED);
+        left_out.extend(rest.first().map(|first| LeftOut {
+            id: format!("… and {n_more} more"),
+            bytes: Some(rest.iter().filter_map(|left_out| left_out.bytes).sum()),
+            tokens: Some(rest.iter().filter_map(|left_out| left_out.tokens).sum()),
+            kind: first.kind,
+            reason: "`aiwf preview --json` lists them all".to_owned(),
+        }));
+    }
+    left_out
+}
+
+/// The list in lines, one for each reason, the largest entries first; at most a few names on each.
+pub fn left_out_lines(left_out: &[LeftOut]) -> Vec<String> {
+    const MAX_NAMES: usize = 5;
+    let mut reasons: Vec<(LeftOutKind, &str)> =
+        left_out.iter().map(|entry| (entry.kind, entry.reason.as_str())).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    reasons
+        .into_iter()
+        .map(|(kind, reason)| {
+            let mut entries: Vec<&LeftOut> = left_out
+                .iter()
+                .filter(|entry| (entry.kind, entry.reason.as_str()) == (kind, reason))
+                .collect();
+            entries.sort_by_key(|entry| std::cmp::Reverse((entry.tokens, entry.bytes)));
+            let names: Vec<String> = entries.iter().take(MAX_NAMES).map(|entry| shown(entry)).collect();
+            let more = entries.len().saturating_sub(MAX_NAMES);
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            format!("left out ({}): {}{more}: {reason}", kind.as_str(), names.join(", "))
+        })
+        .collect()
+}
+
+fn shown(entry: &LeftOut) -> String {
+    match (entry.tokens, entry.bytes) {
+        (Some(tokens), Some(bytes)) => format!("`{}` ({bytes} bytes, {tokens} tokens)", entry.id),
+        (None, Some(bytes)) => format!("`{}` ({bytes} bytes)", entry.id),
+        (_, None) => format!("`{}`", entry.id),
+    }
+}
+
+/// The name without the word that says what it is.
+fn id_of(source: &str) -> String {
+    source.split_once(':').map_or(source, |(_, name)| name).to_owned()
+}
