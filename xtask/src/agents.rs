@@ -11,7 +11,7 @@ use crate::namespace::Namespace;
 use crate::npm::{Package, Set};
 use crate::workspace::{self, Workspace};
 
-/// The one place where their versions stand.
+/// `aiwf-provider/src/agent/installed.rs` names the same versions in hints; a test compares them.
 const AGENTS: Set = Set {
     name: "agents",
     size: "1 GB",

@@ -22,6 +22,7 @@ mod packages;
 mod payload;
 mod profile_store;
 mod profiles;
+mod provider_report;
 mod providers;
 mod run;
 mod send;
@@ -65,7 +66,7 @@ pub use gather::{ChangeFlags, MissingFiles, Progress};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
-pub use providers::ProviderReport;
+pub use provider_report::ProviderReport;
 pub use read::{read_stdin, read_text};
 pub use run::{
     Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,

@@ -6,24 +6,23 @@ use std::sync::Arc;
 use aiwf_config::{CheckoutProvider, Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
-    Answer, Ask, AskError, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, KeySource, Kind,
-    Permission, Provider, ProviderSetting, RecordedCapability, ReplySource, Request, Secret, Sink,
-    built_in_providers, kind_names, provider, resolve_fs_ability,
+    Answer, Ask, AskError, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, InstalledProgram,
+    KeySource, Kind, Permission, Provider, ProviderSetting, RecordedCapability, ReplySource, Request, Secret,
+    Sink, built_in_providers, kind_names, provider, resolve_fs_ability,
 };
-use serde::Serialize;
 
 use crate::Engine;
 use crate::gather::DocumentFsAbility;
 use crate::session_error::SessionError;
 
 /// What stands behind a name.
-struct Named<'c> {
-    kind: &'c str,
-    table: Option<&'c aiwf_config::ProviderConfig>,
-    built_in: Option<&'static Provider>,
+pub(crate) struct Named<'c> {
+    pub(crate) kind: &'c str,
+    pub(crate) table: Option<&'c aiwf_config::ProviderConfig>,
+    pub(crate) built_in: Option<&'static Provider>,
 }
 
-fn named<'c>(name: &'c str, config: &'c Config) -> Named<'c> {
+pub(crate) fn named<'c>(name: &'c str, config: &'c Config) -> Named<'c> {
     let table = config.providers.get(name);
     let kind = table.and_then(|table| table.kind.as_ref()).map_or(name, |kind| kind.value.as_str());
     Named { kind, table, built_in: provider(kind) }
@@ -341,6 +340,10 @@ impl Ask for Embedded {
     fn check(&self) -> Vec<Check> {
         self.0.check()
     }
+
+    fn program(&self) -> Option<InstalledProgram> {
+        self.0.program()
+    }
 }
 
 impl Engine {
@@ -390,113 +393,4 @@ pub(crate) fn refuse_unknown(
         return Ok(());
     }
     Err(SessionError::UnknownProvider { name: name.to_owned(), place: place(), known })
-}
-
-/// What is known about a provider.
-#[derive(Clone, Debug, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a field of the JSON")]
-pub struct ProviderReport {
-    /// Its name.
-    pub name: String,
-    /// What kind of provider it is.
-    #[serde(rename = "type")]
-    pub kind: String,
-    /// What it is.
-    pub description: &'static str,
-    /// The model, when one is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// What it can do with files, as it would be used to give files.
-    pub fs_ability: &'static str,
-    /// What it could do if aiwf could hold it to the response path.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub lowered_from: Option<&'static str>,
-    /// What it can do with files in plans and reviews, where it is held to reading.
-    pub fs_ability_read_only: &'static str,
-    /// What aiwf can hold it to.
-    pub confinement: &'static str,
-    /// Whether it takes system text apart from the user's.
-    pub supports_system_prompt: bool,
-    /// Whether it opens `@path` references by itself.
-    pub supports_file_attachments: bool,
-    /// How many tokens it reads at once, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_window: Option<u64>,
-    /// How many tokens of reply are asked for, where aiwf can limit them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_output_tokens: Option<u64>,
-    /// Whether the reply arrives piece by piece.
-    pub streaming: bool,
-    /// Whether it calls tools by its own means.
-    pub tools: bool,
-    /// The agent whose system templates it gets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub template_agent: Option<&'static str>,
-    /// Where its server is, when not the vendor's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_url: Option<String>,
-    /// Where its key is looked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub key: Option<String>,
-    /// Whether it is set up so that it can be asked.
-    pub can_be_asked: bool,
-    /// Why it cannot, and what to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
-}
-
-impl Engine {
-    /// Every provider: the built-in ones and those of the configuration.
-    pub fn providers(&self) -> Result<Vec<ProviderReport>, SessionError> {
-        let config = load_config(self.settings(), &Flags::default())?;
-        let mut names: Vec<String> = kind_names().into_iter().map(str::to_owned).collect();
-        names.extend(config.providers.keys().cloned());
-        names.sort();
-        names.dedup();
-        Ok(names.into_iter().map(|name| report(name, &config, self)).collect())
-    }
-}
-
-fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
-    let Named { kind, table, built_in } = named(&name, config);
-    let kind = kind.to_owned();
-    let in_duty = |duty| ability(&name, config, None, duty, "").ok();
-    let (writes, reads) = (in_duty(Duty::Write), in_duty(Duty::Read));
-    let writing = writes.map(|ability| ability.capability).unwrap_or_default();
-    let shown = |capability: Option<Capability>| {
-        capability.and_then(|capability| capability.fs_ability).map_or("unknown", FsAbility::as_str)
-    };
-    let setting = setting(&name, config);
-    let problem = engine.open_provider(&name, config).err().map(|error| match error.hint() {
-        Some(hint) => format!("{error}; {hint}"),
-        None => error.to_string(),
-    });
-    ProviderReport {
-        description: built_in.map_or("", |built_in| built_in.description),
-        model: setting.model,
-        fs_ability: shown(Some(writing)),
-        lowered_from: writes.and_then(|ability| ability.lowered_from).map(FsAbility::as_str),
-        fs_ability_read_only: shown(reads.map(|ability| ability.capability)),
-        confinement: built_in.map_or(Confinement::Unconfined, |built_in| built_in.confinement).as_str(),
-        supports_system_prompt: writing.supports_system_prompt,
-        supports_file_attachments: writing.supports_file_attachments,
-        context_window: table
-            .and_then(|table| table.context_window.as_ref().map(|window| window.value.get()))
-            .or_else(|| built_in.and_then(|built_in| built_in.context_window)),
-        max_output_tokens: setting.max_output_tokens,
-        streaming: built_in.is_some_and(|built_in| built_in.is_streaming),
-        tools: built_in.is_some_and(|built_in| built_in.has_native_tools),
-        template_agent: template_agent(&name, config),
-        base_url: setting.base_url.map(|base_url| base_url.url),
-        key: match setting.key {
-            KeySource::None => None,
-            KeySource::Variable { name, value: Some(_) } => Some(format!("`{name}`, which is set")),
-            KeySource::Variable { name, value: None } => Some(format!("`{name}`, which is not set")),
-            KeySource::Command(_) => Some("`api_key_command`".to_owned()),
-        },
-        can_be_asked: problem.is_none(),
-        problem,
-        kind,
-        name,
-    }
 }

@@ -8,6 +8,7 @@ mod codex;
 mod command;
 mod gemini_cli;
 pub(crate) mod heard;
+mod installed;
 mod invocation;
 
 use std::ffi::OsStr;
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::heard::{Fold, Heard, Judge, Step};
+pub use self::installed::InstalledProgram;
 use self::invocation::{Call, Invocation};
 use crate::ask::{Answer, Ask, Check, Reply, Request};
 use crate::ask_error::AskError;
@@ -25,12 +27,10 @@ use crate::child::{CHUNK, Child, ChildError, Ended, Limits, Program};
 use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
 use crate::stop::Stop;
-use crate::{address, child, key};
+use crate::{address, key};
 
 /// How long an agent that gave its reply may take to go.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a program may take to say its version: one that runs on Node needs several seconds.
-const VERSION_WAIT: Duration = Duration::from_secs(20);
 
 /// How one agent is started and understood.
 pub(crate) trait Dialect {
@@ -38,7 +38,7 @@ pub(crate) trait Dialect {
     fn program(&self) -> &str;
 
     /// What to do when the program is not there.
-    fn install_hint(&self, provider: &str) -> String;
+    fn install_hint(&self, setting: &ProviderSetting) -> String;
 
     /// The servers of its vendor, which its login may go to whoever says so.
     fn vendors(&self) -> &'static [&'static str];
@@ -67,10 +67,8 @@ pub(crate) trait Dialect {
         Limits { first_byte: timeouts.first_byte, total: timeouts.total, max_bytes: setting.max_reply_bytes }
     }
 
-    /// Looks whether the program is there.
-    fn check_program(&self, setting: &ProviderSetting) -> Check {
-        version_check(self.program(), &self.install_hint(&setting.name), setting)
-    }
+    /// Looks whether the program is there and new enough.
+    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram;
 }
 
 /// Opens one of them.
@@ -113,7 +111,7 @@ impl Ask for Agent {
     }
 
     fn check(&self) -> Vec<Check> {
-        let mut checks = vec![self.dialect.check_program(&self.setting)];
+        let mut checks: Vec<Check> = self.dialect.inspect(&self.setting).check.into_iter().collect();
         if let Err(error) = address::check_login(&self.setting, self.dialect.vendors()) {
             checks.push(Check::bad("url", error.to_string(), error.hint()));
         }
@@ -121,6 +119,10 @@ impl Ask for Agent {
             checks.push(key_check(&self.setting));
         }
         checks
+    }
+
+    fn program(&self) -> Option<InstalledProgram> {
+        Some(self.dialect.inspect(&self.setting))
     }
 }
 
@@ -190,7 +192,7 @@ impl Agent {
                     } else {
                         not_started(&error)
                     },
-                    hint: self.dialect.install_hint(&provider),
+                    hint: self.dialect.install_hint(&self.setting),
                 }
             }
             ChildError::Stopped => AskError::Stopped { provider },
@@ -244,48 +246,6 @@ pub(crate) fn not_started(error: &io::Error) -> String {
 /// The program of an agent: as the setting says, else by its usual name.
 fn program_of(setting: &ProviderSetting, usual: &str) -> std::ffi::OsString {
     setting.program.as_ref().map_or_else(|| usual.into(), |program| program.clone().into_os_string())
-}
-
-/// Looks whether a program says its version.
-fn version_check(usual: &str, install_hint: &str, setting: &ProviderSetting) -> Check {
-    let path = program_of(setting, usual);
-    let env: Vec<_> = setting.env.clone().into_iter().collect();
-    let args = ["--version".into()];
-    let program = Program {
-        path: &path,
-        args: &args,
-        env: &env,
-        env_removed: &[],
-        directory: None,
-        is_in_front: false,
-    };
-    let limits = Limits { first_byte: VERSION_WAIT, total: VERSION_WAIT, max_bytes: CHUNK as u64 };
-    let shown = path.to_string_lossy();
-    let retry = format!("run `{shown} --version` yourself to see what is wrong");
-    match child::output(&program, limits, &Stop::default()) {
-        Ok((printed, ended)) if ended.code == Some(0) => {
-            let printed = String::from_utf8_lossy(&printed);
-            let version = heard::shown(printed.lines().next().unwrap_or_default());
-            Check::ok("program", format!("`{shown}` {version}"))
-        }
-        Ok((_, ended)) => {
-            let words = heard::shown(&ended.stderr);
-            Check::bad("program", format!("`{shown} --version` failed: {words}"), retry)
-        }
-        Err(ChildError::NotStarted(error)) => {
-            Check::bad("program", format!("`{shown}`: {}", not_started(&error)), install_hint)
-        }
-        Err(_) => Check::bad(
-            "program",
-            format!("`{shown} --version` did not answer within {} s", VERSION_WAIT.as_secs()),
-            retry,
-        ),
-    }
-}
-
-/// What to say when an agent is not there.
-fn npm_hint(package: &str, provider: &str) -> String {
-    format!("install it with `npm install -g {package}`, or set `program` in `[providers.{provider}]`")
 }
 
 #[cfg(test)]

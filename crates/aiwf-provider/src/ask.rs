@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::InstalledProgram;
 use crate::ask_error::AskError;
 use crate::payload::Payload;
 use crate::sink::Sink;
@@ -151,4 +152,9 @@ pub trait Ask {
 
     /// Looks whether it can be asked, without asking it.
     fn check(&self) -> Vec<Check>;
+
+    /// Looks at the program it is, when it is one; the program may be run for its version and its help.
+    fn program(&self) -> Option<InstalledProgram> {
+        None
+    }
 }

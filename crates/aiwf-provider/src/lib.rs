@@ -28,6 +28,7 @@ mod replay;
 
 mod touched;
 
+pub use agent::InstalledProgram;
 pub use ask::{Answer, Ask, Check, Permission, Reply, Request, Timings, ToolCall, Usage};
 pub use ask_error::{AskError, Wait};
 pub use built_in::{Confinement, Kind, Provider, built_in_providers, kind_names, of_family, provider};

@@ -9,14 +9,13 @@ use std::path::{Component, Path};
 use serde_json::{Value, json};
 
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
+use super::installed::{self, CLAUDE_CODE, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text};
-use super::{Dialect, npm_hint, program_of};
+use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
 use crate::child::Ended;
 use crate::provider_setting::ProviderSetting;
-
-const PACKAGE: &str = "@anthropic-ai/claude-code";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClaudeCode;
@@ -26,8 +25,12 @@ impl Dialect for ClaudeCode {
         "claude"
     }
 
-    fn install_hint(&self, provider: &str) -> String {
-        npm_hint(PACKAGE, provider)
+    fn install_hint(&self, setting: &ProviderSetting) -> String {
+        CLAUDE_CODE.install_hint(setting)
+    }
+
+    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
+        installed::inspect(&CLAUDE_CODE, &program_of(setting, self.program()), setting)
     }
 
     fn vendors(&self) -> &'static [&'static str] {
@@ -70,7 +73,7 @@ impl Dialect for ClaudeCode {
 
     fn hint(&self, words: &str, ended: &Ended) -> String {
         if words.contains("unknown option") || ended.stderr.contains("unknown option") {
-            return format!("bring it up to date with `npm install -g {PACKAGE}@latest`");
+            return CLAUDE_CODE.update_hint();
         }
         if words.contains("authenticate") || words.contains("/login") || words.contains("API key") {
             return "log in by running `claude` yourself, or set `api_key_env` of the provider".to_owned();

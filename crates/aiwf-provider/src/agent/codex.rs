@@ -8,14 +8,14 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
+use super::installed::{self, CODEX, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text, untrimmed};
-use super::{Dialect, npm_hint, program_of};
+use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
 use crate::child::Ended;
 use crate::provider_setting::{KeySource, ProviderSetting};
 
-const PACKAGE: &str = "@openai/codex";
 /// How many characters of prompt it takes; more are turned down without a request.
 const MAX_PROMPT_CHARS: u64 = 1_048_576;
 /// The variable a key goes in when the user's configuration names none.
@@ -29,8 +29,12 @@ impl Dialect for Codex {
         "codex"
     }
 
-    fn install_hint(&self, provider: &str) -> String {
-        npm_hint(PACKAGE, provider)
+    fn install_hint(&self, setting: &ProviderSetting) -> String {
+        CODEX.install_hint(setting)
+    }
+
+    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
+        installed::inspect(&CODEX, &program_of(setting, self.program()), setting)
     }
 
     fn vendors(&self) -> &'static [&'static str] {
@@ -96,7 +100,7 @@ impl Dialect for Codex {
 
     fn hint(&self, words: &str, ended: &Ended) -> String {
         if ended.code == Some(2) {
-            return format!("bring it up to date with `npm install -g {PACKAGE}@latest`");
+            return CODEX.update_hint();
         }
         if words.contains("401") || words.contains("Unauthorized") || words.contains("login") {
             return "log in with `codex login`, or set `api_key_env` of the provider".to_owned();

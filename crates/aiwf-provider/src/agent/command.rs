@@ -4,10 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use super::Dialect;
 use super::heard::{Flaw, Fold, Heard};
+use super::installed::{self, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text};
-use super::{Dialect, not_started};
-use crate::ask::{Check, Request};
+use crate::ask::Request;
 use crate::ask_error::AskError;
 use crate::child::{Ended, Limits};
 use crate::open::missing;
@@ -99,8 +100,8 @@ impl Dialect for AnyCommand {
         &self.program
     }
 
-    fn install_hint(&self, provider: &str) -> String {
-        format!("install it, or change `argv` in `[providers.{provider}]`")
+    fn install_hint(&self, setting: &ProviderSetting) -> String {
+        format!("install it, or change `argv` in `[providers.{}]`", setting.name)
     }
 
     fn vendors(&self) -> &'static [&'static str] {
@@ -183,29 +184,9 @@ impl Dialect for AnyCommand {
     }
 
     /// Looks only whether it is there: what an unknown program does with `--version` nobody knows.
-    fn check_program(&self, setting: &ProviderSetting) -> Check {
-        let program = &self.program;
-        if find(Path::new(program)) {
-            Check::ok("program", format!("`{program}` is there"))
-        } else {
-            let error = std::io::Error::from(std::io::ErrorKind::NotFound);
-            let found = format!("`{program}`: {}", not_started(&error));
-            Check::bad("program", found, self.install_hint(&setting.name))
-        }
+    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
+        installed::look_up(OsStr::new(&self.program), setting, || self.install_hint(setting))
     }
-}
-
-fn find(program: &Path) -> bool {
-    let is_program = |path: &Path| {
-        use std::os::unix::fs::PermissionsExt as _;
-        path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-    };
-    if program.components().count() > 1 {
-        return is_program(program);
-    }
-    #[expect(clippy::disallowed_methods, reason = "a program is looked up the way the system looks it up")]
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| is_program(&directory.join(program)))
 }
 
 /// A reply that is what the program prints; characters that are split between chunks are put together.

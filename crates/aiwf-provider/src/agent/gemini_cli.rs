@@ -7,14 +7,13 @@
 use serde_json::{Value, json};
 
 use super::heard::{Events, Fold, Heard, JsonLines, Step, count_at, text_at};
+use super::installed::{self, GEMINI_CLI, InstalledProgram};
 use super::invocation::{Call, Invocation, position, prompt_text, untrimmed};
-use super::{Dialect, npm_hint, program_of};
+use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
 use crate::child::Ended;
 use crate::provider_setting::ProviderSetting;
-
-const PACKAGE: &str = "@google/gemini-cli";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GeminiCli;
@@ -24,8 +23,12 @@ impl Dialect for GeminiCli {
         "gemini"
     }
 
-    fn install_hint(&self, provider: &str) -> String {
-        npm_hint(PACKAGE, provider)
+    fn install_hint(&self, setting: &ProviderSetting) -> String {
+        GEMINI_CLI.install_hint(setting)
+    }
+
+    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
+        installed::inspect(&GEMINI_CLI, &program_of(setting, self.program()), setting)
     }
 
     fn vendors(&self) -> &'static [&'static str] {
@@ -99,7 +102,7 @@ impl Dialect for GeminiCli {
             return "run `gemini` in the project yourself and say whether you trust it".to_owned();
         }
         if words.contains("Unknown argument") || ended.stderr.contains("Unknown argument") {
-            return format!("bring it up to date with `npm install -g {PACKAGE}@latest`");
+            return GEMINI_CLI.update_hint();
         }
         "`aiwf retry` asks again; what arrived is kept".to_owned()
     }

@@ -106,9 +106,9 @@ fn the_echo_of_a_prompt_is_no_reply() {
 #[test]
 fn an_old_version_is_named_as_such() {
     let agent = FakeAgent::new("claude-code", "echo \"error: unknown option '--restricted'\" >&2; exit 1");
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     `claude-code` failed: it ended with exit code 1: error: unknown option '--restricted'
-    hint: bring it up to date with `npm install -g @anthropic-ai/claude-code@latest`
+    hint: install the version that aiwf is tested with: `npm install -g @anthropic-ai/claude-code@2.1.325`
     ");
 }
 

@@ -63,9 +63,9 @@ fn a_failure_before_the_turn_has_the_programs_words() {
 fn a_usage_error_means_an_old_version() {
     let agent =
         FakeAgent::new("codex", "echo \"error: unexpected argument '--ephemeral' found\" >&2; exit 2");
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     `codex` failed: it ended with exit code 2: error: unexpected argument '--ephemeral' found
-    hint: bring it up to date with `npm install -g @openai/codex@latest`
+    hint: install the version that aiwf is tested with: `npm install -g @openai/codex@0.166.0`
     ");
 }
 

@@ -11,13 +11,10 @@ use crate::failure::Failure;
 use crate::output::{self, Output};
 
 pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let mut providers = engine.providers()?;
-    if let Some(name) = name {
-        let known: Vec<String> = providers.iter().map(|provider| provider.name.clone()).collect();
-        providers.retain(|provider| provider.name == name);
-        if providers.is_empty() {
-            return Err(CommandError::UnknownProvider { name: name.to_owned(), known }.into());
-        }
+    let providers = engine.providers(name)?;
+    if let Some(name) = name.filter(|_| providers.is_empty()) {
+        let known = engine.provider_names()?;
+        return Err(CommandError::UnknownProvider { name: name.to_owned(), known }.into());
     }
     if output.is_json() {
         return output.json(json!({ "providers": providers }), Exit::Done);
@@ -55,6 +52,18 @@ fn files(provider: &ProviderReport) -> &'static str {
     provider.lowered_from.unwrap_or(provider.fs_ability)
 }
 
+/// Where its program is, and which version.
+fn program(provider: &ProviderReport) -> Option<String> {
+    let path = provider.program.as_ref()?;
+    Some(match (&provider.version, provider.tested_version) {
+        (Some(version), Some(tested)) if version != tested => {
+            format!("{path}, version {version} (tested with {tested})")
+        }
+        (Some(version), _) => format!("{path}, version {version}"),
+        (None, _) => path.clone(),
+    })
+}
+
 /// Everything that is known about one.
 fn block(provider: &ProviderReport) -> String {
     let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
@@ -71,6 +80,7 @@ fn block(provider: &ProviderReport) -> String {
         ("type", format!("{} ({})", provider.kind, provider.description)),
         ("model", provider.model.clone().unwrap_or_else(|| "not set".to_owned())),
     ];
+    rows.extend(program(provider).map(|program| ("program", program)));
     rows.extend(provider.base_url.clone().map(|base_url| ("address", base_url)));
     rows.extend(provider.key.clone().map(|key| ("key", key)));
     rows.extend([

@@ -168,12 +168,12 @@ fn install(project: &TestProject, replies: &[&str]) {
                          read -r line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"sessionId\":\"s\"}}'\n\
                          read -r line";
     for (agent, version, hear) in [
-        ("claude", "2.0.1 (Claude Code)", saves.as_str()),
-        ("codex", "codex-cli 0.60.0", told_at_once),
-        ("gemini", "0.20.0", in_a_dialogue),
+        ("claude", "2.1.325 (Claude Code)", saves.as_str()),
+        ("codex", "codex-cli 0.166.0", told_at_once),
+        ("gemini", "0.61.0", in_a_dialogue),
     ] {
         let script = format!(
-            "#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; exit; fi\n{hear}\n{next}\ncat '{dir}'/{agent}-$n.jsonl\n"
+            "#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; exit; fi\ncase \"$*\" in *--help) exit 1;; esac\n{hear}\n{next}\ncat '{dir}'/{agent}-$n.jsonl\n"
         );
         project.script(&format!("~/bin/{agent}"), &script);
     }

@@ -80,7 +80,7 @@ fn recordings_that_cannot_be_kept_are_found_before_the_call() {
     hint: name another directory with `--record DIR`
     --- exit code 1
     ");
-    assert!(!scene.project.path("~/calls").exists());
+    assert!(!scene.project.home().join("calls").exists());
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_checkout_puts_no_program_in_a_vendors_place() {
     0 of 1 ok
     --- exit code 1
     ");
-    assert!(!scene.project.path("~/stolen").exists());
+    assert!(!scene.project.home().join("stolen").exists());
 }
 
 #[test]

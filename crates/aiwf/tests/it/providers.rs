@@ -6,17 +6,89 @@ use aiwf_testkit::model_server::Turn;
 use crate::scene::{KEY, Scene, plain};
 use crate::session::PLAN;
 
+/// Puts programs on the reader's path: a Claude Code that is too old, a Codex that works, no Gemini CLI, and node.
+fn with_programs(scene: Scene) -> Scene {
+    let script = |program: &str, version: &str, options: &str| {
+        let text = format!(
+            "#!/bin/sh\necho $0 \"$@\" >> '{}'\nif [ \"$1\" = --version ]; then echo '{version}'; else echo '{options}'; fi\n",
+            scene.project.home().join("started").display()
+        );
+        scene.project.script(&format!("~/bin/{program}"), &text);
+    };
+    script("node", "v20.20.2", "");
+    script("claude", "2.1.197 (Claude Code)", "--strict-mcp-config --tools <tools...>");
+    script(
+        "codex",
+        "codex-cli 0.165.0",
+        "--json --ephemeral --skip-git-repo-check --ignore-user-config --ignore-rules",
+    );
+    scene
+}
+
+fn listed(scene: &Scene, line: &str) -> aiwf_testkit::Outcome {
+    let outcome = scene.command(line).env("PATH", scene.project.home().join("bin")).run();
+    assert_eq!(outcome.exit_code(), 0, "{line}\n{outcome}");
+    outcome
+}
+
+#[test]
+fn programs_that_are_missing_or_too_old_cannot_be_asked() {
+    let scene = with_programs(Scene::new(""));
+    let home = scene.project.home().display().to_string();
+    let shown = |name: &str| {
+        let provider =
+            crate::json(&listed(&scene, &format!("providers {name} --json")))["providers"][0].clone();
+        let fields = ["can_be_asked", "program", "version", "tested_version", "problem"];
+        let line = |field: &str| format!("{field}: {}", provider[field]);
+        fields.map(line).join("\n").replace(&home, "~")
+    };
+    insta::assert_snapshot!(shown("claude-code"), @r#"
+    can_be_asked: false
+    program: "[home]/bin/claude"
+    version: "2.1.197"
+    tested_version: "2.1.325"
+    problem: "`claude` 2.1.197 (Claude Code) is too old: it has no option `--restricted`; install the version that aiwf is tested with: `npm install -g @anthropic-ai/claude-code@2.1.325`"
+    "#);
+    insta::assert_snapshot!(shown("codex"), @r#"
+    can_be_asked: true
+    program: "[home]/bin/codex"
+    version: "0.165.0"
+    tested_version: "0.166.0"
+    problem: null
+    "#);
+    insta::assert_snapshot!(shown("gemini-cli"), @r#"
+    can_be_asked: false
+    program: null
+    version: null
+    tested_version: "0.61.0"
+    problem: "`gemini`: there is no such program; install it with `npm install -g @google/gemini-cli@0.61.0`, or set `program` in `[providers.gemini-cli]`"
+    "#);
+}
+
+#[test]
+fn a_program_is_not_started_for_a_provider_that_only_the_checkout_names() {
+    let scene = with_programs(Scene::checkout(
+        "[providers.theirs]\ntype = \"codex\"\nbase_url = \"http://model.invalid/v1\"\n",
+    ));
+    let theirs = crate::json(&listed(&scene, "providers theirs --json"))["providers"][0].clone();
+    assert_eq!(theirs["can_be_asked"], false, "{theirs:#}");
+    assert!(theirs["problem"].as_str().unwrap().contains("aiwf trust add provider theirs"), "{theirs:#}");
+    assert!(!scene.project.home().join("started").exists());
+    listed(&scene, "providers codex");
+    assert!(scene.project.home().join("started").exists(), "the user's own is");
+}
+
 #[test]
 fn the_list_has_a_line_for_each() {
     let server = ModelServer::script([]);
-    let scene = Scene::of_api("openai", &server, "");
-    insta::assert_snapshot!(scene.exits("providers", 0).stdout_text(), @"
+    let scene = with_programs(Scene::of_api("openai", &server, ""));
+    insta::assert_snapshot!(listed(&scene, "providers").stdout_text(), @"
     anthropic    anthropic    none         Anthropic's API, model claude-sonnet-4-5
-    claude-code  claude-code  local-write  Claude Code
+    claude-code  claude-code  local-write  Claude Code (not set up)
     codex        codex        local-write  Codex CLI
-    command      command      local-write  any program that reads a prompt (not set up)
+    command      command      none         any program that reads a prompt (not set up)
     gemini       gemini       none         Gemini's API, model gemini-2.5-pro
-    gemini-cli   gemini-cli   local-write  Gemini CLI
+    gemini-cli   gemini-cli   local-write  Gemini CLI (not set up)
     manual       manual       local-write  a person who pastes the prompt into any chat
     model        openai       none         OpenAI's API, or one like it, model scripted-model
     openai       openai       none         OpenAI's API, or one like it, model gpt-5
@@ -28,6 +100,7 @@ fn the_list_has_a_line_for_each() {
 fn one_provider_is_shown_with_all_it_can() {
     let server = ModelServer::script([]);
     let scene = Scene::of_api("openai", &server, "context_window = 128_000\n");
+    let scene = with_programs(scene);
     let model = scene.exits("providers model", 0).stdout_text();
     assert!(!model.contains(KEY));
     insta::assert_snapshot!(plain(&model), @"
@@ -47,10 +120,11 @@ fn one_provider_is_shown_with_all_it_can() {
       templates      CODEX, else BASE
       set up         yes
     ");
-    insta::assert_snapshot!(scene.exits("providers claude-code", 0).stdout_text(), @"
+    insta::assert_snapshot!(plain(&listed(&scene, "providers claude-code").stdout_text()), @"
     claude-code
       type           claude-code (Claude Code)
       model          not set
+      program        [home]/bin/claude, version 2.1.197 (tested with 2.1.325)
       files          local-write; none in plans and reviews, where it is held to reading
       confinement    may be held to the response path
       system prompt  yes
@@ -60,12 +134,13 @@ fn one_provider_is_shown_with_all_it_can() {
       streaming      no
       tools          no
       templates      CLAUDE, else BASE
-      set up         yes
+      set up         no: `claude` 2.1.197 (Claude Code) is too old: it has no option `--restricted`; install the version that aiwf is tested with: `npm install -g @anthropic-ai/claude-code@2.1.325`
     ");
-    insta::assert_snapshot!(scene.exits("providers codex", 0).stdout_text(), @"
+    insta::assert_snapshot!(plain(&listed(&scene, "providers codex").stdout_text()), @"
     codex
       type           codex (Codex CLI)
       model          not set
+      program        [home]/bin/codex, version 0.165.0 (tested with 0.166.0)
       files          local-write; lowered to none, since it is held to reading
       confinement    may be held to reading
       system prompt  yes
@@ -138,14 +213,17 @@ fn validate_really_looks() {
         "[providers.withheld]\ntype = \"openai\"\nbase_url = \"http://model.invalid/v1\"\nmodel = \"m\"\napi_key_env = \"MODEL_KEY\"\n",
     );
     scene.project.script("claude", "#!/bin/sh\necho '2.0.1 (Claude Code)'\n");
-    let outcome = scene.exits("validate providers", 1);
+    let scene = with_programs(scene);
+    let search_path = format!("{}:/bin", scene.project.home().join("bin").display());
+    let outcome = scene.command("validate providers").env("PATH", search_path).run();
+    assert_eq!(outcome.exit_code(), 1, "{outcome}");
     insta::assert_snapshot!(plain(&outcome.to_string()), @r#"
     --- stdout
     provider claude-code: ok
       program: `./claude` 2.0.1 (Claude Code)
     provider codex: FAILED
       program: `no-such-codex`: there is no such program
-      hint: install it with `npm install -g @openai/codex`, or set `program` in `[providers.codex]`
+      hint: install it with `npm install -g @openai/codex@0.166.0`, or set `program` in `[providers.codex]`
     provider gone: FAILED
       key: none is sent
       url: `gone` failed: there is no connection to `http://127.0.0.1:[port]/v1`: Connection refused
@@ -206,7 +284,7 @@ fn who_is_held_to_reading_is_not_told_to_save_its_reply() {
     assert!(!scene.names("iteration-1").contains(&"planning-system-prompt.md".to_owned()));
     let preview = scene.run("preview");
     let note = preview.stderr_text().lines().last().unwrap().to_owned();
-    insta::assert_snapshot!(note, @"claude-code can local-write, but is held to reading here: it answers with text");
+    insta::assert_snapshot!(note, @"file ability: none, because claude-code (local-write) may only read in this phase; its reply is its text");
     let metadata = scene.done("preview")["metadata"].clone();
     assert_eq!((&metadata["fs_ability"], &metadata["lowered_from"]), (&"none".into(), &"local-write".into()));
     insta::assert_snapshot!(scene.shown(&scene.exits("approve --fs-ability local-write", 1)), @"

@@ -1,0 +1,169 @@
+//! What is known about providers, for `aiwf providers`.
+
+use aiwf_config::{Config, Flags};
+use aiwf_prompt::{Capability, FsAbility};
+use aiwf_provider::{Confinement, InstalledProgram, KeySource, kind_names};
+use serde::Serialize;
+
+use crate::Engine;
+use crate::providers::{Duty, Named, ability, load_config, named, setting, template_agent};
+use crate::session_error::SessionError;
+
+/// How many providers are looked at at the same time.
+const MAX_THREADS: usize = 8;
+
+/// What is known about a provider.
+#[derive(Clone, Debug, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the JSON")]
+pub struct ProviderReport {
+    /// Its name.
+    pub name: String,
+    /// What kind of provider it is.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it is.
+    pub description: &'static str,
+    /// The model, when one is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What it can do with files, as it would be used to give files.
+    pub fs_ability: &'static str,
+    /// What it could do if aiwf could hold it to the response path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lowered_from: Option<&'static str>,
+    /// What it can do with files in plans and reviews, where it is held to reading.
+    pub fs_ability_read_only: &'static str,
+    /// What aiwf can hold it to.
+    pub confinement: &'static str,
+    /// Whether it takes system text apart from the user's.
+    pub supports_system_prompt: bool,
+    /// Whether it opens `@path` references by itself.
+    pub supports_file_attachments: bool,
+    /// How many tokens it reads at once, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u64>,
+    /// How many tokens of reply are asked for, where aiwf can limit them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
+    /// Whether the reply arrives piece by piece.
+    pub streaming: bool,
+    /// Whether it calls tools by its own means.
+    pub tools: bool,
+    /// The agent whose system templates it gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template_agent: Option<&'static str>,
+    /// Where its server is, when not the vendor's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Where its key is looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Where its program is, when it is one that is installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// The version its program prints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The version of its program that aiwf is tested with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tested_version: Option<&'static str>,
+    /// Whether it is set up so that it can be asked, and its program works.
+    pub can_be_asked: bool,
+    /// Why it cannot, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl Engine {
+    /// Every provider: the built-in ones and those of the configuration; only one of them when it is named.
+    ///
+    /// The programs of agents are run for their version and their help, those that only a checkout names after the
+    /// user agreed to them.
+    pub fn providers(&self, only: Option<&str>) -> Result<Vec<ProviderReport>, SessionError> {
+        let config = load_config(self.settings(), &Flags::default())?;
+        let mut names = names(&config);
+        names.retain(|name| only.is_none_or(|only| only == name));
+        // A program that runs on Node takes a second or more to print its version.
+        let reports = names.chunks(MAX_THREADS).flat_map(|names| {
+            std::thread::scope(|scope| {
+                let report = |name: &String| report(name.clone(), &config, self);
+                let threads: Vec<_> = names.iter().map(|name| scope.spawn(move || report(name))).collect();
+                let joined = threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                joined.collect::<Vec<_>>()
+            })
+        });
+        Ok(reports.collect())
+    }
+
+    /// The names of all providers.
+    pub fn provider_names(&self) -> Result<Vec<String>, SessionError> {
+        Ok(names(&load_config(self.settings(), &Flags::default())?))
+    }
+}
+
+fn names(config: &Config) -> Vec<String> {
+    let mut names: Vec<String> = kind_names().into_iter().map(str::to_owned).collect();
+    names.extend(config.providers.keys().cloned());
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
+    let Named { kind, table, built_in } = named(&name, config);
+    let kind = kind.to_owned();
+    let in_duty = |duty| ability(&name, config, None, duty, "").ok();
+    let (writes, reads) = (in_duty(Duty::Write), in_duty(Duty::Read));
+    let writing = writes.map(|ability| ability.capability).unwrap_or_default();
+    let shown = |capability: Option<Capability>| {
+        capability.and_then(|capability| capability.fs_ability).map_or("unknown", FsAbility::as_str)
+    };
+    let setting = setting(&name, config);
+    let with_hint = |message: String, hint: Option<String>| match hint {
+        Some(hint) => format!("{message}; {hint}"),
+        None => message,
+    };
+    let (program, problem) = match engine.open_provider(&name, config) {
+        Ok(provider) => {
+            let mut program = provider.program().unwrap_or_default();
+            let bad = program.check.take().filter(|check| !check.is_ok);
+            (program, bad.map(|check| with_hint(check.found, check.hint)))
+        }
+        Err(error) => {
+            (InstalledProgram::default(), Some(with_hint(error.to_string(), error.hint().map(Into::into))))
+        }
+    };
+    ProviderReport {
+        description: built_in.map_or("", |built_in| built_in.description),
+        model: setting.model,
+        fs_ability: shown(Some(writing)),
+        lowered_from: writes.and_then(|ability| ability.lowered_from).map(FsAbility::as_str),
+        fs_ability_read_only: shown(reads.map(|ability| ability.capability)),
+        confinement: built_in.map_or(Confinement::Unconfined, |built_in| built_in.confinement).as_str(),
+        supports_system_prompt: writing.supports_system_prompt,
+        supports_file_attachments: writing.supports_file_attachments,
+        context_window: table
+            .and_then(|table| table.context_window.as_ref().map(|window| window.value.get()))
+            .or_else(|| built_in.and_then(|built_in| built_in.context_window)),
+        max_output_tokens: setting.max_output_tokens,
+        streaming: built_in.is_some_and(|built_in| built_in.is_streaming),
+        tools: built_in.is_some_and(|built_in| built_in.has_native_tools),
+        template_agent: template_agent(&name, config),
+        base_url: setting.base_url.map(|base_url| base_url.url),
+        key: match setting.key {
+            KeySource::None => None,
+            KeySource::Variable { name, value: Some(_) } => Some(format!("`{name}`, which is set")),
+            KeySource::Variable { name, value: None } => Some(format!("`{name}`, which is not set")),
+            KeySource::Command(_) => Some("`api_key_command`".to_owned()),
+        },
+        program: program.path.map(|path| path.display().to_string()),
+        version: program.version,
+        tested_version: program.tested_version,
+        can_be_asked: problem.is_none(),
+        problem,
+        kind,
+        name,
+    }
+}
