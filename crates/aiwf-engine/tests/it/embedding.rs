@@ -46,7 +46,7 @@ fn a_session_asks_a_provider_of_the_program() {
     let seen = seen.lock().unwrap();
     assert_eq!((seen.len(), &seen[0]), (3, &shown));
     assert!(!shown.contains("Save your complete response"), "{shown}");
-    let listed = scene.engine.providers().unwrap();
+    let listed = scene.engine.providers(None).unwrap();
     assert!(listed.iter().any(|provider| provider.name == "fake" && provider.can_be_asked));
 }
 
