@@ -132,7 +132,7 @@ fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
             (program, bad.map(|check| with_hint(check.found, check.hint)))
         }
         Err(error) => {
-            (InstalledProgram::default(), Some(with_hint(error.to_string(), error.hint().map(Into::into))))
+            (InstalledProgram::default(), Some(with_hint(error.to_string(), error.hint())))
         }
     };
     ProviderReport {

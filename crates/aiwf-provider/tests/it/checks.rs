@@ -1,4 +1,4 @@
-use aiwf_provider::{Check, KeySource, ProviderSetting, Secret, open};
+use aiwf_provider::{Check, KeySource, Secret, open};
 
 use crate::fake_agent::FakeAgent;
 
