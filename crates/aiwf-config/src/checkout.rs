@@ -11,7 +11,7 @@ use std::path::Path;
 
 use aiwf_store::{Consent, ConsentKind, sha256_hex};
 
-use crate::config::{DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_ROUNDS};
+use crate::config::{DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_ROUNDS, DEFAULT_MAX_TEMPLATE_MB};
 use crate::config_layer::{ConfigLayer, Price, ProviderConfig};
 use crate::entry::list;
 use crate::gate::{Approver, Gate, GateName};
@@ -191,6 +191,8 @@ impl Found {
         self.limit("session.max_iterations", &mut project.max_iterations, Some(iterations));
         let rounds = value(&user.max_rounds).unwrap_or(&DEFAULT_MAX_ROUNDS);
         self.limit("change.max_rounds", &mut project.max_rounds, Some(rounds));
+        let memory = value(&user.max_template_mb).unwrap_or(&DEFAULT_MAX_TEMPLATE_MB);
+        self.limit("session.max_template_mb", &mut project.max_template_mb, Some(memory));
         self.limit("session.budget_tokens", &mut project.budget_tokens, value(&user.budget_tokens));
         self.limit("budget.max_calls", &mut project.max_calls, value(&user.max_calls));
         self.limit("budget.max_tokens", &mut project.max_tokens, value(&user.max_tokens));

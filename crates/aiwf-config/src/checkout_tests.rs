@@ -49,13 +49,14 @@ fn a_project_may_tighten_and_not_loosen_gates() {
 
 #[test]
 fn a_project_may_lower_limits_and_not_raise_them() {
-    let project = "[session]\nmax_iterations = 9\nhash_prompts = false\nbudget_tokens = 5000\n\
+    let project = "[session]\nmax_iterations = 9\nhash_prompts = false\nbudget_tokens = 5000\nmax_template_mb = 65\n\
                    [change]\nmax_rounds = 8\nwrite = true\n[budget]\nmax_calls = 100\nmax_cost = 50.0\n\
                    [tools]\nmax_rounds = 99\nmax_result_bytes = 9999999\n[tools.grant]\nplanning = [\"a__b\"]\n\
                    [workflow]\nmax_turns = 1000\nmax_write_bytes = 99999999\n";
     insta::assert_snapshot!(loosened("", project), @r#"
     session.max_iterations = 9, not 5
     change.max_rounds = 8, not 3
+    session.max_template_mb = 65, not 64
     session.hash_prompts = false, not true
     change.write = true, not false
     tools.max_rounds = 99, not 10
@@ -74,7 +75,10 @@ fn a_project_may_lower_limits_and_not_raise_them() {
     workflow.conditions = warn, not enforce
     "#);
     assert_eq!(
-        loosened("", "[session]\nmax_iterations = 2\n[budget]\nmax_calls = 3\n[tools]\nenabled = false"),
+        loosened(
+            "",
+            "[session]\nmax_iterations = 2\nmax_template_mb = 16\n[budget]\nmax_calls = 3\n[tools]\nenabled = false"
+        ),
         ""
     );
 }

@@ -126,9 +126,12 @@ pub struct SessionConfig {
     pub hash_prompts: Sourced<bool>,
     /// How many tokens a prompt may have; what the provider takes when it is not set.
     pub budget_tokens: Option<Sourced<NonZeroU32>>,
+    /// How many megabytes of memory a template that is not built in may take.
+    pub max_template_mb: Sourced<NonZeroU32>,
 }
 
 pub(crate) const DEFAULT_MAX_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(4);
+pub(crate) const DEFAULT_MAX_TEMPLATE_MB: NonZeroU32 = NonZeroU32::MIN.saturating_add(63);
 pub(crate) const DEFAULT_MAX_ROUNDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(2);
 
 impl Config {
@@ -200,6 +203,7 @@ impl Config {
                 max_iterations: merged.max_iterations.unwrap_or_else(|| unset(DEFAULT_MAX_ITERATIONS)),
                 hash_prompts: merged.hash_prompts.unwrap_or_else(|| unset(true)),
                 budget_tokens: merged.budget_tokens,
+                max_template_mb: merged.max_template_mb.unwrap_or_else(|| unset(DEFAULT_MAX_TEMPLATE_MB)),
             },
             budget: BudgetConfig {
                 max_calls: merged.max_calls,

@@ -34,6 +34,8 @@ pub(crate) struct ConfigLayer {
     pub(crate) hash_prompts: Option<Sourced<bool>>,
     /// `[session] budget_tokens`.
     pub(crate) budget_tokens: Option<Sourced<NonZeroU32>>,
+    /// `[session] max_template_mb`.
+    pub(crate) max_template_mb: Option<Sourced<NonZeroU32>>,
     /// `[budget] max_calls`.
     pub(crate) max_calls: Option<Sourced<NonZeroU64>>,
     /// `[budget] max_tokens`.
@@ -222,6 +224,7 @@ impl ConfigLayer {
             max_iterations: self.max_iterations.or(weaker.max_iterations),
             hash_prompts: self.hash_prompts.or(weaker.hash_prompts),
             budget_tokens: self.budget_tokens.or(weaker.budget_tokens),
+            max_template_mb: self.max_template_mb.or(weaker.max_template_mb),
             max_calls: self.max_calls.or(weaker.max_calls),
             max_tokens: self.max_tokens.or(weaker.max_tokens),
             max_cost: self.max_cost.or(weaker.max_cost),

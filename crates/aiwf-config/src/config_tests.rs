@@ -58,6 +58,7 @@ fn without_files_everything_is_a_default() {
     roles.reviser = manual (default)
     session.hash_prompts = true (default)
     session.max_iterations = 5 (default)
+    session.max_template_mb = 64 (default)
     tools.enabled = true (default)
     tools.max_result_bytes = 32768 (default)
     tools.max_rounds = 10 (default)

@@ -23,6 +23,7 @@ impl Config {
             entry("roles.default", &self.roles.default, String::clone),
             entry("gates.default", &self.gates.default, ToString::to_string),
             entry("session.max_iterations", &self.session.max_iterations, ToString::to_string),
+            entry("session.max_template_mb", &self.session.max_template_mb, ToString::to_string),
             entry("session.hash_prompts", &self.session.hash_prompts, ToString::to_string),
             entry("change.max_rounds", &self.change.max_rounds, ToString::to_string),
             entry("change.write", &self.change.write, ToString::to_string),

@@ -39,7 +39,8 @@ pub(crate) const TABLES: &[&str] = &[
 pub(crate) const ROLE_KEYS: &[&str] = &["default", "planner", "generator", "reviewer", "reviser"];
 pub(crate) const GATE_OPTIONS: &[&str] = &["approver", "max_retries", "allow_rewrite"];
 pub(crate) const DEFAULTS_KEYS: &[&str] = &["fs_ability"];
-pub(crate) const SESSION_KEYS: &[&str] = &["max_iterations", "hash_prompts", "budget_tokens"];
+pub(crate) const SESSION_KEYS: &[&str] =
+    &["max_iterations", "hash_prompts", "budget_tokens", "max_template_mb"];
 pub(crate) const STANDARDS_KEYS: &[&str] = &["dirs", "replace", "exclude"];
 pub(crate) const BUDGET_KEYS: &[&str] = &["max_calls", "max_tokens", "max_cost"];
 pub(crate) const PRICE_KEYS: &[&str] = &["input", "output", "cached_input"];
@@ -177,6 +178,7 @@ impl LayerReader<'_> {
             "max_iterations" => self.layer.max_iterations = self.count(setting),
             "hash_prompts" => self.layer.hash_prompts = self.boolean(setting),
             "budget_tokens" => self.layer.budget_tokens = self.count(setting),
+            "max_template_mb" => self.layer.max_template_mb = self.count(setting),
             _ => self.unknown(setting, SESSION_KEYS),
         }
     }

@@ -84,7 +84,7 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[session]\n  max_iteration = 3\n"), @"
     error: unknown key `max_iteration` in `[session]`
      --> .aiwf/config.toml:2:3
-    hint: did you mean `max_iterations`? known: `max_iterations`, `hash_prompts`, `budget_tokens`
+    hint: did you mean `max_iterations`? known: `max_iterations`, `hash_prompts`, `budget_tokens`, `max_template_mb`
     ");
     assert_snapshot!(check("[gates]\n\"planing.prompt\" = \"skip\"\n"), @"
     error: unknown key `planing.prompt` in `[gates]`
@@ -268,7 +268,7 @@ fn all_problems_of_a_file_come_at_once() {
       .aiwf/config.toml:3:16: `session.hash_prompts` is `1`, not `true` or `false`
       .aiwf/config.toml:5:14: `defaults.fs_ability` is `"all"`, not one of `local-write`, `local-read`, `write-only`, `none`
       .aiwf/config.toml:6:2: unknown key `rolls` (did you mean `roles`?)
-    hint: begin with the first: did you mean `max_iterations`? known: `max_iterations`, `hash_prompts`, `budget_tokens`
+    hint: begin with the first: did you mean `max_iterations`? known: `max_iterations`, `hash_prompts`, `budget_tokens`, `max_template_mb`
     "#);
 }
 

@@ -95,6 +95,12 @@ static TABLES: &[TableDoc] = &[
                 "",
                 "how many tokens a prompt may have; else the provider's window less its reply limit",
             ),
+            setting(
+                "max_template_mb",
+                "number",
+                "64",
+                "how many megabytes of memory a template that is not built in may take; a project may only lower it",
+            ),
         ],
     },
     TableDoc {

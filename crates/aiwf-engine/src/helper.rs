@@ -6,6 +6,7 @@
 //! the program itself, where their steps and their output are bounded and their memory is not.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -32,6 +33,16 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
             }
             None
         }
+    }
+}
+
+/// Sets how much memory a template that is not built in may take.
+///
+/// The helper serves the whole process: with several engines in it, the limit of the configuration that was read last
+/// counts. None of them is above the user's own.
+pub(crate) fn set_template_memory(megabytes: NonZeroU32) {
+    if let Some(templates) = TEMPLATES.get() {
+        templates.set_memory(u64::from(megabytes.get()) * 1024 * 1024);
     }
 }
 

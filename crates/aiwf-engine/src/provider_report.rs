@@ -131,9 +131,7 @@ fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
             let bad = program.check.take().filter(|check| !check.is_ok);
             (program, bad.map(|check| with_hint(check.found, check.hint)))
         }
-        Err(error) => {
-            (InstalledProgram::default(), Some(with_hint(error.to_string(), error.hint())))
-        }
+        Err(error) => (InstalledProgram::default(), Some(with_hint(error.to_string(), error.hint()))),
     };
     ProviderReport {
         description: built_in.map_or("", |built_in| built_in.description),

@@ -378,6 +378,7 @@ pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, 
     let embedded = settings.embedded_providers.iter().map(String::as_str);
     let known: Vec<&str> = kind_names().into_iter().chain(embedded).collect();
     config.check_providers(&known)?;
+    crate::helper::set_template_memory(config.session.max_template_mb.value);
     Ok(config)
 }
 

@@ -10,6 +10,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use aiwf_prompt::{TemplateError, TemplateHost, TemplateSource, check_template_here, render_template_here};
@@ -19,8 +20,8 @@ use serde_json::Value;
 
 /// The first argument of a process that is to render templates.
 pub(crate) const ARGUMENT: &str = "__templates";
-/// How much memory a template may have beside what it is given.
-const MAX_MEMORY: u64 = 64 * 1024 * 1024;
+/// How much memory a template may have beside what it is given, unless the configuration sets another limit.
+const DEFAULT_MEMORY: u64 = 64 * 1024 * 1024;
 /// How many copies of what it is given may be held: as JSON, as values of two kinds, and written out.
 const MAX_COPIES: u64 = 6;
 /// How many seconds of work a template may take; steps are bounded, but one step may go through all its memory.
@@ -47,10 +48,11 @@ pub(crate) fn serve() -> ExitCode {
             Ok(_) => {}
             Err(_) => return ExitCode::FAILURE,
         }
-        if bound(line.len() as u64).is_err() {
+        let Some((memory, request)) = split(&line) else { return ExitCode::FAILURE };
+        if bound(memory, line.len() as u64).is_err() {
             return ExitCode::FAILURE;
         }
-        let answer = match serde_json::from_slice(&line) {
+        let answer = match serde_json::from_slice(request) {
             Ok(Wanted::Render { template, variables }) => {
                 render_template_here(&template, &variables).map_err(|error| vec![error])
             }
@@ -70,10 +72,17 @@ pub(crate) fn serve() -> ExitCode {
     }
 }
 
+/// The memory that a request may take, and the request: the limit has to be known before the request is parsed.
+fn split(line: &[u8]) -> Option<(u64, &[u8])> {
+    let at = line.iter().position(|byte| *byte == b' ')?;
+    let (memory, request) = line.split_at(at);
+    Some((std::str::from_utf8(memory).ok()?.parse().ok()?, request))
+}
+
 /// Sets what the next template may have, beside what this process has already.
-fn bound(n_given: u64) -> io::Result<()> {
+fn bound(memory: u64, n_given: u64) -> io::Result<()> {
     if let Some(used) = address_space() {
-        let current = used.saturating_add(MAX_MEMORY).saturating_add(n_given.saturating_mul(MAX_COPIES));
+        let current = used.saturating_add(memory).saturating_add(n_given.saturating_mul(MAX_COPIES));
         set_current(Resource::As, Some(current))?;
     }
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime).tv_sec;
@@ -106,6 +115,7 @@ fn address_space() -> Option<u64> {
 #[derive(Debug)]
 pub(crate) struct TemplateProcess {
     executable: PathBuf,
+    memory: AtomicU64,
     running: Mutex<Option<Running>>,
 }
 
@@ -118,7 +128,12 @@ struct Running {
 
 impl TemplateProcess {
     pub(crate) fn new(executable: PathBuf) -> Self {
-        Self { executable, running: Mutex::default() }
+        Self { executable, memory: AtomicU64::new(DEFAULT_MEMORY), running: Mutex::default() }
+    }
+
+    /// Sets how many bytes of memory a template may have from now on.
+    pub(crate) fn set_memory(&self, memory: u64) {
+        self.memory.store(memory, Ordering::Relaxed);
     }
 
     fn ask(&self, name: &str, wanted: &Wanted) -> Answer {
@@ -128,7 +143,8 @@ impl TemplateProcess {
             Some(process) => process,
             None => start(&self.executable).map_err(|error| no_host(error.to_string()))?,
         };
-        let exchanged = exchange(&mut process, wanted);
+        let memory = self.memory.load(Ordering::Relaxed);
+        let exchanged = exchange(&mut process, memory, wanted);
         if let Ok(answer) = exchanged {
             *running = Some(process);
             return answer;
@@ -141,7 +157,7 @@ impl TemplateProcess {
             Some(Signal::XCPU) => vec![TemplateError::TooSlow { name, limit_s: MAX_SECONDS }],
             // An allocation that fails aborts; a stack that cannot grow is a fault.
             Some(Signal::ABORT | Signal::SEGV) => {
-                vec![TemplateError::TooMuchMemory { name, limit: MAX_MEMORY }]
+                vec![TemplateError::TooMuchMemory { name, limit: memory }]
             }
             _ => no_host(format!("the process that renders templates ended ({ended})")),
         })
@@ -180,8 +196,9 @@ fn start(executable: &PathBuf) -> io::Result<Running> {
     Ok(Running { child, stdin, stdout })
 }
 
-fn exchange(process: &mut Running, wanted: &Wanted) -> io::Result<Answer> {
-    let mut line = serde_json::to_vec(wanted)?;
+fn exchange(process: &mut Running, memory: u64, wanted: &Wanted) -> io::Result<Answer> {
+    let mut line = format!("{memory} ").into_bytes();
+    serde_json::to_writer(&mut line, wanted)?;
     line.push(b'\n');
     // The process reads a whole request before it answers, so neither side waits for the other.
     process.stdin.write_all(&line)?;

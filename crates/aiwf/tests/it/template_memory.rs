@@ -4,8 +4,13 @@ use aiwf_testkit::TestProject;
 
 use crate::project;
 
-const HUNGRY: [(&str, &str); 9] = [
+const HUNGRY: [(&str, &str); 11] = [
     ("replace", "{% set x = 'a' * 100000 %}{{ x | replace('a', x) }}"),
+    ("format", "{{ '%300000000d' | format(1) }}"),
+    (
+        "range",
+        "{% set ns = namespace(x=[]) %}{% for i in range(1000) %}{% set ns.x = [ns.x, range(90000) | list] %}{% endfor %}",
+    ),
     ("indent", "{% set x = 'a\n' * 40000 %}{{ x | indent(40000) }}"),
     ("join", "{% set x = 'a' * 100000 %}{{ range(10000) | list | join(x) }}"),
     ("repeated lists", "{% set x = ['a' * 100000] * 1000 %}{{ x | join | length }}"),
@@ -43,6 +48,39 @@ fn a_template_that_needs_too_much_memory_is_named_with_the_limit() {
         let told = "error: template `.aiwf/templates/system/BASE-plan.md` needs more than 64 MB of memory";
         assert!(failed.code == Some(1) && failed.stderr_text().contains(told), "{what}: {failed}");
     }
+}
+
+/// 12 MB, and more while it grows.
+const MODEST: &str = "{% set x = 'a' * 100000 %}{% set y = x | replace('a', 'a' * 120) %}{{ y | length }}";
+
+#[test]
+fn the_user_sets_how_much_memory_templates_may_take_and_a_project_only_less() {
+    let of = |user: &str, project: &str| {
+        let limit = |mb: &str| {
+            if mb.is_empty() { String::new() } else { format!("[session]\nmax_template_mb = {mb}\n") }
+        };
+        let project = with_template(MODEST)
+            .file("~/.aiwf/config.toml", limit(user))
+            .file(".aiwf/config.toml", limit(project));
+        let outcome = project.run(BUILD);
+        match outcome.code {
+            Some(0) => "rendered".to_owned(),
+            _ => outcome
+                .stderr_text()
+                .lines()
+                .find(|line| line.starts_with("error"))
+                .unwrap_or_default()
+                .to_owned(),
+        }
+    };
+    let too_much = |mb: u32| {
+        format!("error: template `.aiwf/templates/system/BASE-plan.md` needs more than {mb} MB of memory")
+    };
+    assert_eq!(of("", ""), "rendered");
+    assert_eq!(of("8", ""), too_much(8));
+    assert_eq!(of("", "8"), too_much(8));
+    assert_eq!(of("8", "200"), too_much(8));
+    assert_eq!(of("200", "100"), "rendered");
 }
 
 #[test]
