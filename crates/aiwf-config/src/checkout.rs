@@ -329,6 +329,7 @@ impl Found {
     }
 }
 
+#[expect(clippy::ref_option, reason = "it is called with fields, and each call would say `as_ref()`")]
 fn value<T>(setting: &Option<Sourced<T>>) -> Option<&T> {
     setting.as_ref().map(|setting| &setting.value)
 }
@@ -346,11 +347,13 @@ fn is_looser_gate(found: &Gate, instead: &Gate) -> bool {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "`check` hands on what it compares by reference")]
 fn is_looser_ability(found: &FsAbility, instead: &FsAbility) -> bool {
     let writes = |ability: &FsAbility| matches!(ability, FsAbility::LocalWrite | FsAbility::WriteOnly);
     writes(found) && !writes(instead)
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "`check` hands on what it compares by reference")]
 fn shown_ability(ability: &FsAbility) -> String {
     ability.as_str().to_owned()
 }
@@ -361,6 +364,7 @@ fn shown_price(price: &Price) -> String {
 }
 
 /// Whether a list names something that another one does not.
+#[expect(clippy::ptr_arg, reason = "`check` hands on what it compares as it is kept")]
 fn names_more(found: &Vec<String>, instead: &Vec<String>) -> bool {
     found.iter().any(|name| !instead.contains(name))
 }

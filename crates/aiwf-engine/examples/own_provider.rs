@@ -36,11 +36,12 @@ pub(crate) fn ask_in(project: &Path) -> Result<String, Box<dyn Error>> {
         Document::from_json(Recipe::Reply, r#"{"request": {"aiMessage": "Is it done?"}, "mode": "api"}"#)?;
     let options = BuildOptions { provider: Some("measure".to_owned()), ..BuildOptions::default() };
     let built = engine.build(document, &ChangeFlags::default(), &options, &|_| ())?;
-    let sent = engine.send(built, "measure", None)?;
+    let sent = engine.send(&built, "measure", None)?;
     Ok(std::fs::read_to_string(sent.reply_path())?)
 }
 
 /// Runs the example in the current directory.
+#[expect(clippy::disallowed_methods, reason = "a program decides itself where it works")]
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let reply = ask_in(&std::env::current_dir()?)?;
     assert!(reply.starts_with("The prompt has "));

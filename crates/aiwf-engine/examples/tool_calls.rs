@@ -26,6 +26,7 @@ pub(crate) fn next_words(reply: &str, kept: &Path) -> String {
 }
 
 /// Runs the example.
+#[expect(clippy::disallowed_methods, reason = "a program decides itself where it works")]
 pub(crate) fn main() {
     let reply = "```json\n{\"tool_calls\": [{\"name\": \"files__read\", \"arguments\": {}}]}\n```\n";
     assert!(next_words(reply, &std::env::temp_dir()).contains("### Result 1 of `files__read`"));

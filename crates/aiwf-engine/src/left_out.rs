@@ -32,9 +32,10 @@ pub(crate) fn from_problems(problems: &[Problem]) -> Vec<LeftOut> {
 pub(crate) fn from_prompt(prompt: &Prompt, limit: Option<(Tokens, LeftOutKind)>) -> Vec<LeftOut> {
     let mut left_out = from_problems(prompt.problems());
     let Some((limit, kind)) = limit else { return left_out };
-    let reason = match kind {
-        LeftOutKind::Window => format!("does not fit the {limit} tokens that the provider reads at once"),
-        _ => format!("does not fit the budget of {limit} tokens"),
+    let reason = if kind == LeftOutKind::Window {
+        format!("does not fit the {limit} tokens that the provider reads at once")
+    } else {
+        format!("does not fit the budget of {limit} tokens")
     };
     let cut = |id: &str, bytes: usize, tokens: Tokens| LeftOut {
         id: id.to_owned(),

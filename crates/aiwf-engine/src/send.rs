@@ -100,7 +100,7 @@ impl Engine {
     /// With tools, the calls of a reply are run and the model is asked again, until it calls none.
     pub fn send(
         &self,
-        built: Built,
+        built: &Built,
         provider: &str,
         tools: Option<ToolOptions>,
     ) -> Result<Sent, SessionError> {

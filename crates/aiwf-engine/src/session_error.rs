@@ -59,7 +59,7 @@ pub enum SessionError {
         /// The phase it is in.
         phase: &'static str,
         /// What failed.
-        error: Box<SessionError>,
+        error: Box<Self>,
     },
     /// No change has that name.
     #[error("no change `{given}`")]
@@ -400,7 +400,7 @@ pub enum SessionError {
 
 /// What is asked about, each line below the message.
 fn indented(text: &str) -> String {
-    text.lines().skip(1).map(|line| format!("\n  {}", line.trim_start())).collect()
+    text.lines().skip(1).flat_map(|line| ["\n  ", line.trim_start()]).collect()
 }
 
 fn priced(provider: &str, model: Option<&str>) -> String {
@@ -436,6 +436,7 @@ impl SessionError {
     }
 
     /// The error itself, without the session and the phase it happened in.
+    #[must_use]
     pub fn without_place(self) -> Self {
         if let Self::InPhase { error, .. } = self { *error } else { self }
     }

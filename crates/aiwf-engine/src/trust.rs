@@ -136,7 +136,9 @@ impl Engine {
                 adopted.remember(lines);
                 Ok(adopted)
             }
-            _ => Err(TrustError::Foreign { kind, id }),
+            Standing::Foreign | Standing::Short(_) | Standing::Different(_) => {
+                Err(TrustError::Foreign { kind, id })
+            }
         }
     }
 }

@@ -107,6 +107,10 @@ impl fmt::Debug for Surroundings {
             .field("model", &self.model)
             .field("fs_ability", &self.fs_ability)
             .field("agrees_to_servers", &self.agreed.is_some())
+            .field("seen", &self.seen)
+            .field("expected", &self.expected)
+            .field("skips_gates", &self.skips_gates)
+            .field("surface", &self.surface)
             .field("adopts", &self.adopt.is_some())
             .finish()
     }

@@ -8,7 +8,7 @@ use crate::tools::Approvals;
 
 const SHORT: Duration = Duration::from_millis(100);
 /// So long that a test which waits for it fails.
-const NEVER: Duration = Duration::from_secs(600);
+const NEVER: Duration = Duration::from_mins(10);
 const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Type: \
                     application/json\r\n";
 

@@ -240,9 +240,9 @@ fn a_switch_that_is_on_can_be_switched_off() {
 
 #[test]
 fn a_manifest_with_too_many_parameters_is_refused_before_they_are_looked_at() {
-    let params: String =
+    let params: Vec<String> =
         (0..20_000).map(|number| format!("[params.p{number}]\ntype = \"string\"\nhelp = \"h\"\n")).collect();
-    let text = format!("name = \"many\"\ndescription = \"d\"\n{params}");
+    let text = format!("name = \"many\"\ndescription = \"d\"\n{}", params.concat());
     let (manifest, problems) = read_manifest(&text, Shape::Unknown);
     assert!(manifest.is_none());
     let messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();

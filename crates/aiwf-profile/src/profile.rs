@@ -228,15 +228,12 @@ impl Profile {
         context: &Map<String, Value>,
         project: &ProjectStandards,
     ) -> Result<Option<String>, StandardsError> {
-        let bundle = match &self.manifest.standards {
-            Some(standards) => {
-                let files = below(&self.files, &standards.root);
-                standards.bundle(context, self.scopes(), files, project).map_err(StandardsError::new)?
-            }
-            None => {
-                let added = project.merge(&mut RuleFiles::new()).map_err(StandardsError::new)?;
-                project_texts(&added)
-            }
+        let bundle = if let Some(standards) = &self.manifest.standards {
+            let files = below(&self.files, &standards.root);
+            standards.bundle(context, self.scopes(), files, project).map_err(StandardsError::new)?
+        } else {
+            let added = project.merge(&mut RuleFiles::new()).map_err(StandardsError::new)?;
+            project_texts(&added)
         };
         Ok(Some(bundle).filter(|bundle| self.manifest.standards.is_some() || !bundle.is_empty()))
     }

@@ -46,6 +46,7 @@ pub(crate) struct Recording {
 /// What the provider of a recording could take.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing it could do or not")]
 pub struct RecordedCapability {
     /// What it could do with files.
     pub fs_ability: String,

@@ -162,7 +162,7 @@ impl ConfinedDir {
         let real = root.join(below).canonicalize().map_err(missing_or_system)?;
         let below = real.strip_prefix(&real_root).or(Err(ConfinedError::Outside))?;
         let mut directory = Self::open(&real_root)?;
-        for part in below.iter() {
+        for part in below {
             directory = directory.directory(part.to_str().ok_or(ConfinedError::NotAName)?)?;
         }
         Ok(directory)
@@ -490,7 +490,7 @@ fn refuse_hard_links(stat: &Stat) -> Result<(), ConfinedError> {
 
 /// Whether the system had nothing against it, but we do: somebody put something else in the place of a file of ours.
 pub(crate) fn is_unsafe(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|source| source.is::<ConfinedError>())
+    matches!(error.get_ref(), Some(source) if source.is::<ConfinedError>())
 }
 
 /// What to do about a file that somebody put in the place of one of ours.

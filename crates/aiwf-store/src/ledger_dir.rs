@@ -81,12 +81,12 @@ impl LedgerDir {
 
     /// Whether anything has that name, a link that leads nowhere included.
     pub fn exists(&self, relative: &str) -> bool {
-        !matches!(self.with_file(relative, |directory, name| directory.kind(name)), Ok(None | Some(None)))
+        !matches!(self.with_file(relative, ConfinedDir::kind), Ok(None | Some(None)))
     }
 
     /// Refuses a path that is a link, or leads through one; nothing there is fine.
     pub fn refuse_links(&self, relative: &str) -> Result<(), ConfinedError> {
-        let kind = self.with_file(relative, |directory, name| directory.kind(name))?.flatten();
+        let kind = self.with_file(relative, ConfinedDir::kind)?.flatten();
         match kind {
             Some(EntryKind::Link) => Err(ConfinedError::Link),
             // A pipe is never opened by its name, so it holds nothing up; what gets that name replaces it.
@@ -133,7 +133,7 @@ impl LedgerDir {
 
     /// Removes a file, or a directory with everything in it; nothing there is fine too.
     pub fn remove(&self, relative: &str) -> Result<(), StoreError> {
-        let removed = self.with_file(relative, |directory, name| directory.remove(name));
+        let removed = self.with_file(relative, ConfinedDir::remove);
         removed.map(|_| ()).map_err(|error| self.failed(relative, error))
     }
 

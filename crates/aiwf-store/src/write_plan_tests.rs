@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
+
 use proptest::prelude::*;
 
 use std::fs;

@@ -94,16 +94,15 @@ fn escape_bytes(bytes: &[u8], passing: Passing, out: &mut String) -> usize {
             }
             let n_bytes = match character {
                 '\r' if after.starts_with('\n') => 1,
-                '\u{1b}' if passing == Passing::Styled => match style_len(rest) {
-                    Some(n_bytes) => {
+                '\u{1b}' if passing == Passing::Styled => {
+                    if let Some(n_bytes) = style_len(rest) {
                         out.push_str(rest.get(..n_bytes).unwrap_or_default());
                         n_bytes
-                    }
-                    None => {
+                    } else {
                         push_escape(out, character, passing);
                         1
                     }
-                },
+                }
                 character if is_harmless(character) => {
                     out.push(character);
                     character.len_utf8()

@@ -22,8 +22,6 @@ use crate::usage_error::UsageError;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
-    /// Where it happened, when that is not plain from the command.
-    pub(crate) place: Option<String>,
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
@@ -59,7 +57,6 @@ impl Failure {
         }
         Self {
             message: error.to_string(),
-            place: None,
             causes,
             hint,
             exit,
@@ -83,7 +80,6 @@ impl Failure {
     pub(crate) fn bug(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            place: None,
             causes: Vec::new(),
             hint: Some("this is a bug in aiwf: report it with the command you ran".to_owned()),
             exit: Exit::Bug,
@@ -104,6 +100,12 @@ impl Failure {
             Exit::Bug => "E_INTERNAL",
             Exit::Done | Exit::Refused | Exit::Waiting => "UNKNOWN",
         })
+    }
+
+    /// Where it happened, when that is not plain from the command.
+    pub(crate) fn place(&self) -> Option<String> {
+        let field = |name| self.fields.get(name).and_then(Value::as_str);
+        Some(format!("session `{}`, phase `{}`", field("session_id")?, field("phase")?))
     }
 }
 
@@ -201,7 +203,6 @@ impl From<SessionError> for Failure {
         if let SessionError::InPhase { session_id, phase, error } = error {
             let mut failure = Self::from(*error);
             failure.hint = failure.hint.map(|hint| naming_session(&hint, &session_id));
-            failure.place = Some(format!("session `{session_id}`, phase `{phase}`"));
             failure.fields.insert("session_id", Value::from(session_id));
             failure.fields.insert("phase", Value::from(phase));
             return failure;

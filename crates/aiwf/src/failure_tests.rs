@@ -30,7 +30,7 @@ const INNER: [(&str, &str); 11] = [
 /// As `output::note_failure` prints it, without colours.
 fn shown(failure: &Failure) -> String {
     let mut text = format!("error: {}\n", failure.message);
-    if let Some(place) = &failure.place {
+    if let Some(place) = failure.place() {
         let _ = writeln!(text, "  {place}");
     }
     for cause in &failure.causes {

@@ -156,9 +156,9 @@ pub(crate) fn note_failure(failure: &Failure) {
     let error = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
     let hint = Style::new().fg_color(Some(AnsiColor::Cyan.into())).bold();
     let mut text = format!(" {}\n", failure.message);
-    if let Some(place) = &failure.place {
+    if let Some(place) = failure.place() {
         text.push_str("  ");
-        text.push_str(place);
+        text.push_str(&place);
         text.push('\n');
     }
     for cause in &failure.causes {

@@ -44,8 +44,8 @@ mod tests {
     #[test]
     fn what_is_typed_in_a_subdirectory_is_told_from_the_project() {
         let settings = Settings {
-            project_root: PathBuf::from("/work/shop"),
-            current_dir: PathBuf::from("/work/shop/src/main"),
+            project_root: PathBuf::from("/home/me/shop"),
+            current_dir: PathBuf::from("/home/me/shop/src/main"),
             shell_dir: None,
             embedded_providers: std::collections::BTreeSet::new(),
             home: None,
@@ -60,8 +60,8 @@ mod tests {
         check("**/*.rs", "src/main/**/*.rs");
         check("!*.md", "!src/main/*.md");
         check("/etc/hosts", "/etc/hosts");
-        check("../../../other/a.sql", "/work/other/a.sql");
-        let settings = Settings { current_dir: PathBuf::from("/work/shop"), ..settings };
+        check("../../../other/a.sql", "/home/me/other/a.sql");
+        let settings = Settings { current_dir: PathBuf::from("/home/me/shop"), ..settings };
         assert_eq!(from_project("./a.sql", &settings), "./a.sql");
     }
 }

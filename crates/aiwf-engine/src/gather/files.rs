@@ -250,7 +250,7 @@ fn read_all(
             Err(error @ EngineError::FilesTooLarge { .. }) => return Err(error),
             Err(EngineError::TooLarge { .. }) => {
                 let message = format!("skipped: larger than {} MiB", MAX_BYTES / (1024 * 1024));
-                let bytes = std::fs::metadata(&path).ok().map(|metadata| metadata.len());
+                let bytes = std::fs::metadata(path).ok().map(|metadata| metadata.len());
                 Skipped::new(WhyLeftOut::SizeCap, bytes, message)
             }
             Err(EngineError::Unreadable { source, .. }) => Skipped::unreadable(&source),

@@ -62,7 +62,7 @@ fn progress_ends_with_every_file_whether_they_are_few_or_many() {
         let last = Cell::new(None);
         let files =
             find(&tree.base(), &["*.rs".to_owned()], MissingFiles::Refused, &mut Vec::new(), &|progress| {
-                last.set(Some(progress))
+                last.set(Some(progress));
             });
         assert_eq!(files.unwrap().len(), n_files);
         assert_eq!(last.get(), Some(Progress { n_done: n_files, n_total: n_files }));

@@ -144,7 +144,7 @@ impl Engine {
         let directory = RunDirectory::fresh(self.settings(), kind);
         let unfinished = directory.unfinished();
         let made = beginning(&directory.id).and_then(|beginning| {
-            place.create(&unfinished.name()).map_err(|error| unfinished.unusable("", error))?;
+            place.create(&unfinished.name()).map_err(|error| unfinished.unusable("", &error))?;
             fill(&unfinished, beginning)?;
             // From here on there is a run; before, there was nothing.
             Ok(place.rename(&unfinished.name(), &directory.id)?)
@@ -173,7 +173,7 @@ pub(super) struct Beginning {
 fn fill(directory: &RunDirectory, beginning: Beginning) -> Result<(), RunError> {
     let Beginning { mut setup, state, history } = beginning;
     let ledger = directory.ledger()?;
-    ledger.create_directories("state/logs").map_err(|error| directory.unusable("state/logs", error))?;
+    ledger.create_directories("state/logs").map_err(|error| directory.unusable("state/logs", &error))?;
     if let Some(state) = state {
         setup.state_sha256 = Some(directory.objects()?.keep(state.as_bytes())?);
         ledger.write(STATE, state.as_bytes(), Durability::PowerLoss)?;

@@ -63,7 +63,7 @@ impl RunDirectory {
             return Ok(Arc::clone(ledger));
         }
         let opened = LedgerDir::open(&self.project_root, Path::new(PLACE), &self.name());
-        let ledger = Arc::new(opened.map_err(|error| self.unusable("", error))?);
+        let ledger = Arc::new(opened.map_err(|error| self.unusable("", &error))?);
         Ok(Arc::clone(self.ledger.get_or_init(|| ledger)))
     }
 
@@ -73,7 +73,7 @@ impl RunDirectory {
     }
 
     /// Why a file is not used.
-    pub(crate) fn unusable(&self, relative: &str, error: ConfinedError) -> RunError {
+    pub(crate) fn unusable(&self, relative: &str, error: &ConfinedError) -> RunError {
         let path = self.shown(relative);
         SessionError::UnsafeFile { path, problem: error.to_string() }.into()
     }
@@ -102,11 +102,13 @@ impl RunDirectory {
 
     pub(crate) fn journal(&self) -> Result<Journal<RunEvent>, RunError> {
         let journal = Journal::open(&self.ledger()?)?;
-        journal.check(|line: &Line<RunEvent>| match &line.event {
-            RunEvent::RunCreated { setup } if setup.run_id != self.id => {
-                Some(other_name(&setup.run_id, &self.id))
+        journal.check(|line: &Line<RunEvent>| {
+            if let RunEvent::RunCreated { setup } = &line.event
+                && setup.run_id != self.id
+            {
+                return Some(other_name(&setup.run_id, &self.id));
             }
-            event => event.fault(),
+            line.event.fault()
         })?;
         Ok(journal)
     }

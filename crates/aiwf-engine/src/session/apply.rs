@@ -288,7 +288,7 @@ impl Work<'_> {
                 remove_leftovers(&directory)?;
             }
         }
-        if targets.iter().all(|target| target.is_ours()) {
+        if targets.iter().all(Target::is_ours) {
             return self.commit(Command::RecordApplied);
         }
         let objects = self.directory.objects()?;
@@ -349,9 +349,11 @@ fn remove_leftovers(directory: &ConfinedDir) -> Result<(), SessionError> {
 
 fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
     let target = file.report.target.as_str();
-    let failed = |error: ConfinedError| match error {
-        ConfinedError::Changed => SessionError::TargetChanged { path: target.to_owned() },
-        error => StoreError { path: base.join(&file.below), source: error.into() }.into(),
+    let failed = |error: ConfinedError| {
+        if matches!(error, ConfinedError::Changed) {
+            return SessionError::TargetChanged { path: target.to_owned() };
+        }
+        StoreError { path: base.join(&file.below), source: error.into() }.into()
     };
     aiwf_store::create_dir(base)?;
     let (above, name) = file.below.rsplit_once('/').unwrap_or(("", &file.below));

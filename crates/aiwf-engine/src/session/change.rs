@@ -102,7 +102,9 @@ impl Engine {
         };
         work.wake_up()?;
         let kept = work.begin_phase(phase, choice)?;
-        kept.iter().for_each(|kept| work.tell(kept));
+        for kept in &kept {
+            work.tell(kept);
+        }
         work.stop_after_phase();
         let performed = work.run_until_waiting()?;
         let performed = kept.into_iter().chain(performed).collect();

@@ -251,7 +251,9 @@ impl Engine {
         work.commit(Command::Rebind { by, files })?;
         let mut performed: Vec<Performed> =
             kept.into_iter().map(|file| Performed::Kept { path: file.path }).collect();
-        performed.iter().for_each(|kept| work.tell(kept));
+        for kept in &performed {
+            work.tell(kept);
+        }
         performed.extend(work.run_until_waiting()?);
         Ok(Decided { accepted: Some(accepted), ..Self::decided(&work, performed) })
     }

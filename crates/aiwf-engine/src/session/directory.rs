@@ -133,6 +133,7 @@ impl SessionDirectory {
     }
 
     /// Why a file is not used.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "whatever else is in the place of a file is not used")]
     pub(crate) fn unusable(&self, relative: &str, error: ConfinedError) -> SessionError {
         match error {
             ConfinedError::System(source) => {
@@ -165,11 +166,12 @@ impl SessionDirectory {
         let journal = Journal::open(&self.ledger()?)?;
         let mut state = State::default();
         journal.check(|line: &Line<Event>| {
-            let fault = match &line.event {
-                Event::SessionCreated { setup } if setup.session_id != self.id => {
-                    Some(other_name(&setup.session_id, &self.id))
-                }
-                event => state.fault(event).map(|fault| fault.to_string()),
+            let fault = if let Event::SessionCreated { setup } = &line.event
+                && setup.session_id != self.id
+            {
+                Some(other_name(&setup.session_id, &self.id))
+            } else {
+                state.fault(&line.event).map(|fault| fault.to_string())
             };
             state = std::mem::take(&mut state).evolve(&line.event);
             fault

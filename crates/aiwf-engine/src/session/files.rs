@@ -131,11 +131,10 @@ fn plain(relative: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in relative.split('/') {
         match part {
-            "." => {}
             ".." => drop(parts.pop()?),
             // A path that begins with a slash is absolute.
             "" if parts.is_empty() => return None,
-            "" => {}
+            "." | "" => {}
             part => parts.push(part),
         }
     }

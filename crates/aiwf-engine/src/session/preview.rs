@@ -154,7 +154,14 @@ impl Engine {
                 left_out = built;
                 payload
             }
-            _ => {
+            Step::Unborn
+            | Step::PromptReady
+            | Step::AskWanted
+            | Step::Asked { .. }
+            | Step::AskFailed { .. }
+            | Step::ReplyReady { .. }
+            | Step::Paused(_)
+            | Step::Ended => {
                 let phase = work.state.phase;
                 if work.state.written.is_empty() || phase.is_final() {
                     return Err(SessionError::NoPrompt { phase: phase.as_str() });

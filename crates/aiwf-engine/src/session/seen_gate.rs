@@ -77,7 +77,10 @@ pub(crate) fn sha256_of(directory: &SessionDirectory, state: &State) -> Option<S
         [] => None,
         [(sha256, _)] => Some(sha256.clone()),
         several => {
-            let list: String = several.iter().map(|(sha256, path)| format!("{sha256}  {path}\n")).collect();
+            let list: String = several
+                .iter()
+                .flat_map(|(sha256, path)| [sha256.as_str(), "  ", path.as_str(), "\n"])
+                .collect();
             Some(sha256_hex(list.as_bytes()))
         }
     }

@@ -205,9 +205,11 @@ fn find(settings: &Settings, given: &str) -> Result<FoundLedger, SessionError> {
         (Some(directory), None, None) => session(LedgerKind::Session, &directory),
         (None, Some(directory), None) => session(LedgerKind::Change, &directory),
         (None, None, Some(id)) => {
-            let journal = run_journal(settings, &id).map_err(|error| match error {
-                RunError::Session(error) => error,
-                _no_run => TrustError::Unknown { given: id.clone() }.into(),
+            let journal = run_journal(settings, &id).map_err(|error| {
+                if let RunError::Session(error) = error {
+                    return error;
+                }
+                TrustError::Unknown { given: id.clone() }.into()
             })?;
             Ok(FoundLedger::Run(id, journal.lines().to_vec()))
         }

@@ -18,6 +18,7 @@ pub(crate) fn engine(root: &Path) -> Engine {
     Engine::new(Settings::resolve(Some(root), environment).unwrap())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "tests make the options where they call")]
 fn build(root: &Path, recipe: Recipe, json: &str, options: BuildOptions) -> Result<Built, SessionError> {
     let document = Document::from_json(recipe, json).unwrap();
     engine(root).build(document, &ChangeFlags::default(), &options, &|_| {})

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use aiwf_engine::ApproveOptions;
-use aiwf_engine::provider::{Answer, Ask, AskError, Check, Reply, Request, Sink};
+use aiwf_engine::provider::{Answer, Ask, AskError, Check, PayloadMessage, Reply, Request, Sink};
 
 use crate::scene::{REVIEW_PASS, Scene};
 
@@ -20,7 +20,7 @@ struct FakeProvider {
 
 impl Ask for FakeProvider {
     fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
-        self.seen.lock().unwrap().push(request.payload.messages[0].text());
+        self.seen.lock().unwrap().extend(request.payload.messages.first().map(PayloadMessage::text));
         sink.text(self.replies.lock().unwrap().remove(0)).unwrap();
         Ok(Answer::Reply(Reply::default()))
     }

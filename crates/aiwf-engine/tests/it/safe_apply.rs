@@ -108,7 +108,8 @@ fn five_hundred_files_five_hundred_directories_deep_are_taken() {
     scene.reply("# Plan\n");
     scene.approve();
     let deep = "d/".repeat(480);
-    let reply: String = (0..500).map(|n| format!("<<<FILE: {deep}f{n}.ts>>>\nx\n\n")).collect();
+    let files: Vec<String> = (0..500).map(|n| format!("<<<FILE: {deep}f{n}.ts>>>\nx\n\n")).collect();
+    let reply = files.concat();
     scene.reply(&reply);
     scene.approve();
     assert!(scene.root().join(format!(".aiwf/sessions/{id}/iteration-1/code/{deep}f499.ts")).is_file());

@@ -110,9 +110,8 @@ fn a_decision_records_who_made_it_and_where() {
     scene.create().unwrap();
     approve(&scene.engine.clone().on_surface(Surface::Mcp)).unwrap();
     let events = scene.engine.session_events(OPEN).unwrap();
-    let by = events.iter().find_map(|line| match &line.event {
-        Event::PromptApproved { by, .. } => Some(by.clone()),
-        _ => None,
+    let by = events.iter().find_map(|line| {
+        if let Event::PromptApproved { by, .. } = &line.event { Some(by.clone()) } else { None }
     });
     let person = Person { name: "unknown".to_owned(), surface: Some(Surface::Mcp) };
     assert_eq!(by, Some(Actor::Person(person)));

@@ -1,5 +1,7 @@
 //! A project brings its own standards and notes to any profile, shipped ones included.
 
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
+
 use aiwf_engine::{EngineError, SessionError};
 
 use crate::scene::Scene;

@@ -84,7 +84,7 @@ fn a_reply_is_not_held_up_by_a_program_that_does_not_go() {
     let message = r#"{"type":"item.completed","item":{"type":"agent_message","text":"The reply."}}"#;
     std::fs::write(agent.dir().join("script.sh"), "cat \"$FAKE_DIR/out\"; sleep 6000").unwrap();
     std::fs::write(agent.dir().join("out"), [message, COMPLETED, ""].join("\n")).unwrap();
-    agent.setting.timeouts.total = std::time::Duration::from_secs(6000);
+    agent.setting.timeouts.total = std::time::Duration::from_mins(100);
     let (kept, reply) = agent.ask();
     assert_eq!(kept.text, "The reply.");
     reply.unwrap();

@@ -112,6 +112,7 @@ pub(crate) fn is_running(process_id: u32) -> bool {
 }
 
 /// Waits until something holds; a test that waits in vain is ended as a hang, which shows `what`.
+#[expect(clippy::print_stdout, reason = "the runner shows it when the test fails")]
 pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
     println!("waiting until {what}");
     while !holds() {

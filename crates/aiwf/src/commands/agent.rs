@@ -43,9 +43,8 @@ pub(crate) fn run(args: &AgentArgs, engine: &Engine, output: &Output<'_>) -> Res
         let run = desk.engine.start_conversation(&new)?;
         return desk.talk(run, Opening::Listen, args.ask.provider());
     }
-    let text = match text_or_stdin(args.input.as_deref(), "aiwf agent PATH AGENT --input TEXT")? {
-        Some(text) => text,
-        None => return show_menu(agent, output),
+    let Some(text) = text_or_stdin(args.input.as_deref(), "aiwf agent PATH AGENT --input TEXT")? else {
+        return show_menu(agent, output);
     };
     let engine = args.ask.engine(engine, output);
     let provider = args.ask.provider();

@@ -278,14 +278,23 @@ impl SessionCommand {
             | Self::Run { .. }
             | Self::Approve(_)
             | Self::Reject { .. }
-            | Self::Retry { .. } => true,
-            Self::Respond { .. } | Self::Cancel { .. } | Self::Restore { .. } | Self::Apply(_) => true,
-            Self::Status { .. } | Self::List(_) | Self::Show { .. } | Self::Preview { .. } => false,
-            Self::Events { .. } | Self::Diff { .. } | Self::Verify(_) => false,
+            | Self::Retry { .. }
+            | Self::Respond { .. }
+            | Self::Cancel { .. }
+            | Self::Restore { .. }
+            | Self::Apply(_) => true,
+            Self::Status { .. }
+            | Self::List(_)
+            | Self::Show { .. }
+            | Self::Preview { .. }
+            | Self::Events { .. }
+            | Self::Diff { .. }
+            | Self::Verify(_) => false,
         }
     }
 
-    /// The session it is about, as far as it is named.
+    /// The session it is about, as far as it is named; nothing for a command about all of them.
+    #[expect(clippy::option_option, reason = "a command about no session differs from one that names none")]
     fn given(&self) -> Option<Option<&str>> {
         match self {
             Self::List(_) => None,

@@ -26,12 +26,12 @@ fn build_preview_out_and_json_are_the_same_bytes() {
         assert_eq!(run("preview", "").stdout, built);
         assert_eq!(run("build", "--out prompt.txt").stdout, b"");
         assert_eq!(project.read("prompt.txt"), built);
-        let build: Value = serde_json::from_slice(&run("build", "--json").stdout).unwrap();
-        assert_eq!(build["full_prompt"].as_str().unwrap().as_bytes(), built);
+        let built_json: Value = serde_json::from_slice(&run("build", "--json").stdout).unwrap();
+        assert_eq!(built_json["full_prompt"].as_str().unwrap().as_bytes(), built);
         let preview: Value = serde_json::from_slice(&run("preview", "--json").stdout).unwrap();
         assert_eq!(preview["prompt"].as_str().unwrap().as_bytes(), built);
-        assert_eq!(build["metadata"]["sha256"].as_str().unwrap(), hex(&Sha256::digest(&built)));
-        assert_eq!(preview["metadata"], build["metadata"]);
+        assert_eq!(built_json["metadata"]["sha256"].as_str().unwrap(), hex(&Sha256::digest(&built)));
+        assert_eq!(preview["metadata"], built_json["metadata"]);
     }
 }
 

@@ -142,6 +142,7 @@ pub(crate) fn plain(text: &str) -> String {
 }
 
 /// Waits until something holds; a test that waits in vain is ended as a hang, which shows `what`.
+#[expect(clippy::print_stdout, reason = "the runner shows it when the test fails")]
 pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
     println!("waiting for {what}");
     while !holds() {

@@ -576,5 +576,5 @@ fn a_call_that_was_sent_and_lost_its_server_has_an_unknown_outcome() {
 
 fn hex_sha256(bytes: &[u8]) -> String {
     use sha2::Digest as _;
-    sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::prompt_bytes::hex(&sha2::Sha256::digest(bytes))
 }

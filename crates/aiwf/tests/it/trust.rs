@@ -1,5 +1,7 @@
 //! What came with a directory is looked at, and not acted on before the user agreed to it.
 
+#![expect(clippy::disallowed_methods, reason = "tests move and remove files as a person would")]
+
 use aiwf_testkit::TestProject;
 
 use crate::scene::Scene;

@@ -76,7 +76,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
         output::note(&build::explained(&mut built));
     }
     let left_out = built.left_out.clone();
-    let sent = engine.send(built, provider, tools).map_err(without_a_session)?;
+    let sent = engine.send(&built, provider, tools).map_err(without_a_session)?;
     for note in &sent.notes {
         output::say(note);
     }
