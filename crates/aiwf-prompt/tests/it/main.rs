@@ -11,6 +11,8 @@
 
 // Requests that the other files start from, and the text that makes life hard for a format.
 mod fixtures;
+// What property tests draw.
+mod strategies;
 
 // Recipe `session`: which artifact in which phase, references, output instructions, code files.
 mod session;
