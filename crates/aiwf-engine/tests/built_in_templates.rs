@@ -1,6 +1,7 @@
 //! Built-in templates render in the process itself. A program of its own: the helper is set once per process.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+#![allow(clippy::unwrap_used, reason = "helper functions of tests stop at the first surprise")]
 
 use std::fs;
 use std::path::Path;
