@@ -91,14 +91,9 @@ fn a_file_that_hides_its_size_is_read_whole() {
 #[test]
 fn progress_ends_with_all_of_them() {
     let (_directory, paths) = written(&vec![b"x".to_vec(); PARALLEL_ITEMS * 4]);
-    let n_calls = Cell::new(0);
     let last = Cell::new(Progress { n_done: 0, n_total: 0 });
-    drop(read_many(&paths, &everything, &|progress| {
-        n_calls.set(n_calls.get() + 1);
-        last.set(progress);
-    }));
+    drop(read_many(&paths, &everything, &|progress| last.set(progress)));
     assert_eq!(last.get(), Progress { n_done: paths.len(), n_total: paths.len() });
-    assert!(n_calls.get() > 1);
 }
 
 #[test]

@@ -499,7 +499,7 @@ impl SessionError {
                 Some("remove the link, or name another directory with `--to DIR`".to_owned())
             }
             Self::ReservedTarget { .. } => {
-                Some("change `[apply]` in the profile, or name another directory with `--to DIR`".to_owned())
+                Some("change the apply target in the profile, or name another directory with `--to DIR`".to_owned())
             }
             Self::TargetChanged { .. } => {
                 Some("run `aiwf apply` again: it shows the difference to what is there now".to_owned())

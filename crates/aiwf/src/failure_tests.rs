@@ -13,12 +13,13 @@ use super::{Failure, samples};
 use crate::commands::completions;
 
 /// Errors that are no type of their own to a user, and where their words go.
-const INNER: [(&str, &str); 11] = [
+const INNER: [(&str, &str); 12] = [
     ("ApplyProblem", "a line of `SessionError::NoPlace`"),
     ("CallError", "the result of a call, for a model; both of its variants are listed"),
     ("ConditionError", "a finding of `aiwf package check`"),
     ("ConfinedError", "words of a `ToolError`"),
     ("EditError", "words of a `Rejected`"),
+    ("EventFault", "the problem of a line of a `JournalError`"),
     ("MenuFault", "a finding of `aiwf package check`"),
     ("ParamProblem", "a line of `SessionError::Params`"),
     ("PlanProblem", "a line of whatever cannot be written"),

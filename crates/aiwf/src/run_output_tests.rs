@@ -87,7 +87,7 @@ fn a_status_in_words_has_all_of_it_and_nothing_a_terminal_obeys() {
     begun     2026-01-01T00:00:00Z
     changed   2026-01-01T00:01:00Z
     files     .aiwf/runs/r1
-    asks      Sure?�[2J
+    asks      Sure?\u{1b}[2J
     next      aiwf workflow say r1 TEXT
     "#);
 }
@@ -129,7 +129,7 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
         warnings: Vec::new(),
     };
     insta::assert_snapshot!(anatomy(&preview), @"
-    next request of r1 to model: 352 of 1000 tokens (estimate), sha256 ffff
+    next request of r1 to model: 352 of 1000 tokens (estimate), payload_sha256 ffff
       base-rules  system          300  0123456789ab
       user-input  user             12  0123456789ab
       tools       1 in all         40

@@ -109,6 +109,10 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     while let Some(directory) = waiting.pop() {
         for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
             let path = entry.path();
+            // What the engine remembers of the user's own sessions follows them.
+            if path.ends_with(".aiwf/state") {
+                continue;
+            }
             if entry.file_type().unwrap().is_dir() {
                 waiting.push(path);
             } else {

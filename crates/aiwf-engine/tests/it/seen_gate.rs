@@ -90,7 +90,8 @@ fn gates_are_skipped_only_by_a_decision_that_holds() {
     assert_eq!(scene.engine.seen_gate(OPEN).unwrap(), seen, "nothing happened");
     // The plan is taken without anybody looking at it; the next answer is no code, so generating stops.
     let error = approve(&hasty.deciding_on(seen)).unwrap_err();
-    assert!(matches!(&error, SessionError::ReplyProblems { .. }), "{error}");
+    let SessionError::InPhase { error, phase: "generating", .. } = error else { panic!("{error}") };
+    assert!(matches!(&*error, SessionError::ReplyProblems { .. }), "{error}");
     assert_eq!(scene.engine.session_report(OPEN).unwrap().phase, "generating");
 }
 
@@ -100,7 +101,8 @@ fn a_run_can_skip_the_gates_of_a_session() {
     let waiting = scene.engine.run_session(OPEN).unwrap().report;
     assert_eq!((waiting.phase, waiting.stage), ("planning", Some("prompt")));
     let error = scene.engine.clone().skipping_gates(true).run_session(OPEN).unwrap_err();
-    assert!(matches!(&error, SessionError::ReplyProblems { .. }), "{error}");
+    let SessionError::InPhase { error, phase: "generating", .. } = error else { panic!("{error}") };
+    assert!(matches!(&*error, SessionError::ReplyProblems { .. }), "{error}");
     assert_eq!(scene.engine.session_report(OPEN).unwrap().phase, "generating");
 }
 

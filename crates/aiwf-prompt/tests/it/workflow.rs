@@ -212,6 +212,7 @@ fn continue_run() {
     - forNodeId: decide-02
 
     ```
+    Task:
     It is new.
     ```
     "#);
@@ -315,6 +316,7 @@ fn post_completion_profile_names_no_step_anywhere() {
     USER_INPUT
 
     ```
+    Task:
     Thanks!
     ```
     "#);
@@ -443,10 +445,10 @@ fn chat_mode_keeps_the_tool_policy_of_its_agent() {
 #[test]
 fn for_node_id_stands_only_in_a_run_with_an_active_step() {
     let input = |request: WorkflowRequest| block(&request, "USER_INPUT");
-    assert_eq!(input(with_input(Mode::Run, "Hi")), "USER_INPUT\n- forNodeId: step-01-intake\n\n```\nHi\n```");
+    assert_eq!(input(with_input(Mode::Run, "Hi")), "USER_INPUT\n- forNodeId: step-01-intake\n\n```\nTask:\nHi\n```");
     let completed = WorkflowRequest { is_completed: true, ..with_input(Mode::Run, "Hi") };
     for request in [completed, with_input(Mode::Agent, "Hi"), with_input(Mode::Chat, "Hi")] {
-        assert_eq!(input(request), "USER_INPUT\n\n```\nHi\n```");
+        assert_eq!(input(request), "USER_INPUT\n\n```\nTask:\nHi\n```");
     }
 }
 
@@ -454,7 +456,7 @@ fn for_node_id_stands_only_in_a_run_with_an_active_step() {
 fn user_text_is_not_changed() {
     let text = "  C'est \"là\":\r\n\t/etc/hosts → {{ x }} <b>&amp;</b> ```js\n1```\n\n";
     let block = block(&with_input(Mode::Chat, text), "USER_INPUT");
-    assert_eq!(block, format!("USER_INPUT\n\n````\n{text}````"));
+    assert_eq!(block, format!("USER_INPUT\n\n````\nTask:\n{text}````"));
 }
 
 fn with_template(template: &str) -> WorkflowRequest {
@@ -476,7 +478,7 @@ fn a_user_prompt_template_is_put_inside_the_block() {
 #[test]
 fn a_missing_or_blank_user_prompt_template_leaves_the_plain_block() {
     for blank in ["", " \n"] {
-        assert!(block(&with_template(blank), "USER_INPUT").ends_with("\n\n```\nadd {{ login }}\n```"));
+        assert!(block(&with_template(blank), "USER_INPUT").ends_with("\n\n```\nTask:\nadd {{ login }}\n```"));
     }
 }
 

@@ -121,8 +121,8 @@ fn everything_that_is_refused_says_what_to_do() {
     assert_eq!(unread(), UNREACHABLE.map(str::to_owned), "add calls that are refused there");
 }
 
-/// What only a broken system brings about.
-const UNREACHABLE: [&str; 3] = ["mounts.rs", "read.rs", "write.rs"];
+/// What only a broken system brings about, and what only the engine's own files are refused for.
+const UNREACHABLE: [&str; 5] = ["mounts.rs", "mounts.rs", "mounts.rs", "read.rs", "write.rs"];
 
 /// The files with places that make errors no call above has met; each place once.
 fn unread() -> Vec<String> {

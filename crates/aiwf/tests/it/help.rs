@@ -85,6 +85,10 @@ fn prompt_build() {
     Options:
       -h, --help  Print help
 
+    Tools:
+          --tools          Include the tools that `prompt send --tools` would send; needs `--for`
+          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
+
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
@@ -115,19 +119,24 @@ fn prompt_build_session() {
     How it is built:
           --format <FORMAT>         How sections are written down; each recipe has its natural format
                                     [possible values: text, xml, messages]
-          --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
-                                    [possible values: manual, claude-code, codex, gemini-cli, command,
-                                    anthropic, openai, gemini, replay]
+          --for <PROVIDER>          Provider it is for, built in or configured: what that provider can
+                                    take shapes the prompt
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
           --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
-          --attachments <on|off>    Whether the receiver opens `@path` references by itself
+          --attachments <on|off>    Whether files are named as `@path`, and opened or attached, instead
+                                    of standing in the prompt
           --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
           --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
                                     o200k_base, cl100k_base]
           --out <FILE>              Write it to a file, all or nothing, instead of the standard output
           --explain                 Print its anatomy on the standard error: every section, its share,
                                     its source, kept or why not
+          --no-content              Leave the text of the sections out of `--json`
+
+    Tools:
+          --tools          Include the tools that `prompt send --tools` would send; needs `--for`
+          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
 
     Global options:
           --json               Print one line of JSON instead of text
@@ -166,19 +175,24 @@ fn prompt_build_change() {
     How it is built:
           --format <FORMAT>         How sections are written down; each recipe has its natural format
                                     [possible values: text, xml, messages]
-          --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
-                                    [possible values: manual, claude-code, codex, gemini-cli, command,
-                                    anthropic, openai, gemini, replay]
+          --for <PROVIDER>          Provider it is for, built in or configured: what that provider can
+                                    take shapes the prompt
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
           --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
-          --attachments <on|off>    Whether the receiver opens `@path` references by itself
+          --attachments <on|off>    Whether files are named as `@path`, and opened or attached, instead
+                                    of standing in the prompt
           --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
           --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
                                     o200k_base, cl100k_base]
           --out <FILE>              Write it to a file, all or nothing, instead of the standard output
           --explain                 Print its anatomy on the standard error: every section, its share,
                                     its source, kept or why not
+          --no-content              Leave the text of the sections out of `--json`
+
+    Tools:
+          --tools          Include the tools that `prompt send --tools` would send; needs `--for`
+          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
 
     Global options:
           --json               Print one line of JSON instead of text
@@ -204,19 +218,24 @@ fn prompt_build_workflow() {
     How it is built:
           --format <FORMAT>         How sections are written down; each recipe has its natural format
                                     [possible values: text, xml, messages]
-          --for <PROVIDER>          Whom it is for: what that provider can take shapes the prompt
-                                    [possible values: manual, claude-code, codex, gemini-cli, command,
-                                    anthropic, openai, gemini, replay]
+          --for <PROVIDER>          Provider it is for, built in or configured: what that provider can
+                                    take shapes the prompt
           --fs-ability <ABILITY>    What the receiver can do with files [possible values: local-write,
                                     local-read, write-only, none]
           --system-prompt <on|off>  Whether the receiver takes system text apart from the user's
-          --attachments <on|off>    Whether the receiver opens `@path` references by itself
+          --attachments <on|off>    Whether files are named as `@path`, and opened or attached, instead
+                                    of standing in the prompt
           --budget <TOKENS>         How many tokens it may have; optional parts are cut to fit
           --tokenizer <TOKENIZER>   Who counts; the vocabularies are exact [possible values: estimate,
                                     o200k_base, cl100k_base]
           --out <FILE>              Write it to a file, all or nothing, instead of the standard output
           --explain                 Print its anatomy on the standard error: every section, its share,
                                     its source, kept or why not
+          --no-content              Leave the text of the sections out of `--json`
+
+    Tools:
+          --tools          Include the tools that `prompt send --tools` would send; needs `--for`
+          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
 
     Global options:
           --json               Print one line of JSON instead of text
@@ -255,6 +274,10 @@ fn prompt_preview() {
 
     Options:
       -h, --help  Print help
+
+    Tools:
+          --tools          Include the tools that `prompt send --tools` would send; needs `--for`
+          --trust-servers  Start tool servers that nobody agreed to yet, and remember that
 
     Global options:
           --json               Print one line of JSON instead of text
@@ -594,12 +617,16 @@ fn change_implement() {
       -h, --help                 Print help
 
     Calls:
-          --trust-servers  Start tool servers you have not agreed to yet, and remember that for exactly
-                           their commands
-          --record <DIR>   Keep every request and its reply in this directory, for a provider of type
-                           replay
-          --events         Say on the standard error what happens during calls, one line of JSON each
-          --adopt          Trust a session that you did not create, and remember that
+          --trust-servers         Start tool servers you have not agreed to yet, and remember that for
+                                  exactly their commands
+          --record <DIR>          Keep every request and its reply in this directory, for a provider of
+                                  type replay
+          --events                Say on the standard error what happens during calls, one line of JSON
+                                  each
+          --adopt                 Trust a session that you did not create, and remember that
+          --fs-ability <ABILITY>  What the receiver can do with files, for the prompts this command
+                                  writes; approved ones stay [possible values: local-write, local-read,
+                                  write-only, none]
 
     Global options:
           --json               Print one line of JSON instead of text

@@ -395,14 +395,18 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
 #[test]
 fn the_loser_of_a_lock_is_told_so() {
     let session = Session::new("");
+    session.done("approve");
     let lock =
         std::fs::File::options().write(true).open(session.project.path(session.path(".lock"))).unwrap();
     lock.lock().unwrap();
     let mut client = Client::start(&session.project, "mcp");
-    let refusal = client.refused("preview_prompt", json!({ "session": session.id }));
+    // Looking needs no lock.
+    client.done("preview_prompt", json!({ "session": session.id }));
+    let reply = json!({ "session": session.id, "reply": PLAN });
+    let refusal = client.refused("submit_reply", reply.clone());
     assert!(refusal.starts_with("error: another aiwf is working on this session"), "{refusal}");
     drop(lock);
-    client.done("preview_prompt", json!({ "session": session.id }));
+    client.done("submit_reply", reply);
 }
 
 #[test]

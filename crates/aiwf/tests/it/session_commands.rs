@@ -30,7 +30,7 @@ fn what_was_done_is_said_although_the_command_fails_later() {
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
     planning: the prompt gate is open
-    took the reply iteration-1/planning-response.md; scripted could save its reply but did not: its text is used
+    took the reply iteration-1/planning-response.md
     planning: the response gate is open
     generating: wrote the prompt iteration-1/generation-prompt.md
     generating: the prompt gate is open

@@ -268,7 +268,7 @@ fn a_template_that_is_not_text_is_refused() {
     assert_snapshot!(project.run("template show claude review"), @"
     --- stderr
     error: could not read `.aiwf/templates/system/BASE-review.md`
-      caused by: is a directory
+      caused by: it is a directory
 
     hint: name a file: `.aiwf/templates/system/BASE-review.md` is a directory
     --- exit code 1
@@ -329,7 +329,7 @@ fn every_fault_of_every_template_is_listed() {
     .aiwf/templates/system/CLAUDE-archive.md
       `.aiwf/templates/system/CLAUDE-archive.md` is a link that leads nowhere
     .aiwf/templates/system/CODEX-archive.md
-      could not read `.aiwf/templates/system/CODEX-archive.md`: is a directory
+      could not read `.aiwf/templates/system/CODEX-archive.md`: it is a directory
     .aiwf/templates/system/CODEX-implement.md
       template cannot be used: unexpected end of block
        --> .aiwf/templates/system/CODEX-implement.md:1:7

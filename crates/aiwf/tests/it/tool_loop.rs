@@ -534,8 +534,8 @@ fn a_granted_tool_that_appears_can_be_called() {
         "All is well.\n".to_owned(),
     ];
     let scene = cli(&replies.each_ref().map(String::as_str), "");
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
-    scene.project.write(".aiwf/config.toml", config.replace(GRANT, grant));
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
+    scene.project.write("~/.aiwf/config.toml", config.replace(GRANT, grant));
     scene.project.write("server.sh", &server);
     let sent = scene.done(SEND);
     assert_eq!(
@@ -553,8 +553,8 @@ fn a_granted_tool_that_appears_can_be_called() {
         Turn::text("All is well.\n"),
     ];
     let (model, scene) = api("openai", turns, "");
-    let config = String::from_utf8(scene.project.read(".aiwf/config.toml")).unwrap();
-    scene.project.write(".aiwf/config.toml", config.replace(GRANT, grant));
+    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
+    scene.project.write("~/.aiwf/config.toml", config.replace(GRANT, grant));
     scene.project.write("server.sh", &server);
     assert_eq!(outcomes(&scene.done(SEND)), [("fake__echo", "done"), ("fake__late", "done")]);
     let asks = model.asks();
