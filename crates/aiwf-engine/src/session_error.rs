@@ -498,9 +498,10 @@ impl SessionError {
             Self::LinkInTheWay { .. } => {
                 Some("remove the link, or name another directory with `--to DIR`".to_owned())
             }
-            Self::ReservedTarget { .. } => {
-                Some("change the apply target in the profile, or name another directory with `--to DIR`".to_owned())
-            }
+            Self::ReservedTarget { .. } => Some(
+                "change the apply target in the profile, or name another directory with `--to DIR`"
+                    .to_owned(),
+            ),
             Self::TargetChanged { .. } => {
                 Some("run `aiwf apply` again: it shows the difference to what is there now".to_owned())
             }

@@ -445,7 +445,10 @@ fn chat_mode_keeps_the_tool_policy_of_its_agent() {
 #[test]
 fn for_node_id_stands_only_in_a_run_with_an_active_step() {
     let input = |request: WorkflowRequest| block(&request, "USER_INPUT");
-    assert_eq!(input(with_input(Mode::Run, "Hi")), "USER_INPUT\n- forNodeId: step-01-intake\n\n```\nTask:\nHi\n```");
+    assert_eq!(
+        input(with_input(Mode::Run, "Hi")),
+        "USER_INPUT\n- forNodeId: step-01-intake\n\n```\nTask:\nHi\n```"
+    );
     let completed = WorkflowRequest { is_completed: true, ..with_input(Mode::Run, "Hi") };
     for request in [completed, with_input(Mode::Agent, "Hi"), with_input(Mode::Chat, "Hi")] {
         assert_eq!(input(request), "USER_INPUT\n\n```\nTask:\nHi\n```");
