@@ -72,6 +72,27 @@ impl SeenRequest {
         self.texts_of(Role::User)
     }
 
+    /// The messages of the user, the text parts of each joined: how a message is cut into parts does not matter.
+    pub fn user_messages(&self) -> Vec<String> {
+        let key = match self.flavour {
+            Some(Flavour::Responses) => "input",
+            Some(Flavour::Gemini) => "contents",
+            Some(Flavour::Anthropic | Flavour::Chat) | None => "messages",
+        };
+        if let Some(Value::String(text)) = self.body.get(key) {
+            return vec![text.clone()];
+        }
+        let said_by_user = |message: &Value| {
+            let mut texts = Vec::new();
+            collect_message(message, &mut texts);
+            let is_users = texts.iter().any(|(role, _)| *role == Role::User);
+            is_users.then(|| {
+                texts.into_iter().filter(|(role, _)| *role == Role::User).map(|(_, text)| text).collect()
+            })
+        };
+        list(self.body.get(key)).iter().filter_map(said_by_user).collect()
+    }
+
     /// The system or developer text, its parts joined by line feeds.
     pub fn system_text(&self) -> String {
         self.texts_of(Role::System).join("\n")

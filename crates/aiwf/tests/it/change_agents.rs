@@ -46,7 +46,7 @@ fn every_phase_is_one_call_whose_only_text_is_the_prompt() {
     let asks = server.asks();
     assert_eq!(asks.len(), prompts.len());
     for (ask, prompt) in asks.iter().zip(prompts) {
-        assert_eq!(ask.user_texts(), [change.text(prompt)], "{prompt}");
+        assert_eq!(ask.user_messages(), [change.text(prompt)], "{prompt}");
         assert_eq!(ask.system_text(), "", "{prompt}");
     }
     // Each model gets the template of its family.

@@ -76,10 +76,22 @@ fn an_unknown_format_lists_what_there_is() {
 
 #[test]
 fn an_unknown_provider_suggests_the_nearest() {
-    assert_snapshot!(usage("prompt build change --instructions x --for opnai"), @"
-    error: unknown value `opnai` for `--for`
+    // Which providers there are, the configuration says: the line itself makes sense.
+    assert_snapshot!(project().run("prompt build change --instructions x --for opnai"), @"
+    --- stderr
+    error: unknown provider `opnai` for `--for`
 
-    hint: did you mean `openai`? known: `manual`, `claude-code`, `codex`, `gemini-cli`, `command`, `anthropic`, `openai`, `gemini`, `replay`
+    hint: did you mean `openai`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    --- exit code 1
+    ");
+    let configured =
+        project().file("~/.aiwf/config.toml", "[providers.fast]\ntype = \"anthropic\"\nmodel = \"m\"\n");
+    assert_snapshot!(configured.run("prompt preview change --instructions x --for fats"), @"
+    --- stderr
+    error: unknown provider `fats` for `--for`
+
+    hint: did you mean `fast`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    --- exit code 1
     ");
 }
 

@@ -60,6 +60,7 @@ fn a_change_as_json_has_the_published_shape() {
           "tokens": 19,
           "sha256": "eaa567d859c00ca2e7d5ca7f6c292ae67b09e909949c5d83c18f53b9c0eacf1f",
           "kept": true,
+          "content": "<prompt>\n<context>\n<file path=\"src/main.rs\">fn main() {}\n</file>\n</context>\n",
           "parts": [
             {
               "id": "src/main.rs",
@@ -80,7 +81,8 @@ fn a_change_as_json_has_the_published_shape() {
           "bytes": 9,
           "tokens": 12,
           "sha256": "0e100ea6b067c91a0c019afbbbeaf4c34b3c7c9a64fd35738951fae60e614fec",
-          "kept": true
+          "kept": true,
+          "content": "<instructions>Add login</instructions>\n</prompt>"
         }
       ],
       "metadata": {
@@ -89,9 +91,12 @@ fn a_change_as_json_has_the_published_shape() {
         "tokenizer": "estimate",
         "exact": false,
         "component_count": 2,
-        "sha256": "8d0682f7ebc9b247e5460939e5f01849bee709ba565b585de04648265c55e99b"
+        "sha256": "8d0682f7ebc9b247e5460939e5f01849bee709ba565b585de04648265c55e99b",
+        "payload_sha256": "654c07a91221c340e2d4592d5ba53e56378a5e1bcc3fbbb21d8c985298a3c8eb",
+        "fs_ability": "local-write"
       },
-      "problems": []
+      "problems": [],
+      "left_out": []
     }
     "#);
 }
@@ -125,7 +130,8 @@ fn a_reply_as_json_has_the_published_shape() {
           "bytes": 24,
           "tokens": 13,
           "sha256": "0ccfdf56a0533f26018bc6bcd32c997ccb3dba969468995dee3dc17c99b90ada",
-          "kept": true
+          "kept": true,
+          "content": "## System Instructions\n\nYou answer for the user.\n\n"
         },
         {
           "id": "mcp-tools",
@@ -137,7 +143,8 @@ fn a_reply_as_json_has_the_published_shape() {
           "bytes": 536,
           "tokens": 138,
           "sha256": "fccf6d3c903c1eea8d3b37555b45cca5048731e579020bcd8dfa62a6c3d89c20",
-          "kept": true
+          "kept": true,
+          "content": "## MCP Tools\n\nYou can call the tools listed here. To call some, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run side by side. Use only names from the list, and\narguments that fit the tool's schema. You are asked again with the results. When you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n"
         },
         {
           "id": "user-context",
@@ -149,7 +156,8 @@ fn a_reply_as_json_has_the_published_shape() {
           "bytes": 17,
           "tokens": 9,
           "sha256": "6905baab9fdecaa54c9fec987f5badd668ccd5a99a2521763ab82431c2b5c99a",
-          "kept": true
+          "kept": true,
+          "content": "## User Context\n\n```\nBe brief.\n```\n\n"
         },
         {
           "id": "tool-results",
@@ -161,7 +169,8 @@ fn a_reply_as_json_has_the_published_shape() {
           "bytes": 10,
           "tokens": 8,
           "sha256": "dd128958e08e3a69d345fc63823aec4759b9a9591e733b42812cf8dae62bb6f9",
-          "kept": true
+          "kept": true,
+          "content": "## Tool Results\n\n```\nok\n```\n\n"
         },
         {
           "id": "ai-message",
@@ -173,7 +182,8 @@ fn a_reply_as_json_has_the_published_shape() {
           "bytes": 13,
           "tokens": 8,
           "sha256": "aa355e4108c65d7e01a73c4c0fb9e482a0d68d36204692f356a78c95351b268f",
-          "kept": true
+          "kept": true,
+          "content": "## AI Message\n\n```\nDone.\n```\n\n"
         },
         {
           "id": "closing",
@@ -185,7 +195,8 @@ fn a_reply_as_json_has_the_published_shape() {
           "bytes": 108,
           "tokens": 31,
           "sha256": "91dd26901ddf3d19ea05729b224c6a28109a8fb0be130db45ea991622ffab170",
-          "kept": true
+          "kept": true,
+          "content": "## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone."
         }
       ],
       "metadata": {
@@ -195,9 +206,12 @@ fn a_reply_as_json_has_the_published_shape() {
         "tokenizer": "estimate",
         "exact": false,
         "component_count": 6,
-        "sha256": "53ffd40fa53afdf66255cafcdf031d43acce7a288f128f3bb6032c4d35145835"
+        "sha256": "53ffd40fa53afdf66255cafcdf031d43acce7a288f128f3bb6032c4d35145835",
+        "payload_sha256": "1325b4a5e86f487b360340ca36ed75c21d62fa666d57a091a46a2ada5872e82c",
+        "fs_ability": "local-write"
       },
-      "problems": []
+      "problems": [],
+      "left_out": []
     }
     "###);
 }
@@ -218,26 +232,30 @@ fn every_recipe_has_the_same_fields() {
         assert_eq!(
             names(&built),
             "schema_version command exit_code recipe format system_prompt user_prompt full_prompt messages \
-             sections metadata problems",
+             sections metadata problems left_out",
             "{recipe}"
         );
         for section in built["sections"].as_array().unwrap() {
             assert_eq!(
                 names(section).replace(" parts", ""),
-                "id name title role order source bytes tokens sha256 kept",
+                "id name title role order source bytes tokens sha256 kept content",
                 "{recipe}"
             );
         }
+        let bare = json(&project.run_with_input(&format!("{line} --no-content"), document).success());
+        for section in bare["sections"].as_array().unwrap() {
+            assert_eq!(section.get("content"), None, "{recipe}");
+        }
         assert_eq!(
             names(&built["metadata"]).replace(" cli_tool", ""),
-            "mode token_estimate tokenizer exact component_count sha256",
+            "mode token_estimate tokenizer exact component_count sha256 payload_sha256 fs_ability",
             "{recipe}"
         );
         let line = format!("prompt preview {recipe} --input - --json");
         let preview = json(&project.run_with_input(&line, document).success());
         assert_eq!(
             names(&preview).replace(" cli_tool", ""),
-            "schema_version command exit_code success prompt mode sections metadata problems",
+            "schema_version command exit_code success prompt mode sections metadata problems left_out",
             "{recipe}"
         );
     }
@@ -327,8 +345,8 @@ fn the_anatomy_stands_on_the_standard_error() {
     change prompt as xml: 54 tokens (estimate), sha256 d5a12c53a17033bd949a1c4f689381a1766ed6e8d71f55b60692cd5843484f8d
       system-template  ████············         14  25.9%  template:.aiwf/templates/system/BASE-plan.md
       context          ████████········         28  51.8%  input:context
-        src/a.rs       ███·············         13  24.0%  file:src/a.rs
         src/b.rs       ████············         15  27.7%  file:src/b.rs
+        src/a.rs       ███·············         13  24.0%  file:src/a.rs
       instructions     ███·············         12  22.2%  input:instructions
       the stable prefix ends after `system-template` (14 tokens)
     ");

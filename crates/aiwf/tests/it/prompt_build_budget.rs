@@ -17,10 +17,13 @@ fn session() -> TestProject {
 
 const REVIEW: &str =
     "prompt build session --session-dir s --phase reviewing --iteration 1 --profile-prompt p.md";
+/// The code that is revised may be cut, the code under review may not.
+const REVISE: &str =
+    "prompt build session --session-dir s --phase revising --iteration 2 --profile-prompt p.md";
 
 #[test]
 fn the_last_path_is_cut_first_and_named() {
-    let outcome = session().run(&format!("{REVIEW} --budget 120 --explain"));
+    let outcome = session().run(&format!("{REVISE} --budget 120 --explain"));
     assert_snapshot!(outcome, @"
     --- stdout
     ## Approved Plan
@@ -70,16 +73,17 @@ fn the_last_path_is_cut_first_and_named() {
 
     ## Output
 
-    Save your complete response to `s/iteration-1/review-response.md`⏎
+    Save your complete response to `s/iteration-2/revision-response.md`⏎
     --- stderr
-    session prompt as text: 100 tokens (estimate), sha256 4d323e48d36979b0a9c8d76d6534ee42898ed15691053da9287f1336be038eef
-      approved-plan        █···············          8   8.0%  file:s/plan.md
-      previous-code        ██████████······         68  68.0%  engine:code of the iteration
-        a.rs               █████···········         36  36.0%  file:s/iteration-1/code/a.rs
-        b.rs               █████···········         32  32.0%  file:s/iteration-1/code/b.rs
-        c/d.rs             ················        cut         file:s/iteration-1/code/c/d.rs — cut to fit 120 tokens: optional, priority 10, 33 tokens
-      profile-prompt       █···············          5   5.0%  input:profile_prompt
-      output-instructions  ███·············         19  19.0%  engine:fs_ability local-write
+    warning: left out (budget): `c/d.rs` (100 bytes, 33 tokens): does not fit the budget of 120 tokens
+    session prompt as text: 101 tokens (estimate), sha256 a77281fa846e94b3ff0659caa185cb1da1699667e99ff3237c33cf8cc06c61f1
+      approved-plan        █···············          8   7.9%  file:s/plan.md
+      previous-code        ██████████······         68  67.3%  engine:code of the iteration
+        a.rs               █████···········         36  35.6%  file:s/iteration-1/code/a.rs
+        b.rs               █████···········         32  31.6%  file:s/iteration-1/code/b.rs
+        1 part, 33 tokens, cut to fit 120 tokens: optional, priority 10: c/d.rs (33)
+      profile-prompt       █···············          5   4.9%  input:profile_prompt
+      output-instructions  ███·············         20  19.8%  engine:fs_ability local-write
       the stable prefix ends after `approved-plan` (8 tokens)
     --- exit code 0
     ");
@@ -87,7 +91,7 @@ fn the_last_path_is_cut_first_and_named() {
 
 #[test]
 fn what_was_cut_stands_in_json_with_the_reason() {
-    let json = json(&session().run(&format!("{REVIEW} --budget 100 --json")).success());
+    let json = json(&session().run(&format!("{REVISE} --budget 101 --json")).success());
     let code = &json["sections"][1];
     assert_eq!(code["kept"], true);
     assert_snapshot!(format!("{:#}", code["parts"]), @r#"
@@ -112,16 +116,27 @@ fn what_was_cut_stands_in_json_with_the_reason() {
         "bytes": 100,
         "tokens": 0,
         "kept": false,
-        "reason": "cut to fit 100 tokens: optional, priority 10, 33 tokens"
+        "reason": "cut to fit 101 tokens: optional, priority 10"
       }
     ]
     "#);
-    assert!(json["metadata"]["token_estimate"].as_u64().unwrap() <= 100);
+    assert_snapshot!(format!("{:#}", json["left_out"]), @r#"
+    [
+      {
+        "id": "c/d.rs",
+        "bytes": 100,
+        "tokens": 33,
+        "kind": "budget",
+        "reason": "does not fit the budget of 101 tokens"
+      }
+    ]
+    "#);
+    assert!(json["metadata"]["token_estimate"].as_u64().unwrap() <= 101);
 }
 
 #[test]
 fn all_code_is_cut_before_anything_required() {
-    let json = json(&session().run(&format!("{REVIEW} --budget 50 --json")).success());
+    let json = json(&session().run(&format!("{REVISE} --budget 50 --json")).success());
     let kept: Vec<bool> = json["sections"]
         .as_array()
         .unwrap()
@@ -133,11 +148,30 @@ fn all_code_is_cut_before_anything_required() {
 }
 
 #[test]
+fn code_under_review_is_never_cut() {
+    let session = session();
+    let whole = json(&session.run(&format!("{REVIEW} --json")).success());
+    let tokens = whole["metadata"]["token_estimate"].as_u64().unwrap();
+    session.run(&format!("{REVIEW} --budget {tokens}")).success().exit_code();
+    let refused = session.run(&format!("{REVIEW} --budget {}", tokens - 1));
+    assert_eq!(refused.exit_code(), 1, "{refused}");
+    assert_eq!(refused.stdout, b"");
+}
+
+#[test]
 fn required_sections_that_do_not_fit_are_an_error_that_names_the_largest() {
+    assert_snapshot!(session().run(&format!("{REVISE} --budget 20")), @"
+    --- stderr
+    error: required sections need 33 tokens but the budget is 20
+      largest: `output-instructions` (20 tokens)
+
+    hint: shorten that section, or set a larger budget with `--budget`
+    --- exit code 1
+    ");
     assert_snapshot!(session().run(&format!("{REVIEW} --budget 20")), @"
     --- stderr
-    error: required sections need 32 tokens but the budget is 20
-      largest: `output-instructions` (19 tokens)
+    error: required sections need 132 tokens but the budget is 20
+      largest: `a.rs` (36 tokens)
 
     hint: shorten that section, or set a larger budget with `--budget`
     --- exit code 1
@@ -244,6 +278,6 @@ fn a_cache_that_cannot_be_written_is_done_without() {
 #[test]
 fn an_estimate_needs_no_cache() {
     let session = session();
-    session.run(&format!("{REVIEW} --budget 100 --explain")).success().exit_code();
+    session.run(&format!("{REVISE} --budget 100 --explain")).success().exit_code();
     assert_eq!(session.names_in("../cache"), [""; 0]);
 }

@@ -140,7 +140,7 @@ fn a_template_without_material_gets_visible_notices() {
     );
     assert_snapshot!(project.run("prompt build change --phase plan --instructions x --format text"), @"
     --- stdout
-    (No project context is given: neither `.aiwf/project.md` nor `AGENTS.md` exists.)
+    (No project context is given: there is no `.aiwf/project.md`, `AGENTS.md`, `CLAUDE.md` or `GEMINI.md`.)
     (The project has no files yet.)
     (No artifacts are given.)
     (Nothing is given for tasks: there is no artifact named `tasks`.)

@@ -20,9 +20,11 @@ const OUTPUT: &str = "## Output\n\nSave your complete response to `s/iteration-1
 const TASK: &str = "## Approved Plan\n\n# Plan\n\n---\n\nGenerate code";
 
 #[test]
-fn a_person_and_any_program_get_one_text_that_says_where_to_save() {
-    let session = session();
-    for provider in ["manual", "command"] {
+fn a_person_and_a_program_that_writes_a_file_get_one_text_that_says_where_to_save() {
+    let filer =
+        "[providers.filer]\ntype = \"command\"\nargv = [\"filer\", \"{response_path}\"]\nreply = \"file\"\n";
+    let session = session().file("~/.aiwf/config.toml", filer);
+    for provider in ["manual", "filer"] {
         let json = built(&session, &format!("--for {provider}"));
         assert_eq!(json.get("system_prompt"), None, "{provider}");
         assert_eq!(json["user_prompt"], format!("{TASK}\n\n---\n\n{OUTPUT}"), "{provider}");
@@ -31,14 +33,24 @@ fn a_person_and_any_program_get_one_text_that_says_where_to_save() {
 }
 
 #[test]
-fn agents_on_the_command_line_get_where_to_save_as_system_text() {
+fn a_program_that_prints_its_reply_is_not_told_to_save() {
+    let json = built(&session(), "--for command");
+    assert_eq!(json.get("system_prompt"), None);
+    assert_eq!(json["user_prompt"], TASK);
+    assert_eq!(json["metadata"]["fs_ability"], "none");
+}
+
+/// `prompt send` holds agents to reading, and prints their reply: what is built for them is what it sends.
+#[test]
+fn agents_on_the_command_line_are_held_to_reading_and_not_told_to_save() {
     let session = session();
     for (provider, tokenizer) in
         [("claude-code", "estimate"), ("codex", "o200k_base"), ("gemini-cli", "estimate")]
     {
         let json = built(&session, &format!("--for {provider}"));
-        assert_eq!(json["system_prompt"], OUTPUT, "{provider}");
+        assert_eq!(json.get("system_prompt"), None, "{provider}");
         assert_eq!(json["user_prompt"], TASK, "{provider}");
+        assert_eq!(json["metadata"]["fs_ability"], "none", "{provider}");
         assert_eq!(json["metadata"]["tokenizer"], tokenizer, "{provider}");
     }
 }
@@ -70,11 +82,22 @@ fn flags_win_over_what_a_provider_can_take() {
 fn a_document_wins_over_what_a_provider_can_take() {
     let session = session();
     let document = r#"{"session_dir": "s", "phase": "generating", "iteration": 1, "profile_prompt": "Generate code", "fs_ability": "write-only", "supports_system_prompt": false, "supports_file_attachments": true}"#;
-    let outcome = session.run_with_input("prompt build session --input - --for claude-code --json", document);
-    let json = json(&outcome.success());
+    let built = |provider: &str| {
+        let line = format!("prompt build session --input - --for {provider} --json");
+        json(&session.run_with_input(&line, document).success())
+    };
+    let task = "## Approved Plan\n\n@s/plan.md\n\n---\n\nGenerate code";
+    let output = "## Output\n\nCreate a downloadable file named `generation-response.md`";
+    for provider in ["manual", "anthropic"] {
+        let json = built(provider);
+        assert_eq!(json.get("system_prompt"), None, "{provider}");
+        assert_eq!(json["user_prompt"], format!("{task}\n\n---\n\n{output}"), "{provider}");
+    }
+    // It does not let an agent write that is held to reading.
+    let json = built("claude-code");
     assert_eq!(json.get("system_prompt"), None);
-    let expected = "## Approved Plan\n\n@s/plan.md\n\n---\n\nGenerate code\n\n---\n\n## Output\n\nCreate a downloadable file named `generation-response.md`";
-    assert_eq!(json["user_prompt"], expected);
+    assert_eq!(json["user_prompt"], task);
+    assert_eq!(json["metadata"]["fs_ability"], "none");
 }
 
 #[test]

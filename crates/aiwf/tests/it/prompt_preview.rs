@@ -46,7 +46,8 @@ fn json_has_the_shape_of_a_preview() {
           "bytes": 13,
           "tokens": 8,
           "sha256": "aa355e4108c65d7e01a73c4c0fb9e482a0d68d36204692f356a78c95351b268f",
-          "kept": true
+          "kept": true,
+          "content": "## AI Message\n\n```\nDone.\n```\n\n"
         },
         {
           "id": "closing",
@@ -58,7 +59,8 @@ fn json_has_the_shape_of_a_preview() {
           "bytes": 108,
           "tokens": 31,
           "sha256": "91dd26901ddf3d19ea05729b224c6a28109a8fb0be130db45ea991622ffab170",
-          "kept": true
+          "kept": true,
+          "content": "## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone."
         }
       ],
       "metadata": {
@@ -68,9 +70,12 @@ fn json_has_the_shape_of_a_preview() {
         "tokenizer": "estimate",
         "exact": false,
         "component_count": 2,
-        "sha256": "5760c4ec9969afccc00763e3bfd31008c020af80cc6bb0d67852ea48b5a6fdff"
+        "sha256": "5760c4ec9969afccc00763e3bfd31008c020af80cc6bb0d67852ea48b5a6fdff",
+        "payload_sha256": "96060c798a967911caf7fb6434f9d922b09ac326583fc49824b8900de67f86ca",
+        "fs_ability": "local-write"
       },
-      "problems": []
+      "problems": [],
+      "left_out": []
     }
     "###);
 }

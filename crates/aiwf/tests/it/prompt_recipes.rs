@@ -11,6 +11,7 @@ fn every_recipe_lists_its_components_in_order() {
     session — a step of a session (natural format: text)
         10  approved-plan
         20  standards-bundle
+        25  project-context
         30  previous-code
         40  review
         50  feedback

@@ -61,6 +61,45 @@ fn a_prompt_of_each_recipe_is_sent_as_it_is_previewed() {
 }
 
 #[test]
+fn a_preview_and_a_send_report_one_hash_for_every_recipe_and_api() {
+    for kind in ["anthropic", "openai", "gemini"] {
+        let server = ModelServer::answering(|_| Turn::text("A reply.\n"));
+        let scene = Scene::of_api(kind, &server, "fs_ability = \"local-read\"\n");
+        scene.project.write("turn.json", WORKFLOW);
+        scene.project.write("reply.json", REPLY);
+        scene.project.write("s/plan.md", "# Plan\n");
+        scene.project.write("s/standards-bundle.md", "Rule 1\n");
+        scene.project.write("s/iteration-1/code/a.rs", "fn a() {}\n");
+        scene.project.write("p.md", "Review it.\n");
+        for (recipe, flags) in [
+            ("session", "--session-dir s --phase reviewing --iteration 1 --profile-prompt p.md"),
+            ("change", "--phase plan --instructions 'Add a login.' --file p.md"),
+            ("workflow", "--input turn.json"),
+            ("reply", "--input reply.json"),
+        ] {
+            let n_asked = server.asks().len();
+            let preview = scene.done(&format!("prompt preview {recipe} --for model {flags}"));
+            let built = scene.done(&format!("prompt build {recipe} --for model {flags}"));
+            assert_eq!(server.asks().len(), n_asked, "{kind} {recipe}: a preview asks nobody");
+            let sent = scene.done(&format!("prompt send {recipe} --provider model {flags}"));
+            let hash = sent["payload_sha256"].as_str().unwrap();
+            assert_eq!(preview["metadata"]["payload_sha256"], hash, "{kind} {recipe}");
+            assert_eq!(built["metadata"]["payload_sha256"], hash, "{kind} {recipe}");
+            // And what has that hash is what arrived.
+            let ask = server.asks().pop().unwrap();
+            let user: String = ask.user_messages().concat();
+            let sections = preview["sections"].as_array().unwrap();
+            assert!(!sections.is_empty(), "{kind} {recipe}");
+            let arrived = format!("{}\n{user}", ask.system_text());
+            for section in sections {
+                let text = section["content"].as_str().unwrap().trim();
+                assert!(arrived.contains(text), "{kind} {recipe}: {text}\n\nis not in\n\n{arrived}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_answer_as_json_has_the_hash_the_reply_and_the_usage() {
     let (_server, scene) = scene([Turn::text("A reply.\n")]);
     let sent = scene.done("prompt send change --provider model --phase plan --instructions x");

@@ -47,6 +47,7 @@ fn calls_are_counted_and_the_next_is_not_made() {
     reviewing: wrote the prompt iteration-1/review-prompt.md
     reviewing: the prompt gate is open
     not asked: 2 of 2 calls are used
+    file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");
     assert_eq!(server.asks().len(), 2);
@@ -88,6 +89,7 @@ fn tokens_of_the_worst_case_count() {
     planning: wrote the prompt iteration-1/planning-prompt.md
     planning: the prompt gate is open
     not asked: 0 tokens are used, the next call may need 3585, and 3000 is the limit
+    file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");
     assert_eq!(server.asks().len(), 0);
@@ -113,6 +115,7 @@ fn money_of_the_worst_case_counts() {
     planning: wrote the prompt iteration-1/planning-prompt.md
     planning: the prompt gate is open
     not asked: $0.0000 is spent, the next call may cost $0.0228, and $0.02 is the limit
+    file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");
     assert_eq!(server.asks().len(), 0);
@@ -181,7 +184,7 @@ fn a_prompt_that_is_sent_by_hand_is_held_to_the_budget() {
     let outcome = scene.run("prompt send change --provider model --phase plan --instructions x");
     insta::assert_snapshot!(outcome.to_string(), @"
     --- stderr
-    error: the call is not made: 0 tokens are used, the next call may need 32912, and 100 is the limit
+    error: the call is not made: 0 tokens are used, the next call may need 32925, and 100 is the limit
 
     hint: raise the limit in `[budget]` of `.aiwf/config.toml`
     --- exit code 1

@@ -93,7 +93,7 @@ fn a_judge_that_says_no_sends_it_back_with_its_words() {
     assert_eq!(court.scene.text("plan.md"), second);
     let asks = court.worker.asks();
     assert_eq!(asks.len(), 2);
-    let retried = &asks[1].user_texts()[0];
+    let retried = &asks[1].user_messages()[0];
     assert!(retried.contains("The table is not named."), "the feedback is in the next prompt");
     assert!(retried.contains("One entity."), "and the reply it is about");
     assert!(!retried.contains("<review>") && !retried.contains("hm"));
@@ -243,8 +243,8 @@ fn a_judge_may_not_rewrite_where_nobody_said_so() {
     );
     court.scene.init("");
     let asks = court.judge.asks();
-    assert!(!asks[0].user_texts()[0].contains("<rewrite>"));
-    let sent = &court.worker.asks()[0].user_texts()[0];
+    assert!(!asks[0].user_messages()[0].contains("<rewrite>"));
+    let sent = &court.worker.asks()[0].user_messages()[0];
     assert!(sent.contains("Too long.") && !sent.contains("briefly"));
 }
 

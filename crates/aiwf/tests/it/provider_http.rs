@@ -39,7 +39,7 @@ fn previews_are_what_arrives(kind: &str) {
     let asks = server.asks();
     assert_eq!(asks.len(), 5);
     for (ask, preview) in asks.iter().zip(&previews) {
-        assert!(ask.user_texts() == [preview["prompt"].as_str().unwrap()]);
+        assert!(ask.user_messages() == [preview["prompt"].as_str().unwrap()]);
         assert_eq!(ask.system_text(), preview["system_prompt"]);
         assert_eq!(ask.model(), MODEL);
         let header = match kind {
@@ -191,7 +191,7 @@ fn the_hash_of_a_preview_is_that_of_an_equal_send() {
     let sent = scene.done(&format!(
         "prompt send session --provider model --session-dir {dir} --phase planning --iteration 1 --profile-prompt profile-prompt.md"
     ));
-    assert!(server.asks()[0].user_texts() == [user]);
+    assert!(server.asks()[0].user_messages() == [user]);
     assert_eq!(sent["payload_sha256"], preview["metadata"]["payload_sha256"]);
     scene.done("approve");
     assert_eq!(scene.event("prompt-sent")["payload_sha256"], sent["payload_sha256"]);

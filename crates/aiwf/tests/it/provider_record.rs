@@ -154,7 +154,7 @@ fn a_recording_keeps_the_request_s_hashes_and_the_capability() {
     assert_eq!(recording["reply"], PLAN);
     assert_eq!(
         recording["capability"],
-        serde_json::json!({"fs_ability": "local-read", "supports_system_prompt": true, "supports_file_attachments": false, "template_agent": "CLAUDE", "has_native_tools": true})
+        serde_json::json!({"fs_ability": "local-read", "supports_system_prompt": true, "supports_file_attachments": false, "sends_files": true, "template_agent": "CLAUDE", "has_native_tools": true})
     );
     let ids: Vec<&str> = recording["sections"]
         .as_array()
@@ -162,7 +162,8 @@ fn a_recording_keeps_the_request_s_hashes_and_the_capability() {
         .iter()
         .map(|section| section["id"].as_str().unwrap())
         .collect();
-    assert_eq!(ids, ["standards-bundle", "profile-prompt", "output-instructions"]);
+    // In the order they are sent: system text first.
+    assert_eq!(ids, ["output-instructions", "standards-bundle", "profile-prompt"]);
     // The replay asks as the recorded provider was asked, unless the configuration says otherwise.
     let replayed = replaying(&scene, "");
     replayed.init("");

@@ -79,6 +79,7 @@ fn the_page_of_formats() {
     );
     page.push_str(&events(SESSION_EVENTS, "Event"));
     page.push_str(&runs());
+    page.push_str(&payload());
     page.push_str("\n## `profile.toml`\n");
     page.push_str(&tables(&aiwf_engine::profile::manifest_schema()));
     for recipe in ["session", "change", "workflow", "reply"] {
@@ -104,6 +105,39 @@ fn the_page_of_formats() {
     check("formats.md", &page);
 }
 
+/// What is hashed of a request, with the example that the test of the form holds to.
+fn payload() -> String {
+    let example = CANONICAL.splitn(3, "---\n").nth(2).unwrap().trim_end();
+    format!("{PAYLOAD}\n```json\n{example}\n```\n")
+}
+
+const PAYLOAD: &str = "
+## Canonical form of a payload
+
+`payload_sha256` is the SHA-256 of what a provider gets, in one form for every provider. It has the same value in
+`aiwf prompt build`, `aiwf prompt preview` and `aiwf prompt send`, in the previews of sessions, changes and runs, and in
+the event `prompt-sent`. `aiwf workflow preview` prints the form itself.
+
+The form is JSON in UTF-8, indented by two spaces, with no line feed at the end and its keys in this order:
+
+| key | what it is |
+|---|---|
+| `system` | the system text: a list of texts, one for each block; left out when there is none |
+| `files` | files that travel as parts of the request, each with its `path` and the `sha256` of its text; left out when there are none |
+| `messages` | the messages, then the turns of the conversation since |
+| `tools` | the tools the model may call, each with `name`, `description` and `parameters`; an empty list when there are none |
+
+A message has a `role` (`user`, `assistant`, `tool`, or `system` for system text that follows another message) and its
+`content`, a list of texts, one for each block. A block is a section of the prompt with whatever separates it from its
+neighbours, so the blocks of a message put together are the whole message. An assistant's message may have `tool_calls` (`id`, `name`, `arguments`); a tool's message has the `id` and `name` of the call,
+and `is_error` when it failed.
+
+Cache marks, the model, limits and keys are not part of the form.
+";
+
+const CANONICAL: &str = include_str!(
+    "../../../aiwf-provider/src/snapshots/aiwf_provider__payload__tests__the_canonical_form_keeps_blocks_apart.snap"
+);
 const SESSION_EVENTS: &str = include_str!("../../../aiwf-session/src/event.rs");
 const CALLS: &str = include_str!("../../../aiwf-session/src/call.rs");
 const RUN_EVENTS: &str = include_str!("../../../aiwf-engine/src/run/event.rs");

@@ -160,8 +160,12 @@ fn a_preview_is_the_next_request_and_changes_nothing() {
     let before = scene.done("workflow show latest");
     let preview = scene.done("workflow preview latest --input 'Since Monday'");
     let outcome = scene.exits("workflow preview latest --input 'Since Monday'", 0);
-    assert!(outcome.stdout_text().starts_with("[\n  {\n    \"role\": \"system\""), "{outcome}");
+    assert!(outcome.stdout_text().starts_with("{\n  \"system\": [\n"), "{outcome}");
     assert!(outcome.stderr_text().starts_with("next request of "), "{outcome}");
+    // What is printed is the canonical form: its hash is the one that is reported.
+    let printed = aiwf_engine::prompt::Sha256Hex::of([outcome.stdout_text().as_str()]).to_string();
+    assert_eq!(preview["payload_sha256"], printed);
+    assert!(outcome.stderr_text().contains(&format!("payload_sha256 {printed}\n")), "{outcome}");
     assert_eq!(scene.done("workflow show latest")["entries"], before["entries"]);
 
     scene.exits("workflow say latest 'Since Monday'", 3);
