@@ -2,7 +2,7 @@
 
 use aiwf_testkit::ModelServer;
 use aiwf_testkit::model_server::Turn;
-use serde_json::json as value;
+use serde_json::{Value, json as value};
 
 use crate::json;
 use crate::scene::{MODEL, Scene, plain};
@@ -60,41 +60,78 @@ fn a_prompt_of_each_recipe_is_sent_as_it_is_previewed() {
     }
 }
 
+/// A command line of each recipe, for [`with_material`].
+const RECIPES: [(&str, &str); 4] = [
+    ("session", "--session-dir s --phase reviewing --iteration 1 --profile-prompt p.md"),
+    ("change", "--phase plan --instructions 'Add a login.' --file p.md"),
+    ("workflow", "--input turn.json"),
+    ("reply", "--input reply.json"),
+];
+
+fn with_material(scene: Scene) -> Scene {
+    scene.project.write("turn.json", WORKFLOW);
+    scene.project.write("reply.json", REPLY);
+    scene.project.write("s/plan.md", "# Plan\n");
+    scene.project.write("s/standards-bundle.md", "Rule 1\n");
+    scene.project.write("s/iteration-1/code/a.rs", "fn a() {}\n");
+    scene.project.write("p.md", "Review it.\n");
+    scene
+}
+
+/// Builds, previews and sends one request; all three must report one hash. Returns the preview.
+#[track_caller]
+fn reports_one_hash(scene: &Scene, provider: &str, recipe: &str, flags: &str) -> Value {
+    let preview = scene.done(&format!("prompt preview {recipe} --for {provider} {flags}"));
+    let built = scene.done(&format!("prompt build {recipe} --for {provider} {flags}"));
+    let sent = scene.done(&format!("prompt send {recipe} --provider {provider} {flags}"));
+    let hash = sent["payload_sha256"].as_str().unwrap();
+    assert_eq!(preview["metadata"]["payload_sha256"], hash, "{provider} {recipe}");
+    assert_eq!(built["metadata"]["payload_sha256"], hash, "{provider} {recipe}");
+    preview
+}
+
 #[test]
 fn a_preview_and_a_send_report_one_hash_for_every_recipe_and_api() {
     for kind in ["anthropic", "openai", "gemini"] {
         let server = ModelServer::answering(|_| Turn::text("A reply.\n"));
-        let scene = Scene::of_api(kind, &server, "fs_ability = \"local-read\"\n");
-        scene.project.write("turn.json", WORKFLOW);
-        scene.project.write("reply.json", REPLY);
-        scene.project.write("s/plan.md", "# Plan\n");
-        scene.project.write("s/standards-bundle.md", "Rule 1\n");
-        scene.project.write("s/iteration-1/code/a.rs", "fn a() {}\n");
-        scene.project.write("p.md", "Review it.\n");
-        for (recipe, flags) in [
-            ("session", "--session-dir s --phase reviewing --iteration 1 --profile-prompt p.md"),
-            ("change", "--phase plan --instructions 'Add a login.' --file p.md"),
-            ("workflow", "--input turn.json"),
-            ("reply", "--input reply.json"),
-        ] {
-            let n_asked = server.asks().len();
-            let preview = scene.done(&format!("prompt preview {recipe} --for model {flags}"));
-            let built = scene.done(&format!("prompt build {recipe} --for model {flags}"));
-            assert_eq!(server.asks().len(), n_asked, "{kind} {recipe}: a preview asks nobody");
-            let sent = scene.done(&format!("prompt send {recipe} --provider model {flags}"));
-            let hash = sent["payload_sha256"].as_str().unwrap();
-            assert_eq!(preview["metadata"]["payload_sha256"], hash, "{kind} {recipe}");
-            assert_eq!(built["metadata"]["payload_sha256"], hash, "{kind} {recipe}");
+        let scene = with_material(Scene::of_api(kind, &server, "fs_ability = \"local-read\"\n"));
+        for (n_asked, (recipe, flags)) in RECIPES.into_iter().enumerate() {
+            let preview = reports_one_hash(&scene, "model", recipe, flags);
             // And what has that hash is what arrived.
-            let ask = server.asks().pop().unwrap();
-            let user: String = ask.user_messages().concat();
+            let asks = server.asks();
+            assert_eq!(asks.len(), n_asked + 1, "{kind} {recipe}: only a send asks");
+            let arrived =
+                format!("{}\n{}", asks[n_asked].system_text(), asks[n_asked].user_messages().concat());
             let sections = preview["sections"].as_array().unwrap();
             assert!(!sections.is_empty(), "{kind} {recipe}");
-            let arrived = format!("{}\n{user}", ask.system_text());
             for section in sections {
                 let text = section["content"].as_str().unwrap().trim();
                 assert!(arrived.contains(text), "{kind} {recipe}: {text}\n\nis not in\n\n{arrived}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_preview_and_a_send_report_one_hash_for_files_that_travel_along() {
+    for kind in ["anthropic", "gemini"] {
+        let server = ModelServer::answering(|_| Turn::text("A reply.\n"));
+        let scene = with_material(Scene::of_api(kind, &server, "supports_file_attachments = true\n"));
+        let (recipe, flags) = RECIPES[0];
+        reports_one_hash(&scene, "model", recipe, flags);
+    }
+}
+
+#[test]
+fn a_preview_and_a_send_report_one_hash_for_programs() {
+    let scene = with_material(Scene::new(
+        "[providers.printer]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; echo reply\"]\n\
+         [providers.filer]\ntype = \"command\"\nargv = [\"sh\", \"agent.sh\", \"{response_path}\"]\nreply = \"file\"\n",
+    ));
+    scene.project.write("agent.sh", "cat > /dev/null; echo 'A reply.' > \"$1\"");
+    for provider in ["printer", "filer"] {
+        for (recipe, flags) in RECIPES {
+            reports_one_hash(&scene, provider, recipe, flags);
         }
     }
 }
