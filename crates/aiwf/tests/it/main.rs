@@ -18,6 +18,7 @@ mod command_line;
 mod demo;
 mod errors;
 mod help;
+mod hostile_checkout;
 mod mcp;
 mod mcp_http;
 mod package;
