@@ -22,6 +22,8 @@ use crate::usage_error::UsageError;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) message: String,
+    /// Whether the session and phase among the fields are told: they are not plain from the command.
+    pub(crate) is_place_told: bool,
     pub(crate) causes: Vec<String>,
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
@@ -57,6 +59,7 @@ impl Failure {
         }
         Self {
             message: error.to_string(),
+            is_place_told: false,
             causes,
             hint,
             exit,
@@ -80,6 +83,7 @@ impl Failure {
     pub(crate) fn bug(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            is_place_told: false,
             causes: Vec::new(),
             hint: Some("this is a bug in aiwf: report it with the command you ran".to_owned()),
             exit: Exit::Bug,
@@ -104,7 +108,7 @@ impl Failure {
 
     /// Where it happened, when that is not plain from the command.
     pub(crate) fn place(&self) -> Option<String> {
-        let field = |name| self.fields.get(name).and_then(Value::as_str);
+        let field = |name| self.fields.get(name).filter(|_| self.is_place_told).and_then(Value::as_str);
         Some(format!("session `{}`, phase `{}`", field("session_id")?, field("phase")?))
     }
 }
@@ -203,6 +207,7 @@ impl From<SessionError> for Failure {
         if let SessionError::InPhase { session_id, phase, error } = error {
             let mut failure = Self::from(*error);
             failure.hint = failure.hint.map(|hint| naming_session(&hint, &session_id));
+            failure.is_place_told = true;
             failure.fields.insert("session_id", Value::from(session_id));
             failure.fields.insert("phase", Value::from(phase));
             return failure;

@@ -73,7 +73,8 @@ fn gemini_is_sent_a_prompt() {
 fn codex_judges_what_a_person_planned() {
     let Some(world) = World::new(CODEX, "") else { return };
     let gates = "[gates]\n\"planning.response\" = { approver = \"ai:codex\", max_retries = 1 }\n";
-    world.project.write("~/.aiwf/config.toml", gates);
+    let config = world.text("~/.aiwf/config.toml");
+    world.project.write("~/.aiwf/config.toml", format!("{config}{gates}"));
     assert_eq!(world.run(INIT).exit_code(), 0);
     world.done("approve latest");
     world.model([Turn::text("The table has no name.\n<review>NEEDS_REVISION</review>")]);
