@@ -32,7 +32,20 @@ impl TestProject {
     /// When the directories cannot be made.
     #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        let world = scratch_dir();
+        Self::within(scratch_dir(), program)
+    }
+
+    /// An empty project below the system's temporary directory, for programs whose own sandbox hides the memory-backed one.
+    ///
+    /// # Panics
+    ///
+    /// When the directories cannot be made.
+    #[must_use]
+    pub fn on_disk(program: impl Into<PathBuf>) -> Self {
+        Self::within(tempfile::tempdir().expect("a test needs a temporary directory"), program)
+    }
+
+    fn within(world: TempDir, program: impl Into<PathBuf>) -> Self {
         let project = Self { world, program: program.into() };
         for directory in [project.root(), project.home(), project.cache()] {
             fs::create_dir_all(directory).expect("a test needs its directories");

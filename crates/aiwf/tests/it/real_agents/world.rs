@@ -14,8 +14,8 @@ use aiwf_testkit::model_server::{ModelServer, SeenRequest, Turn};
 use aiwf_testkit::{Outcome, TestProject, real_agent};
 use serde_json::Value;
 
+use crate::json;
 use crate::session::INIT;
-use crate::{json, project};
 
 /// What an agent is called, and what of it matters to a test.
 #[derive(Clone, Copy)]
@@ -63,7 +63,7 @@ impl World {
             agent.provider
         );
         let schema = format!("{HOSTILE}{}", crate::session::SCHEMA);
-        let project = project()
+        let project = TestProject::on_disk(env!("CARGO_BIN_EXE_aiwf"))
             .file("schema.sql", schema)
             .file("src/main.rs", MAIN)
             .file("note.txt", "noted\n")
