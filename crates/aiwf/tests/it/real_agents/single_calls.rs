@@ -32,7 +32,7 @@ fn sends(agent: Agent) {
         if format == "text" {
             assert_eq!(system_prompt, Some(system));
         }
-        assert_eq!(sent["payload_sha256"], built["payload_sha256"]);
+        assert_eq!(sent["payload_sha256"], built["metadata"]["payload_sha256"]);
         assert!(sent["payload_sha256"].is_string(), "{sent}");
         assert_eq!(sent["reply"], reply);
         assert_eq!(sent["usage"]["input_tokens"], 148);
