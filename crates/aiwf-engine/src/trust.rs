@@ -13,7 +13,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use aiwf_config::{Adopt, Config, Settings};
-use aiwf_store::{LedgerRecords, Line, Standing};
+use aiwf_store::{LedgerRecords, Line, Standing, StoreError};
 
 use crate::Engine;
 use crate::trust_error::TrustError;
@@ -73,12 +73,12 @@ pub(crate) struct Witness {
 impl Witness {
     /// Remembers how far the journal is now.
     ///
-    /// What happened is in the journal already, so a state directory that cannot be written is no failure: an older
-    /// record still fits, and without one the next command says that the ledger is not known.
-    pub(crate) fn remember<E>(&self, lines: &[Line<E>]) {
-        if let Some(records) = &self.records {
-            drop(records.remember(&self.id, lines, &self.project, self.is_adopted));
-        }
+    /// What happened is in the journal already, so a state directory that cannot be written is no failure as long as an
+    /// older record is there, which still fits. Without one the ledger would be a stranger's for the next command.
+    pub(crate) fn remember<E>(&self, lines: &[Line<E>]) -> Result<(), StoreError> {
+        let (Some(records), Some(first)) = (&self.records, lines.first()) else { return Ok(()) };
+        let remembered = records.remember(&self.id, lines, &self.project, self.is_adopted);
+        if records.get(&self.id, &first.sha256).is_some() { Ok(()) } else { remembered }
     }
 
     /// Forgets a ledger that never began.
@@ -133,7 +133,7 @@ impl Engine {
                 if let Some(on_adopt) = on_adopt {
                     on_adopt(kind.as_str(), &id);
                 }
-                adopted.remember(lines);
+                adopted.remember(lines)?;
                 Ok(adopted)
             }
             Standing::Foreign | Standing::Short(_) | Standing::Different(_) => {

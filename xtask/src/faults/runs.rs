@@ -96,7 +96,10 @@ pub(super) fn lay_out(world: &World) -> Result<(), Failure> {
         write(&project.join("pkg").join(name), text)?;
     }
     write(&project.join("model.awk"), MODEL)?;
-    write(&project.join(".aiwf/config.toml"), CONFIG)
+    // In the user's own configuration: what only a project names needs consent.
+    let users = world.home().join(".aiwf");
+    std::fs::create_dir_all(&users).map_err(|error| Failure::io("make a directory", &error))?;
+    write(&users.join("config.toml"), CONFIG)
 }
 
 /// How all runs stand, without what differs from run to run.

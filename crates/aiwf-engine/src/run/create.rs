@@ -10,6 +10,7 @@ use super::directory::{RunDirectory, STATE, create_place};
 use super::event::{RunEvent, RunKind, RunPackage, RunSetup};
 use super::{Run, refuse_provider};
 use crate::run_error::RunError;
+use crate::trust::LedgerKind;
 use crate::{Engine, clock, providers};
 
 /// A run that is to begin.
@@ -146,6 +147,8 @@ impl Engine {
         let made = beginning(&directory.id).and_then(|beginning| {
             place.create(&unfinished.name()).map_err(|error| unfinished.unusable("", &error))?;
             fill(&unfinished, beginning)?;
+            let witness = self.witness_created(LedgerKind::Run, &directory.id);
+            witness.remember(unfinished.journal()?.lines())?;
             // From here on there is a run; before, there was nothing.
             Ok(place.rename(&unfinished.name(), &directory.id)?)
         });

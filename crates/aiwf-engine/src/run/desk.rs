@@ -61,7 +61,7 @@ impl Desk {
     pub(crate) fn open_created(engine: &Engine, directory: RunDirectory) -> Result<Self, RunError> {
         Self::enter(directory, |directory, lines| {
             let witness = engine.witness_created(LedgerKind::Run, &directory.id);
-            witness.remember(lines);
+            witness.remember(lines)?;
             Ok(witness)
         })
     }
@@ -156,7 +156,7 @@ impl Desk {
         let n_before = self.journal.lines().len();
         self.journal.append(&clock::now(), events)?;
         if let Some(witness) = &self.witness {
-            witness.remember(self.journal.lines());
+            witness.remember(self.journal.lines())?;
         }
         for line in self.journal.lines().iter().skip(n_before) {
             self.record.evolve(&line.event);

@@ -176,11 +176,11 @@ impl<'e> Work<'e> {
         let events = decide(&self.state, command)?;
         let state = events.iter().fold(self.state.clone(), State::evolve);
         self.journal.append(&clock::now(), events)?;
-        if let Some(witness) = &self.witness {
-            witness.remember(self.journal.lines());
-        }
         self.state = state;
         self.is_snapshot_due = true;
+        if let Some(witness) = &self.witness {
+            witness.remember(self.journal.lines())?;
+        }
         Ok(())
     }
 
