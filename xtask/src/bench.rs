@@ -2,6 +2,7 @@
 //!
 //! In: names of benches, or none for all. Out: a table of ratios with their targets. A ratio is taken between
 //! runs that follow each other, so a busy machine slows both sides. Numbers of two runs are not compared.
+//! `--smoke` runs each bench once, small and with the debug binary, only to see that it still runs.
 //! A new bench is a function that returns rows, and a line in `BENCHES`.
 
 mod calls;
@@ -20,7 +21,7 @@ mod table;
 use crate::args::Args;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
-use lab::Lab;
+use lab::{Effort, Lab};
 use table::Row;
 
 /// One group of measurements.
@@ -51,8 +52,9 @@ const BENCHES: &[Bench] = &[
 
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {
     let names: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
-    let args = Args::parse(words, &["--check", "--json", "--peers"], &names)?;
-    let lab = Lab::open(workspace)?;
+    let args = Args::parse(words, &["--check", "--json", "--peers", "--smoke"], &names)?;
+    let effort = if args.has("--smoke") { Effort::Smoke } else { Effort::Measure };
+    let lab = Lab::open(workspace, effort)?;
     if args.has("--peers") {
         peers::install_all(&lab)?;
     }
@@ -69,7 +71,9 @@ pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure
             }
         }
     }
-    if args.has("--json") {
+    if effort == Effort::Smoke {
+        println!("{} benches ran, {} failed; a smoke run measures nothing", n_selected(&args), failed.len());
+    } else if args.has("--json") {
         println!("{}", table::json(&rows));
     } else {
         print!("{}", table::text(&rows));
@@ -78,10 +82,19 @@ pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure
     if !failed.is_empty() {
         return Err(Failure::new(format!("could not measure {}", failed.join(", "))));
     }
-    if args.has("--check") && n_missed > 0 {
+    if effort == Effort::Measure && args.has("--check") && n_missed > 0 {
         return Err(Failure::new(format!("{n_missed} of {} targets are missed", n_targets(&rows))));
     }
     Ok(())
+}
+
+/// Runs every bench once, small and with the debug binary: a suite of `cargo xtask test`.
+pub(crate) fn smoke(workspace: &Workspace) -> Result<(), Failure> {
+    run(workspace, &["--smoke".to_owned()])
+}
+
+fn n_selected(args: &Args) -> usize {
+    BENCHES.iter().filter(|bench| args.selects(bench.name)).count()
 }
 
 fn n_targets(rows: &[(&str, Row)]) -> usize {

@@ -43,6 +43,7 @@ Tasks:
                              --check exits with 1 when a target is missed
                              --json prints one line of JSON instead of a table
                              --peers installs the tools to compare with under target/
+                             --smoke runs each bench once, small, in a debug build, and measures nothing
   docs [--no-book]           makes the book's reference and picture from the code, man pages, completions,
                              and builds the book with mdbook, which it installs once
   record-demo                records the demo's answers anew, after a template or a standard changed

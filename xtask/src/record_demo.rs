@@ -41,10 +41,12 @@ pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure
     for name in ["README.md", "schema.sql", "design/customer.md"] {
         copy(&shop.join(name), &project.path().join(name))?;
     }
-    write(&project.path().join(".aiwf/config.toml"), CONFIG.as_bytes())?;
+    // In the user's own configuration: what only a project names needs consent.
+    let home = tempfile::tempdir().map_err(|error| Failure::io("make a directory", &error))?;
+    write(&home.path().join(".aiwf/config.toml"), CONFIG.as_bytes())?;
     let aiwf = |words: &[&str]| {
         let mut command = Command::new(&program);
-        command.args(words).current_dir(project.path()).env("HOME", project.path());
+        command.args(words).current_dir(project.path()).env("HOME", home.path());
         workspace::capture(&mut command)
     };
     let recorded = project.path().join("cassette");

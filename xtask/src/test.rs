@@ -35,6 +35,7 @@ const STEPS: &[Step] = &[
 /// The slow suites. A test in a crate that belongs to one asks for `AIWF_SLOW=1`.
 const SLOW: &[Suite] = &[
     Suite { name: "fuzz-smoke", needs: None, run: fuzz_smoke },
+    Suite { name: "benches", needs: None, run: crate::bench::smoke },
     Suite { name: "faults", needs: Some("strace (Debian's package)"), run: crate::faults::run },
     Suite {
         name: "agents",

@@ -36,7 +36,7 @@ impl Settings {
             Some(given) => {
                 let path = environment.current_dir.join(given);
                 if !path.is_dir() {
-                    return Err(ConfigError::NoProjectDir { path: given.to_owned() });
+                    return Err(ConfigError::NoProjectDir { path });
                 }
                 path
             }

@@ -50,9 +50,13 @@ fn round(number: usize, node: Option<&String>, agent: Option<&String>) -> [RunEv
     let sentence =
         format!("Message {number}: the order of customer {} is looked at again. ", number * 7919 % 1000);
     let input = sentence.repeat(3);
-    let blocks = vec![Block { layer: Layer::UserInput, text: input.clone() }];
-    let asked =
-        || RunEvent::RunAsked { provider: "model".to_owned(), payload_sha256: "0".repeat(64), n_left_out: 0 };
+    let blocks = vec![Block { layer: Layer::UserInput, text: input.clone(), left_out: Vec::new() }];
+    let asked = || RunEvent::RunAsked {
+        provider: "model".to_owned(),
+        payload_sha256: "0".repeat(64),
+        n_left_out: 0,
+        left_out: Vec::new(),
+    };
     let call = ToolCall {
         id: format!("call-{number}"),
         name: "fs_read".to_owned(),
@@ -74,7 +78,7 @@ fn round(number: usize, node: Option<&String>, agent: Option<&String>) -> [RunEv
         RunEvent::Said { blocks, input: Some(input), node: node.cloned(), agent: agent.cloned() },
         asked(),
         replied(String::new(), vec![call]),
-        RunEvent::ToolRan { exec: Box::new(exec), content, is_error: false },
+        RunEvent::ToolRan { exec: Box::new(exec), content, is_error: false, left_out: None },
         asked(),
         replied(sentence.repeat(6), Vec::new()),
         RunEvent::RunStopped { phase: RunPhase::WaitingUser, fault: None, question: None },

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use aiwf_config::Config;
@@ -11,6 +12,7 @@ use aiwf_provider::{
     Request, Sink, ToolCall, Touched,
 };
 use aiwf_session::{Call, TouchedFile};
+use aiwf_store::LedgerDir;
 
 use crate::Engine;
 use crate::providers::{self, Ability};
@@ -31,17 +33,48 @@ pub(crate) struct Order<'a> {
     pub(crate) permission: Permission,
     /// The file an agent may write its reply to.
     pub(crate) response_path: Option<&'a Path>,
+    /// Where what arrives goes.
+    pub(crate) files: &'a CallFiles,
+}
+
+/// The files of a call, in the directory of a session or run; no link on the way to them is followed.
+#[derive(Debug)]
+pub(crate) struct CallFiles {
+    pub(crate) ledger: Arc<LedgerDir>,
     /// Where the text goes as it arrives; it holds the whole reply when the call went well.
-    pub(crate) text_path: &'a Path,
+    pub(crate) text: String,
     /// Where an agent's own output goes as it arrives.
-    pub(crate) output_path: &'a Path,
+    pub(crate) output: String,
+}
+
+impl CallFiles {
+    /// Numbered files that are not there yet, so that none is written over: `….partial-1.md`.
+    pub(crate) fn free(
+        ledger: Arc<LedgerDir>,
+        text: impl Fn(u32) -> String,
+        output: impl Fn(u32) -> String,
+    ) -> Self {
+        let text = free_name(&ledger, text);
+        let output = free_name(&ledger, output);
+        Self { ledger, text, output }
+    }
+
+    /// The path of the text, for people and for what is compared with other paths.
+    pub(crate) fn text_path(&self) -> PathBuf {
+        self.ledger.path().join(&self.text)
+    }
+
+    /// The bytes that arrived.
+    pub(crate) fn read_text(&self) -> io::Result<Vec<u8>> {
+        Ok(self.ledger.read(&self.text)?.unwrap_or_default())
+    }
 }
 
 /// A call that was made.
 pub(crate) enum Made {
     /// A person will put the reply in place.
     AwaitsPerson,
-    /// The reply is at the order's text path.
+    /// The reply is in the order's text file.
     Replied {
         /// How the call went.
         call: Box<Call>,
@@ -155,7 +188,15 @@ impl<'a> Order<'a> {
     /// What counts as the reply is what is kept: the file the agent wrote, else its text.
     fn record(&self, reply: &Reply, written: Option<&Path>, engine: &Engine) -> Result<(), AskError> {
         let Some(directory) = &engine.surroundings().record else { return Ok(()) };
-        let text = std::fs::read_to_string(written.unwrap_or(self.text_path)).map_err(AskError::Sink)?;
+        let bytes = match written.and_then(|path| path.strip_prefix(self.files.ledger.path()).ok()) {
+            Some(written) => self.files.ledger.read(&written.to_string_lossy()).map_err(io::Error::from),
+            None => self.files.read_text().map(Some),
+        };
+        let text = bytes.and_then(|bytes| {
+            String::from_utf8(bytes.unwrap_or_default())
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        });
+        let text = text.map_err(AskError::Sink)?;
         let answered = Answered {
             name: &self.name,
             provider: self.provider,
@@ -195,14 +236,12 @@ impl Ours {
     fn of(order: &Order<'_>, project_dir: &Path) -> Self {
         let parents = ["sessions", "changes", "runs"].map(|name| project_dir.join(name));
         let own = parents.iter().find_map(|parent| {
-            let inside = order.text_path.strip_prefix(parent).ok()?;
+            let inside = order.files.ledger.path().strip_prefix(parent).ok()?;
             Some(parent.join(inside.components().next()?))
         });
-        let mut ignored: Vec<PathBuf> = [order.text_path, order.output_path]
-            .into_iter()
-            .chain(order.response_path)
-            .map(Path::to_owned)
-            .collect();
+        let ledger = order.files.ledger.path();
+        let mut ignored = vec![ledger.join(&order.files.text), ledger.join(&order.files.output)];
+        ignored.extend(order.response_path.map(Path::to_owned));
         for parent in &parents {
             let entries = std::fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
             ignored.extend(entries.map(|entry| entry.path()).filter(|path| Some(path) != own.as_ref()));
@@ -275,7 +314,7 @@ impl<'a> DiskSink<'a> {
     /// Everything is on the disk, for good.
     fn finish(&mut self) -> io::Result<()> {
         if self.text.is_none() {
-            self.text = Some(aiwf_store::create_file(self.order.text_path)?);
+            self.text = Some(self.order.files.ledger.create_file(&self.order.files.text)?);
         }
         for file in [&self.text, &self.output].into_iter().flatten() {
             file.sync_all()?;
@@ -288,7 +327,7 @@ impl Sink for DiskSink<'_> {
     fn text(&mut self, text: &str) -> io::Result<()> {
         let file = match &mut self.text {
             Some(file) => file,
-            None => self.text.insert(aiwf_store::create_file(self.order.text_path)?),
+            None => self.text.insert(self.order.files.ledger.create_file(&self.order.files.text)?),
         };
         self.n_bytes += text.len() as u64;
         if self.n_bytes > self.max_bytes {
@@ -311,7 +350,7 @@ impl Sink for DiskSink<'_> {
     fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         let file = match &mut self.output {
             Some(file) => file,
-            None => self.output.insert(aiwf_store::create_file(self.order.output_path)?),
+            None => self.output.insert(self.order.files.ledger.create_file(&self.order.files.output)?),
         };
         file.write_all(bytes)
     }
@@ -321,9 +360,8 @@ impl Sink for DiskSink<'_> {
     }
 }
 
-/// The first of `….partial-1.md`, `….partial-2.md`, … that is free.
-pub(crate) fn free_path(numbered: impl Fn(u32) -> PathBuf) -> PathBuf {
+/// The first of numbered names that is free in a directory.
+pub(crate) fn free_name(ledger: &LedgerDir, numbered: impl Fn(u32) -> String) -> String {
     const MAX_CALLS: u32 = 100_000;
-    let is_free = |number: &u32| numbered(*number).symlink_metadata().is_err();
-    numbered((1..MAX_CALLS).find(is_free).unwrap_or(MAX_CALLS))
+    numbered((1..MAX_CALLS).find(|number| !ledger.exists(&numbered(*number))).unwrap_or(MAX_CALLS))
 }

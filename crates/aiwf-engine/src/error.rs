@@ -42,6 +42,12 @@ pub enum EngineError {
         /// The directory, such as `the project`.
         root: &'static str,
     },
+    /// A pattern that the user did not type leads out of the project.
+    #[error("`{pattern}` leads out of the project")]
+    OutsideProject {
+        /// The pattern.
+        pattern: String,
+    },
     /// A link leads to nothing.
     #[error("`{}` is a link that leads nowhere", path.display())]
     BrokenLink {
@@ -237,6 +243,9 @@ impl EngineError {
             Self::FilesTooLarge { .. } => Some("name fewer or smaller files".to_owned()),
             Self::LeavesDirectory { .. } | Self::BrokenLink { .. } => {
                 Some("put the file itself there instead of a link".to_owned())
+            }
+            Self::OutsideProject { .. } => {
+                Some("copy the file into the project; an adopted change reads no file elsewhere".to_owned())
             }
             Self::NoDirectory { .. } | Self::NotADirectory { .. } => {
                 Some("check its spelling; `.aiwf/sessions/` holds a project's sessions".to_owned())

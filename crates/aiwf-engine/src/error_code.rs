@@ -129,6 +129,7 @@ impl EngineError {
             | Self::NotUtf8 { .. }
             | Self::TooLarge { .. }
             | Self::LeavesDirectory { .. }
+            | Self::OutsideProject { .. }
             | Self::BrokenLink { .. }
             | Self::NoDirectory { .. }
             | Self::NotADirectory { .. } => "FILE_UNREADABLE",

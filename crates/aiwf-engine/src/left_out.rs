@@ -5,6 +5,8 @@ use aiwf_session::{LeftOut, LeftOutKind};
 
 /// How many entries are kept on record; the last one says how many more there are.
 pub(crate) const MAX_RECORDED: usize = 200;
+/// The same for each request of a run.
+const MAX_RECORDED_IN_RUN: usize = 20;
 
 /// What gathering left out.
 pub(crate) fn from_problems(problems: &[Problem]) -> Vec<LeftOut> {
@@ -32,11 +34,7 @@ pub(crate) fn from_problems(problems: &[Problem]) -> Vec<LeftOut> {
 pub(crate) fn from_prompt(prompt: &Prompt, limit: Option<(Tokens, LeftOutKind)>) -> Vec<LeftOut> {
     let mut left_out = from_problems(prompt.problems());
     let Some((limit, kind)) = limit else { return left_out };
-    let reason = if kind == LeftOutKind::Window {
-        format!("does not fit the {limit} tokens that the provider reads at once")
-    } else {
-        format!("does not fit the budget of {limit} tokens")
-    };
+    let reason = does_not_fit(limit, kind);
     let cut = |id: &str, bytes: usize, tokens: Tokens| LeftOut {
         id: id.to_owned(),
         bytes: Some(bytes as u64),
@@ -54,17 +52,36 @@ pub(crate) fn from_prompt(prompt: &Prompt, limit: Option<(Tokens, LeftOutKind)>)
     left_out
 }
 
-/// The list as a journal keeps it: a long one is cut, and its last entry says so.
-pub(crate) fn recorded(mut left_out: Vec<LeftOut>) -> Vec<LeftOut> {
-    let n_more = left_out.len().saturating_sub(MAX_RECORDED);
+/// Why something is cut that is larger than what is left of a limit.
+pub(crate) fn does_not_fit(limit: Tokens, kind: LeftOutKind) -> String {
+    if kind == LeftOutKind::Window {
+        format!("does not fit the {limit} tokens that the provider reads at once")
+    } else {
+        format!("does not fit the budget of {limit} tokens")
+    }
+}
+
+/// The list of a session's prompt as its journal keeps it.
+pub(crate) fn recorded(left_out: Vec<LeftOut>) -> Vec<LeftOut> {
+    shortened(left_out, MAX_RECORDED, "`aiwf preview --json` lists them all")
+}
+
+/// The list of a run's request as its journal keeps it: there is one for each request, so it is shorter.
+pub(crate) fn recorded_in_run(left_out: &[LeftOut]) -> Vec<LeftOut> {
+    shortened(left_out.to_vec(), MAX_RECORDED_IN_RUN, "`aiwf workflow preview --json` lists them all")
+}
+
+/// A long list is cut, and its last entry says so.
+fn shortened(mut left_out: Vec<LeftOut>, max: usize, hint: &str) -> Vec<LeftOut> {
+    let n_more = left_out.len().saturating_sub(max);
     if n_more > 0 {
-        let rest = left_out.split_off(MAX_RECORDED);
+        let rest = left_out.split_off(max);
         left_out.extend(rest.first().map(|first| LeftOut {
             id: format!("… and {n_more} more"),
             bytes: Some(rest.iter().filter_map(|left_out| left_out.bytes).sum()),
             tokens: Some(rest.iter().filter_map(|left_out| left_out.tokens).sum()),
             kind: first.kind,
-            reason: "`aiwf preview --json` lists them all".to_owned(),
+            reason: hint.to_owned(),
         }));
     }
     left_out

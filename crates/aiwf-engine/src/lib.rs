@@ -62,7 +62,7 @@ pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
 };
 pub use error::EngineError;
-pub use gather::{ChangeFlags, MissingFiles, Progress};
+pub use gather::{ChangeFlags, MissingFiles, Progress, ReadArtifact};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};

@@ -32,6 +32,7 @@ use std::rc::Rc;
 use aiwf_config::{Config, Flags};
 use aiwf_package::{AgentDefinition, Conditions, Package};
 use aiwf_prompt::Roots;
+use aiwf_session::LeftOut;
 use aiwf_tools::sandbox::{Mount, Mounts};
 
 use self::desk::Desk;
@@ -78,6 +79,8 @@ pub struct Run<'e> {
     tools: Option<RunToolsOf>,
     /// Things worth saying since the last report.
     warnings: Vec<String>,
+    /// What the watcher was last told that a request leaves out.
+    told_left_out: Vec<LeftOut>,
 }
 
 /// The tools of an agent, as the servers listed them at one time.
@@ -185,6 +188,7 @@ impl<'e> Run<'e> {
             toolbox: None,
             tools: None,
             warnings: Vec::new(),
+            told_left_out: Vec::new(),
         })
     }
 

@@ -1,15 +1,20 @@
 //! Builds a prompt, sends it and hands the reply back: one call, no session.
 
+use std::io;
 use std::num::NonZeroU32;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use aiwf_config::{Config, Flags};
 use aiwf_session::{ToolUse, Total, Usage};
+use aiwf_store::LedgerDir;
+use tempfile::TempDir;
 
 use crate::budget;
 use crate::build::{BuildOptions, Built, Engine};
-use crate::call::{Made, Order};
+use crate::call::{CallFiles, Made, Order};
 use crate::document::Document;
 use crate::gather::{ChangeFlags, Progress};
 use crate::providers::{self, Ability, Duty};
@@ -57,7 +62,7 @@ pub struct Sent {
     pub tools: Option<ToolReport>,
     text_path: PathBuf,
     /// Holds the reply as long as somebody may read it.
-    _directory: tempfile::TempDir,
+    _directory: TempDir,
 }
 
 impl Sent {
@@ -65,6 +70,16 @@ impl Sent {
     pub fn reply_path(&self) -> &Path {
         &self.text_path
     }
+}
+
+/// A directory that only the user may enter; it goes with the value.
+fn private_directory() -> Result<TempDir, SessionError> {
+    let owner_only = std::fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix("aiwf-").permissions(owner_only).tempdir().map_err(no_place)
+}
+
+fn no_place(source: io::Error) -> SessionError {
+    aiwf_store::StoreError { path: PathBuf::from("temporary directory"), source }.into()
 }
 
 impl Engine {
@@ -116,16 +131,18 @@ impl Engine {
             let results = phase_tools.toolbox.results().clone();
             ToolLoop::new(phase_tools, max_rounds, results, &self.surroundings().stop)
         });
-        let directory = tempfile::tempdir().map_err(|source| {
-            SessionError::from(aiwf_store::StoreError { path: PathBuf::from("temporary directory"), source })
-        })?;
+        let directory = private_directory()?;
+        let ledger = LedgerDir::at_private(directory.path()).map_err(|error| no_place(error.into()))?;
+        let ledger = Arc::new(ledger);
         let payload_sha256 = payload.sha256();
         let mut total = Total::default();
         let mut touched = Vec::new();
         let mut tool_calls = Vec::new();
         loop {
-            let file = |what: &str| directory.path().join(format!("{what}-{}", total.calls));
-            let (text_path, output_path) = (file("reply"), file("output"));
+            let file = |what: &str| format!("{what}-{}", total.calls);
+            let files =
+                CallFiles { ledger: Arc::clone(&ledger), text: file("reply"), output: file("output") };
+            let text_path = files.text_path();
             let order = Order {
                 provider,
                 name: name.to_owned(),
@@ -133,8 +150,7 @@ impl Engine {
                 ability,
                 permission: aiwf_provider::Permission::ReadOnly,
                 response_path: None,
-                text_path: &text_path,
-                output_path: &output_path,
+                files: &files,
             };
             order.refuse(opened.as_ref(), self)?;
             if !opened.is_free()
@@ -148,11 +164,16 @@ impl Engine {
                 }
                 Ok(Made::Replied { call, tool_calls, .. }) => (call, tool_calls),
                 Err(failure) => {
-                    let has_text = std::fs::metadata(&text_path).is_ok_and(|metadata| metadata.len() > 0);
+                    let has_text = ledger.n_bytes(&files.text).is_ok_and(|n_bytes| n_bytes > Some(0));
                     if !has_text {
                         return Err(failure.error.into());
                     }
-                    // Whoever asked decides what becomes of half a reply.
+                    // Whoever asked decides what becomes of half a reply; nothing else stays.
+                    for entry in ledger.handle().entries().unwrap_or_default() {
+                        if entry.name != files.text {
+                            ledger.remove(&entry.name)?;
+                        }
+                    }
                     drop(directory.keep());
                     let kept = text_path.display().to_string();
                     return Err(SessionError::SendFailed { error: failure.error, kept });

@@ -8,12 +8,11 @@ mod adopt;
 mod agreed;
 
 use std::fmt;
-use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use aiwf_config::{Adopt, Config, Settings};
-use aiwf_store::{LedgerRecords, Line, Standing, StoreError};
+use aiwf_store::{LedgerDir, LedgerRecords, Line, Standing, StoreError};
 
 use crate::Engine;
 use crate::trust_error::TrustError;
@@ -79,6 +78,11 @@ impl Witness {
         let (Some(records), Some(first)) = (&self.records, lines.first()) else { return Ok(()) };
         let remembered = records.remember(&self.id, lines, &self.project, self.is_adopted);
         if records.get(&self.id, &first.sha256).is_some() { Ok(()) } else { remembered }
+    }
+
+    /// Whether the user began the ledger, and did not adopt it from elsewhere.
+    pub(crate) fn is_own(&self) -> bool {
+        !self.is_adopted
     }
 
     /// Forgets a ledger that never began.
@@ -161,6 +165,12 @@ pub(crate) fn problem<E>(
     }
 }
 
+/// Whether the user began a ledger that is only looked at, and did not adopt it from elsewhere.
+pub(crate) fn is_own<E>(settings: &Settings, kind: LedgerKind, id: &str, lines: &[Line<E>]) -> bool {
+    let standing = records(settings, kind).map(|records| records.standing(id, lines));
+    matches!(standing, Some(Standing::Known(record)) if !record.is_adopted)
+}
+
 /// Refuses a journal that does not contain what the user last saw of it; whose it is does not matter.
 pub(crate) fn refuse_lost<E>(
     settings: &Settings,
@@ -173,14 +183,11 @@ pub(crate) fn refuse_lost<E>(
 }
 
 /// Whether the user never worked on a ledger, by the first line of its journal alone: for lists.
-pub(crate) fn is_foreign(settings: &Settings, kind: LedgerKind, id: &str, journal: &Path) -> bool {
+pub(crate) fn is_foreign(settings: &Settings, kind: LedgerKind, id: &str, ledger: &LedgerDir) -> bool {
     let first = || {
         // A line begins with its hash: `{"sha256":"…"`.
         let mut head = [0; 75];
-        if !journal.symlink_metadata().ok()?.is_file() {
-            return None;
-        }
-        File::open(journal).ok()?.read_exact(&mut head).ok()?;
+        ledger.handle().file("journal.jsonl").ok()?.read_exact(&mut head).ok()?;
         std::str::from_utf8(&head).ok()?.strip_prefix("{\"sha256\":\"").map(str::to_owned)
     };
     let known = records(settings, kind).zip(first()).and_then(|(records, first)| records.get(id, &first));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aiwf_provider::{Progress, Stop};
-use aiwf_session::Surface;
+use aiwf_session::{LeftOut, Surface};
 
 use crate::providers::EmbeddedProvider;
 use crate::session::{Performed, SeenGate};
@@ -46,6 +46,8 @@ pub enum CallEvent<'a> {
     },
     /// A session did something that needed no decision, and it is in the journal.
     Performed(&'a Performed),
+    /// What the request that is about to be sent was to hold and does not.
+    LeftOut(&'a [LeftOut]),
     /// The call ended, well or not.
     Ended {
         /// Whether there is a reply.

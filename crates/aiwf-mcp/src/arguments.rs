@@ -29,12 +29,21 @@ pub(crate) struct SessionArguments {
     pub(crate) session: String,
 }
 
+/// The gate of a session.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApproveArguments {
+    pub(crate) session: String,
+    pub(crate) expect: Option<String>,
+}
+
 /// A reply to the prompt of a session.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplyArguments {
     pub(crate) session: String,
     pub(crate) reply: String,
+    pub(crate) expect: Option<String>,
 }
 
 /// Why what lies at the gate of a session is turned down.
@@ -43,6 +52,7 @@ pub(crate) struct ReplyArguments {
 pub(crate) struct RejectArguments {
     pub(crate) session: String,
     pub(crate) feedback: String,
+    pub(crate) expect: Option<String>,
 }
 
 /// A new session.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::arguments::{
-    ListArguments, RejectArguments, ReplyArguments, SessionArguments, StartArguments, read,
+    ApproveArguments, ListArguments, RejectArguments, ReplyArguments, SessionArguments, StartArguments, read,
 };
 use crate::hidden_paths::without_machine_paths;
 use crate::start_schema;
@@ -121,13 +121,15 @@ impl ToolName {
                 }),
                 &[],
             ),
-            Self::SessionStatus | Self::PreviewPrompt | Self::Approve => {
+            Self::SessionStatus | Self::PreviewPrompt => {
                 object(json!({ "session": session() }), &["session"])
             }
+            Self::Approve => object(json!({ "session": session(), "expect": expect() }), &["session"]),
             Self::SubmitReply => object(
                 json!({
                     "session": session(),
                     "reply": { "type": "string", "description": "The whole reply." },
+                    "expect": expect(),
                 }),
                 &["session", "reply"],
             ),
@@ -135,6 +137,7 @@ impl ToolName {
                 json!({
                     "session": session(),
                     "feedback": { "type": "string", "description": "What should be different." },
+                    "expect": expect(),
                 }),
                 &["session", "feedback"],
             ),
@@ -149,6 +152,14 @@ impl ToolName {
 
 fn session() -> Value {
     json!({ "type": "string", "description": "The session: its id, a unique beginning of it, or `latest`." })
+}
+
+fn expect() -> Value {
+    json!({
+        "type": "string",
+        "minLength": 8,
+        "description": "Decide only if the `sha256` of the gate, as `session_status` shows it, begins with this.",
+    })
 }
 
 fn object(properties: Value, required: &[&str]) -> JsonObject {
@@ -212,8 +223,8 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
             Ok(result)
         }
         ToolName::SubmitReply => {
-            let ReplyArguments { session, reply } = read(name, given)?;
-            let taken = engine.respond(Some(&session), &reply, None)?;
+            let ReplyArguments { session, reply, expect } = read(name, given)?;
+            let taken = engine.clone().expecting(expect).respond(Some(&session), &reply, None)?;
             // No client has a tool to go on with, so what needs no decision is done at once.
             let gone_on = engine.run_session(Some(&taken.report.session_id));
             let mut decided =
@@ -229,12 +240,13 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
             standing(engine, &report, &created.performed)
         }
         ToolName::Approve => {
-            let SessionArguments { session } = read(name, given)?;
-            decision(engine, &engine.approve(Some(&session), &ApproveOptions::default())?)
+            let ApproveArguments { session, expect } = read(name, given)?;
+            let deciding = engine.clone().expecting(expect);
+            decision(engine, &deciding.approve(Some(&session), &ApproveOptions::default())?)
         }
         ToolName::Reject => {
-            let RejectArguments { session, feedback } = read(name, given)?;
-            decision(engine, &engine.reject(Some(&session), &feedback)?)
+            let RejectArguments { session, feedback, expect } = read(name, given)?;
+            decision(engine, &engine.clone().expecting(expect).reject(Some(&session), &feedback)?)
         }
     }
 }

@@ -142,7 +142,7 @@ fn a_trigger_is_found_as_it_is_written() {
     "help" → ShowMenu (exact item 2)
     "assist" → ShowMenu (exact item 2)
     "LOG BOOK" → ExecScript { path: "@pkg/assets/notes.md", content: Some("# Notes\n"), data: None } (exact item 3)
-    "notes-greet" → RunAction { text: "Look at @project/artifacts/x.md", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), is_cut: false }) } (exact item 3)
+    "notes-greet" → RunAction { text: "Look at @project/artifacts/x.md", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), n_cut_bytes: 0 }) } (exact item 3)
     "tr" → StartWorkflow { workflow: "hello-branch", data: None, validate: [] } (exact item 1)
     "*TR" → StartWorkflow { workflow: "hello-branch", data: None, validate: [] } (exact item 1)
     "##);
@@ -154,10 +154,10 @@ fn words_count_before_parts_and_triggers_before_descriptions() {
     insta::assert_snapshot!(check(&package(&menu()), &inputs), @r##"
     "book" → ExecScript { path: "@pkg/assets/notes.md", content: Some("# Notes\n"), data: None } (high item 3)
     "report" → StartWorkflow { workflow: "hello-branch", data: None, validate: [] } (medium item 1)
-    "greet" → RunAction { text: "Look at @project/artifacts/x.md", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), is_cut: false }) } (high item 3)
+    "greet" → RunAction { text: "Look at @project/artifacts/x.md", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), n_cut_bytes: 0 }) } (high item 3)
     "tri" → StartWorkflow { workflow: "hello-branch", data: None, validate: [] } (medium item 1)
     "epor" → StartWorkflow { workflow: "hello-branch", data: None, validate: [] } (low item 1)
-    "note" → RunAction { text: "Look at @project/artifacts/x.md", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), is_cut: false }) } (medium item 3)
+    "note" → RunAction { text: "Look at @project/artifacts/x.md", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), n_cut_bytes: 0 }) } (medium item 3)
     "the" → ClarifyChoice { candidates: [3, 4] } (low)
     "what" → ShowMenu (medium item 2)
     "##);
@@ -257,7 +257,7 @@ fn a_workflow_is_found_by_id_or_document() {
 
 #[test]
 fn markdown_is_run_unless_it_is_a_workflow() {
-    insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/notes.md", "data": "assets/data.json" })), @r##"ExecScript { path: "@pkg/assets/notes.md", content: Some("# Notes\n"), data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), is_cut: false }) } (exact item 1)"##);
+    insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/notes.md", "data": "assets/data.json" })), @r##"ExecScript { path: "@pkg/assets/notes.md", content: Some("# Notes\n"), data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), n_cut_bytes: 0 }) } (exact item 1)"##);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "{project-root}/docs/task.md" })), @r#"ExecScript { path: "@project/docs/task.md", content: None, data: None } (exact item 1)"#);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/hidden-workflow.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `assets/hidden-workflow.md`, which is not a workflow of the package
@@ -301,11 +301,11 @@ fn an_action_is_a_prompt_a_name_or_a_text() {
 #[test]
 fn data_of_the_package_comes_along_and_other_data_is_named() {
     let with = |data: &str| chosen(json!({ "description": "d", "action": "a", "data": data }));
-    insta::assert_snapshot!(with("assets/data.json"), @r#"RunAction { text: "a", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), is_cut: false }) } (exact item 1)"#);
-    insta::assert_snapshot!(with("{project-root}/in.yml"), @r#"RunAction { text: "a", data: Some(MenuData { label: "in.yml", path: "@project/in.yml", format: Yaml, preview: None, is_cut: false }) } (exact item 1)"#);
-    insta::assert_snapshot!(with("artifacts/report.XML"), @r#"RunAction { text: "a", data: Some(MenuData { label: "report.XML", path: "@project/artifacts/report.XML", format: Xml, preview: None, is_cut: false }) } (exact item 1)"#);
-    insta::assert_snapshot!(with("{artifacts-root}/report.txt"), @r#"RunAction { text: "a", data: Some(MenuData { label: "report.txt", path: "@project/artifacts/report.txt", format: Text, preview: None, is_cut: false }) } (exact item 1)"#);
-    insta::assert_snapshot!(with("{state-root}/workflow.md"), @r#"RunAction { text: "a", data: Some(MenuData { label: "workflow.md", path: "@state/workflow.md", format: Text, preview: None, is_cut: false }) } (exact item 1)"#);
+    insta::assert_snapshot!(with("assets/data.json"), @r#"RunAction { text: "a", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), n_cut_bytes: 0 }) } (exact item 1)"#);
+    insta::assert_snapshot!(with("{project-root}/in.yml"), @r#"RunAction { text: "a", data: Some(MenuData { label: "in.yml", path: "@project/in.yml", format: Yaml, preview: None, n_cut_bytes: 0 }) } (exact item 1)"#);
+    insta::assert_snapshot!(with("artifacts/report.XML"), @r#"RunAction { text: "a", data: Some(MenuData { label: "report.XML", path: "@project/artifacts/report.XML", format: Xml, preview: None, n_cut_bytes: 0 }) } (exact item 1)"#);
+    insta::assert_snapshot!(with("{artifacts-root}/report.txt"), @r#"RunAction { text: "a", data: Some(MenuData { label: "report.txt", path: "@project/artifacts/report.txt", format: Text, preview: None, n_cut_bytes: 0 }) } (exact item 1)"#);
+    insta::assert_snapshot!(with("{state-root}/workflow.md"), @r#"RunAction { text: "a", data: Some(MenuData { label: "workflow.md", path: "@state/workflow.md", format: Text, preview: None, n_cut_bytes: 0 }) } (exact item 1)"#);
     insta::assert_snapshot!(with("assets/broken.json"), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/broken.json`: it is not JSON: EOF while parsing a value at line 1 column 6
     hint: put the file in place, or correct the menu: a path without a mount is relative to the package
@@ -328,7 +328,7 @@ fn a_preview_is_cut_between_characters() {
     else {
         panic!("the item has data");
     };
-    assert_eq!((data.label.as_str(), data.format, data.is_cut), ("long.csv", DataFormat::Csv, true));
+    assert_eq!((data.label.as_str(), data.format, data.n_cut_bytes > 0), ("long.csv", DataFormat::Csv, true));
     assert_eq!(data.preview.map(|preview| preview.len()), Some(MAX_PREVIEW_BYTES - 1));
 }
 

@@ -28,6 +28,8 @@ pub struct WantedFile {
     pub key: String,
     /// The path as it was given, relative to the project.
     pub path: String,
+    /// Whether somebody gave it; else it is the profile's default.
+    pub is_given: bool,
 }
 
 /// What reading a file gave: its bytes, or the reason there are none.
@@ -43,9 +45,9 @@ pub(crate) fn wanted_files(params: &[Param], given: &Map<String, Value>) -> Vec<
         .iter()
         .filter(|param| matches!(param.kind, ParamKind::File { .. }))
         .filter_map(|param| {
-            let value = given_for(param, given).or(param.default.as_ref())?;
-            let path = param.read(value).ok()?.as_str()?.to_owned();
-            Some(WantedFile { key: param.key(), path })
+            let given = given_for(param, given);
+            let path = param.read(given.or(param.default.as_ref())?).ok()?.as_str()?.to_owned();
+            Some(WantedFile { key: param.key(), path, is_given: given.is_some() })
         })
         .collect()
 }

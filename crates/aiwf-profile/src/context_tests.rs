@@ -67,7 +67,7 @@ fn values_are_taken_by_name_or_key_and_defaults_filled_in() {
     let given = object(json!({"entity": "A", "schema_file": "s.sql", "page-size": "5", "with-tests": null}));
     assert_eq!(
         wanted_files(&params(), &given),
-        [WantedFile { key: "schema_file".to_owned(), path: "s.sql".to_owned() }]
+        [WantedFile { key: "schema_file".to_owned(), path: "s.sql".to_owned(), is_given: true }]
     );
     let settled = settle(&params(), &given, &read(&[("schema_file", Ok("create table a;"))])).unwrap();
     insta::assert_snapshot!(

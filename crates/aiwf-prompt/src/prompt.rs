@@ -188,13 +188,14 @@ impl Prompt {
             separator: recipe.separator(),
             has_system_role: options.capability.supports_system_prompt,
         };
+        let problems = sections.iter().flat_map(|section| section.problems.iter().cloned()).collect();
         let mut prompt = Self {
             recipe,
             style,
             mode,
             cli_tool,
             sections,
-            problems: Vec::new(),
+            problems,
             measured: None,
             cut_tokens: BTreeMap::new(),
         };
@@ -220,6 +221,12 @@ impl Prompt {
     /// What a person should know about it.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// What a person should know about one section.
+    pub fn problems_of(&self, section: &str) -> &[Problem] {
+        let section = self.sections.iter().find(|known| known.id.as_str() == section);
+        section.map_or(&[], |section| section.problems.as_slice())
     }
 
     /// The mode or phase of the request.

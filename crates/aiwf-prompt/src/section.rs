@@ -240,6 +240,8 @@ pub struct Section {
     pub parts: Vec<Part>,
     /// Why it was cut, when it was.
     pub cut: Option<String>,
+    /// What a person should know about it: above all what its body shortens.
+    pub problems: Vec<Problem>,
 }
 
 impl Section {
@@ -260,6 +262,7 @@ impl Section {
             attached: None,
             parts: Vec::new(),
             cut: None,
+            problems: Vec::new(),
         }
     }
 

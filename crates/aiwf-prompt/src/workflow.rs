@@ -30,7 +30,9 @@ use crate::fence::plain_line_ends;
 use crate::prompt::{Message, Options};
 use crate::recipe::{Recipe, Request};
 use crate::reply::{CallOrder, ToolSchema, tools_text};
-use crate::section::{Need, Role, Section, SectionKind, Source, Stability};
+use crate::section::{
+    LeftOutSource, Need, Problem, Role, Section, SectionKind, Source, Stability, WhyLeftOut,
+};
 use crate::tokens::Tokenizer;
 
 /// How the model is talked to.
@@ -166,6 +168,8 @@ pub struct DataContext {
     pub path: String,
     /// How it begins.
     pub preview: String,
+    /// How many bytes of it the preview does not show.
+    pub n_cut_bytes: u64,
 }
 
 /// What a turn asks for.
@@ -352,10 +356,16 @@ fn data_context(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>
         single_line(&data.label),
         single_line(&path),
     );
+    let problem = Problem {
+        source: Source::Input(path),
+        message: "the model gets the beginning and can read the rest".to_owned(),
+        left_out: Some(LeftOutSource { why: WhyLeftOut::SizeCap, bytes: Some(data.n_cut_bytes) }),
+    };
     let source = Source::Input("dataContext".to_owned());
     Ok(vec![Section {
         kind: SectionKind::Artifact,
         need: Need::Optional(10),
+        problems: if data.n_cut_bytes > 0 { vec![problem] } else { Vec::new() },
         ..Section::new("data-context", "Data Context", source, body)
     }])
 }

@@ -95,6 +95,11 @@ fn run(parent: Pid, program: &OsStr, arguments: impl Iterator<Item = OsString>) 
     if getppid() != Some(parent) {
         end_group(child);
     }
+    // Not every init process reaps what is left to it. The watcher signals our own group, so the child's number
+    // may be given away now.
+    if leads_group() {
+        let _ = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(child), WaitIdOptions::EXITED));
+    }
     Ok(status)
 }
 
@@ -107,7 +112,7 @@ fn let_go_of_pipes() -> io::Result<()> {
     Ok(())
 }
 
-/// How a child ended. It stays unreaped, so that the numbers of its process and its group belong to nobody else.
+/// How a child ended. It stays unreaped, so that the number of its process belongs to nobody else.
 fn ended(child: Pid, options: WaitIdOptions) -> io::Result<Option<WaitIdStatus>> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | options;
     Ok(rustix::io::retry_on_intr(|| waitid(WaitId::Pid(child), options))?)
@@ -139,11 +144,15 @@ fn look_for_end_of(parent: Pid) {
     }
 }
 
+fn leads_group() -> bool {
+    getpgrp() == getpid()
+}
+
 /// Ends the agent and everything in its group, this process included.
 fn end_group(child: Pid) {
-    let is_leader = getpgrp() == getpid();
     let send = |signal| {
-        let _ = if is_leader { kill_process_group(getpid(), signal) } else { kill_process(child, signal) };
+        let _ =
+            if leads_group() { kill_process_group(getpid(), signal) } else { kill_process(child, signal) };
     };
     send(Signal::TERM);
     let deadline = Instant::now() + GRACE;

@@ -119,9 +119,12 @@ pub struct Agent {
 pub struct ChangeSetup {
     /// What to change.
     pub request: String,
-    /// Patterns of files that every phase is shown.
+    /// Patterns of files that every phase is shown, as the user gave them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// Patterns that the project's configuration gave; they lead to nothing outside the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub project_files: Vec<String>,
     /// Who does the work of each phase.
     #[serde(default)]
     pub agents: BTreeMap<Phase, Agent>,
@@ -137,7 +140,7 @@ pub struct ChangeSetup {
 }
 
 impl ChangeSetup {
-    /// Patterns of files that a phase is shown, those of the change first.
+    /// Patterns of files that the user gave for a phase, those of the change first.
     pub fn files_of(&self, phase: Phase) -> Vec<String> {
         let mut files = self.files.clone();
         for pattern in self.phase_files.get(&phase).into_iter().flatten() {

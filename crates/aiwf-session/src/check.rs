@@ -113,12 +113,12 @@ impl State {
                 file.before.iter().try_for_each(|sha256| hash(sha256))?;
                 hash(&file.after)
             }),
+            Event::FilesAdded { patterns, .. } => patterns.iter().try_for_each(|text| pattern(text)),
             Event::BudgetReached { .. }
             | Event::BudgetRaised
             | Event::CapRaised { .. }
             | Event::Accepted { .. }
             | Event::InstructionsAdded { .. }
-            | Event::FilesAdded { .. }
             | Event::WriteAllowed
             | Event::GatesOpened { .. }
             | Event::Reopened { .. }
@@ -146,6 +146,8 @@ fn check_setup(setup: &Setup) -> Checked {
 }
 
 fn check_change(change: &ChangeSetup) -> Checked {
+    let patterns = change.files.iter().chain(change.phase_files.values().flatten());
+    patterns.chain(&change.project_files).try_for_each(|text| pattern(text))?;
     change.agents.values().try_for_each(check_agent)
 }
 
@@ -206,6 +208,17 @@ fn inside(path: &str, problem: &'static str) -> Checked {
     }
     if path.contains('\0') || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(fault(path, problem));
+    }
+    Ok(())
+}
+
+/// A pattern of files. It may lead out of the project, for the user who typed it; whoever reads the files decides.
+fn pattern(text: &str) -> Checked {
+    if text.len() > MAX_PATH_BYTES {
+        return Err(fault(text.get(..64).unwrap_or_default(), "is longer than a path can be"));
+    }
+    if text.is_empty() || text.contains('\0') {
+        return Err(fault(text, "names no file"));
     }
     Ok(())
 }

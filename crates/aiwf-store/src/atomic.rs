@@ -86,11 +86,6 @@ pub(crate) fn remove_any(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Begins a file that grows while it is written; one that is there already is an error.
-pub fn create_file(path: &Path) -> io::Result<File> {
-    File::options().create_new(true).write(true).open(path)
-}
-
 /// Adds bytes to the end of a file that can be made again; a link is refused.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let appended = || {
@@ -100,15 +95,6 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         File::options().create(true).append(true).open(path)?.write_all(bytes)
     };
     appended().map_err(|source| StoreError { path: path.to_owned(), source })
-}
-
-/// Gives a file or a directory its final name, durably; a directory that is there already stays.
-pub fn move_to(from: &Path, to: &Path) -> Result<(), StoreError> {
-    let moved = fs::rename(from, to).and_then(|()| match to.parent() {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
-    });
-    moved.map_err(|source| StoreError { path: to.to_owned(), source })
 }
 
 /// Creates a directory and those above it, names that a power cut does not take; one that exists is fine.

@@ -392,9 +392,9 @@ impl ConfinedDir {
     }
 
     /// Creates a file that grows while it is written; one that is there already is an error.
-    pub(crate) fn create_file(&self, name: &str) -> Result<File, ConfinedError> {
+    pub(crate) fn create_file(&self, name: &str, mode: u32) -> Result<File, ConfinedError> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let handle = openat(&self.handle, checked(name)?.as_c_str(), flags, Mode::from_raw_mode(0o666))?;
+        let handle = openat(&self.handle, checked(name)?.as_c_str(), flags, Mode::from_raw_mode(mode))?;
         Ok(File::from(handle))
     }
 
@@ -436,7 +436,7 @@ impl ConfinedDir {
         loop {
             let n = NEXT.fetch_add(1, Ordering::Relaxed);
             let name = format!(".tmp-aiwf-{}-{n}", std::process::id());
-            match self.create_file(&name) {
+            match self.create_file(&name, 0o666) {
                 Ok(file) => return Ok((checked(&name)?, file)),
                 Err(ConfinedError::System(error)) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),

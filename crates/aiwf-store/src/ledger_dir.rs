@@ -4,6 +4,7 @@
 //! is opened from the handle of the one above it and no link is followed, so what a checkout puts in a session cannot
 //! lead out of it. Pipes, devices and files with a second name elsewhere are refused, and nothing is waited for.
 
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -21,28 +22,42 @@ pub const MAX_LEDGER_FILE_BYTES: u64 = 64 * 1024 * 1024;
 pub struct LedgerDir {
     handle: ConfinedDir,
     path: PathBuf,
+    /// The permissions of files that grow while they are written, less what the user's mask takes.
+    stream_mode: u32,
 }
+
+const USUAL_MODE: u32 = 0o666;
+const PRIVATE_MODE: u32 = 0o600;
 
 impl LedgerDir {
     /// Opens a directory by its path; links on the way to it are the caller's business.
     pub fn at(path: &Path) -> Result<Self, ConfinedError> {
-        Ok(Self { handle: ConfinedDir::open(path)?, path: path.to_owned() })
+        Ok(Self::of(ConfinedDir::open(path)?, path.to_owned()))
+    }
+
+    /// Opens a temporary directory by its path: what is streamed into it is the user's alone.
+    pub fn at_private(path: &Path) -> Result<Self, ConfinedError> {
+        Ok(Self { stream_mode: PRIVATE_MODE, ..Self::at(path)? })
+    }
+
+    fn of(handle: ConfinedDir, path: PathBuf) -> Self {
+        Self { handle, path, stream_mode: USUAL_MODE }
     }
 
     /// Opens a directory of a project: `place` may be a link that stays in the project, `name` may be none.
     pub fn open(root: &Path, place: &Path, name: &str) -> Result<Self, ConfinedError> {
         let handle = ConfinedDir::open_below(root, place)?.directory(name)?;
-        Ok(Self { handle, path: root.join(place).join(name) })
+        Ok(Self::of(handle, root.join(place).join(name)))
     }
 
     /// Opens a place of a project where sessions or runs are, and creates it when it is not there.
     pub fn create_place(root: &Path, place: &Path) -> Result<Self, ConfinedError> {
-        Ok(Self { handle: ConfinedDir::create_below(root, place)?, path: root.join(place) })
+        Ok(Self::of(ConfinedDir::create_below(root, place)?, root.join(place)))
     }
 
     /// Creates a directory in this one, or opens it.
     pub fn create(&self, name: &str) -> Result<Self, ConfinedError> {
-        Ok(Self { handle: self.handle.create_directory(name)?, path: self.path.join(name) })
+        Ok(Self::of(self.handle.create_directory(name)?, self.path.join(name)))
     }
 
     /// Its path, for messages and for programs that are started.
@@ -121,6 +136,13 @@ impl LedgerDir {
             }
         });
         written.map_err(|error| self.failed(relative, error))
+    }
+
+    /// Begins a file that grows while it is written; one that is there already, or a link, is an error. Directories that
+    /// are missing are created.
+    pub fn create_file(&self, relative: &str) -> Result<File, ConfinedError> {
+        let (directory, name) = self.to_write(relative)?;
+        directory.create_file(name, self.stream_mode)
     }
 
     /// Adds bytes to the end of a file that can be made again.

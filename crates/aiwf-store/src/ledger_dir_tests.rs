@@ -1,7 +1,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, mkfifoat};
@@ -85,6 +85,24 @@ fn the_session_itself_and_the_way_to_it_stay_in_the_project() {
     symlink(world.directory.path().join("nowhere"), &sessions).unwrap();
     assert!(LedgerDir::create_place(&world.root(), Path::new(".aiwf/sessions")).is_err());
     assert!(!world.directory.path().join("nowhere").exists());
+}
+
+#[test]
+fn a_file_that_grows_is_new_and_not_behind_a_link() {
+    let world = World::new();
+    let ledger = world.open().unwrap();
+    ledger.create_file("iteration-1/reply.partial-1.md").unwrap().write_all(b"half").unwrap();
+    assert_eq!(ledger.read("iteration-1/reply.partial-1.md").unwrap(), Some(b"half".to_vec()));
+    assert!(ledger.create_file("iteration-1/reply.partial-1.md").is_err());
+    symlink(world.directory.path().join("made"), world.session().join("reply")).unwrap();
+    assert!(ledger.create_file("reply").is_err());
+    symlink(world.directory.path(), world.session().join("iteration-2")).unwrap();
+    assert!(matches!(ledger.create_file("iteration-2/made"), Err(ConfinedError::Link)));
+    assert!(!world.directory.path().join("made").exists());
+    // Only a temporary directory is kept from other users.
+    let mode = |file: File| file.metadata().unwrap().permissions().mode() & 0o777;
+    let private = LedgerDir::at_private(&world.session()).unwrap();
+    assert_eq!(mode(private.create_file("private").unwrap()), 0o600);
 }
 
 #[test]

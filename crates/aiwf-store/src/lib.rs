@@ -16,7 +16,7 @@ mod objects;
 mod self_running;
 mod write_plan;
 
-pub use atomic::{Durability, StoreError, append, create_dir, create_file, move_to, remove, write_atomic};
+pub use atomic::{Durability, StoreError, append, create_dir, remove, write_atomic};
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind, open_regular, read_regular};
 pub use consents::{Consent, ConsentError, ConsentKind, Consents};
 pub use journal::{Journal, JournalError, Line, Torn};

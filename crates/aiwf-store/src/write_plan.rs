@@ -121,7 +121,7 @@ impl WritePlan {
                     .split('/')
                     .try_fold(root.same()?, |directory, part| directory.create_directory(part))?,
             };
-            let mut file = directory.create_file(name)?;
+            let mut file = directory.create_file(name, 0o666)?;
             file.write_all(content)?;
             file.sync_all()?;
             last = Some((above, directory));

@@ -4,6 +4,7 @@
 //! a model has.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::Read as _;
 
 use aiwf_engine::Engine;
@@ -112,22 +113,26 @@ impl ProjectFiles<'_> {
 
     fn data(&self, data: Option<MenuData>) -> Result<Option<DataContext>, Failure> {
         let Some(data) = data else { return Ok(None) };
-        let preview = match data.preview {
-            Some(preview) => preview,
+        let (preview, n_cut_bytes) = match data.preview {
+            Some(preview) => (preview, data.n_cut_bytes),
             None => self.beginning(&data.path)?,
         };
-        Ok(Some(DataContext { label: data.label, path: data.path, preview }))
+        Ok(Some(DataContext { label: data.label, path: data.path, preview, n_cut_bytes }))
     }
 
-    /// How a file begins.
-    fn beginning(&self, path: &str) -> Result<String, Failure> {
-        let bytes = self.bytes(path, MAX_PREVIEW_BYTES as u64)?;
-        Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\u{fffd}').to_owned())
+    /// How a file begins, and how many bytes follow.
+    fn beginning(&self, path: &str) -> Result<(String, u64), Failure> {
+        let file = self.file(path)?;
+        let n_bytes = file.metadata().map(|metadata| metadata.len()).unwrap_or_default();
+        let bytes = bytes(file, path, MAX_PREVIEW_BYTES as u64)?;
+        let beginning = String::from_utf8_lossy(&bytes).trim_end_matches('\u{fffd}').to_owned();
+        let n_cut = n_bytes.saturating_sub(beginning.len() as u64);
+        Ok((beginning, n_cut))
     }
 
     /// A whole file.
     fn read(&self, path: &str, limit: u64) -> Result<String, Failure> {
-        let bytes = self.bytes(path, limit.saturating_add(1))?;
+        let bytes = bytes(self.file(path)?, path, limit.saturating_add(1))?;
         if bytes.len() as u64 > limit {
             return Err(not_loaded(path, &format!("it has more than {limit} bytes")));
         }
@@ -137,14 +142,18 @@ impl ProjectFiles<'_> {
         })
     }
 
-    fn bytes(&self, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {
+    fn file(&self, path: &str) -> Result<File, Failure> {
         let alias = AliasPath::parse(path).map_err(|error| not_loaded(path, &reason(path, &error)))?;
-        let file = self.mounts().file(&alias).map_err(|error| not_loaded(path, &reason(path, &error)))?;
-        let mut bytes = Vec::new();
-        let read = file.take(limit).read_to_end(&mut bytes);
-        read.map_err(|error| not_loaded(path, &error.kind().to_string()))?;
-        Ok(bytes)
+        self.mounts().file(&alias).map_err(|error| not_loaded(path, &reason(path, &error)))
     }
+}
+
+/// The first `limit` bytes of a file.
+fn bytes(file: File, path: &str, limit: u64) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = file.take(limit).read_to_end(&mut bytes);
+    read.map_err(|error| not_loaded(path, &error.kind().to_string()))?;
+    Ok(bytes)
 }
 
 /// Why a file cannot be opened, without what a model would be told to do about it.

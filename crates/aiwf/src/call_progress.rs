@@ -20,8 +20,10 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
     let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
     move |event| {
         let Ok(mut current) = current.lock() else { return };
-        if let CallEvent::Performed(done) = event {
-            output::say(&done.to_string());
+        match event {
+            CallEvent::Performed(done) => output::say(&done.to_string()),
+            CallEvent::LeftOut(left_out) => output::left_out(left_out),
+            _ => {}
         }
         if !is_watched {
             return;
@@ -49,6 +51,7 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
             CallEvent::Text(_)
             | CallEvent::Restarted
             | CallEvent::Performed(_)
+            | CallEvent::LeftOut(_)
             | CallEvent::ToolStarted { .. }
             | CallEvent::ToolEnded { .. } => {}
             CallEvent::Ended { .. } => {
@@ -81,6 +84,7 @@ pub(crate) fn events() -> impl Fn(CallEvent<'_>) + Send + Sync {
             }
             CallEvent::Text(_) | CallEvent::Restarted => return,
             CallEvent::Performed(done) => return output::say(&done.to_string()),
+            CallEvent::LeftOut(left_out) => json!({ "event": "left-out", "left_out": left_out }),
             CallEvent::ToolStarted { name, about } => {
                 json!({ "event": "tool-started", "tool": name, "about": about })
             }

@@ -490,6 +490,7 @@ fn engine_errors() -> Vec<Sample> {
         NotUtf8 => [EngineError::NotUtf8 { path: path(), offset: 17 }],
         TooLarge => [EngineError::TooLarge { path: path(), limit: 16 * 1024 * 1024 }],
         LeavesDirectory => [EngineError::LeavesDirectory { path: path(), root: "the project" }],
+        OutsideProject => [EngineError::OutsideProject { pattern: text("../notes/*.md") }],
         BrokenLink => [EngineError::BrokenLink { path: path() }],
         NoDirectory => [EngineError::NoDirectory { what: "session directory", path: path() }],
         NotADirectory => [EngineError::NotADirectory { what: "session directory", path: path() }],

@@ -114,6 +114,10 @@ impl Shown {
                 self.dim(&format!("  {name}: {:.1} s", elapsed.as_secs_f64()));
             }
             CallEvent::Performed(done) => self.dim(&done.to_string()),
+            CallEvent::LeftOut(left_out) => {
+                self.end_line();
+                output::left_out(left_out);
+            }
             CallEvent::Progress(Progress::Bytes(_)) | CallEvent::ToolEnded { .. } => {}
             CallEvent::Ended { .. } => {
                 self.stop_waiting();

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use aiwf_engine::left_out_lines;
+use aiwf_engine::machine::LeftOut;
 use aiwf_engine::prompt::Problem;
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -220,6 +222,13 @@ pub(crate) fn say(line: &str) {
 pub(crate) fn problems(problems: &[Problem]) {
     for problem in problems {
         warn(&escaped_line(&format!("{}: {}", problem.source, problem.message)));
+    }
+}
+
+/// Prints what a request was to hold and does not, one line for each reason.
+pub(crate) fn left_out(left_out: &[LeftOut]) {
+    for line in left_out_lines(left_out) {
+        warn(&escaped_line(&line));
     }
 }
 

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use aiwf_engine::machine::Usage;
 use aiwf_engine::{
     Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunSummary, RunVerified,
+    left_out_lines,
 };
 use serde_json::{Value, json};
 
@@ -188,6 +189,9 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
     if let Some(question) = question(report) {
         line("asks", question.words().trim_end());
     }
+    for left_out in left_out_lines(&report.left_out) {
+        line("left out", &escaped_line(left_out.strip_prefix("left out ").unwrap_or(&left_out)));
+    }
     for warning in &report.warnings {
         line("warning", &escaped_line(warning));
     }
@@ -350,6 +354,7 @@ pub(crate) fn preview(preview: &RunPreview, output: &Output<'_>) -> Result<Exit,
         return output.json(preview, Exit::Done);
     }
     output::note(&anatomy(preview));
+    output::left_out(&preview.left_out);
     warnings(&preview.warnings);
     output::print(|out| write!(out, "{}", preview.canonical))?;
     if output::is_stdout_watched() {
@@ -384,13 +389,6 @@ fn anatomy(preview: &RunPreview) -> String {
     if !preview.tools.is_empty() {
         let n_tools = format!("{} in all", preview.tools.len());
         let _ = writeln!(text, "  {:width$}  {n_tools:9}  {:>8}", "tools", preview.tool_tokens);
-    }
-    if preview.n_left_out > 0 {
-        let _ = writeln!(
-            text,
-            "  {} turns of the conversation ({} tokens) are left out to fit",
-            preview.n_left_out, preview.tokens_left_out
-        );
     }
     text
 }

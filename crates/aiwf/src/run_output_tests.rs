@@ -4,6 +4,7 @@ use super::*;
 
 fn report(kind: RunKind, phase: RunPhase, code: Option<&str>) -> RunReport {
     RunReport {
+        left_out: Vec::new(),
         run_id: "r1".to_owned(),
         kind,
         package: Some("flow".to_owned()),
@@ -113,6 +114,7 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
         tool_call_id: None,
     };
     let preview = RunPreview {
+        left_out: Vec::new(),
         run_id: "r1".to_owned(),
         provider: "model".to_owned(),
         tokenizer: "estimate".to_owned(),
@@ -133,6 +135,5 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
       base-rules  system          300  0123456789ab
       user-input  user             12  0123456789ab
       tools       1 in all         40
-      3 turns of the conversation (700 tokens) are left out to fit
     ");
 }

@@ -1,6 +1,7 @@
 //! Paths as they are typed on a command line, relative to the current directory, told to an engine that takes them
 //! relative to the project.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use aiwf_engine::config::Settings;
@@ -21,6 +22,12 @@ pub(crate) fn from_project(typed: &str, settings: &Settings) -> String {
     let whole = without_dots(&current.join(typed));
     let path = whole.strip_prefix(root).unwrap_or(&whole);
     format!("{mark}{}", path.display())
+}
+
+/// The name of a file of a session: typed from here when that leads to one, else as `status` shows it.
+pub(crate) fn from_session<'a>(typed: &'a str, settings: &Settings) -> Cow<'a, str> {
+    let path = from_project(typed, settings);
+    if path.starts_with(".aiwf/") { Cow::Owned(path) } else { Cow::Borrowed(typed) }
 }
 
 fn without_dots(path: &Path) -> PathBuf {

@@ -135,3 +135,21 @@ fn every_mistake_on_a_command_line_is_told_with_one_thing_to_do() {
     });
     assert!(page.faults.is_empty(), "{}", page.faults);
 }
+
+/// `tests/it/typed_paths.rs` finds the options that take paths by what their values are called.
+#[test]
+fn every_value_that_is_a_path_is_called_one() {
+    fn add(command: &clap::Command, faults: &mut Vec<String>) {
+        for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
+            let is_path = arg.get_value_parser().type_id() == std::any::TypeId::of::<std::path::PathBuf>();
+            let name = arg.get_value_names().and_then(|names| names.first()).map(clap::builder::Str::as_str);
+            if is_path && !matches!(name, Some("DIR" | "FILE" | "FILE|-" | "PATH")) {
+                faults.push(format!("{} {}: {name:?}", command.get_name(), arg.get_id()));
+            }
+        }
+        command.get_subcommands().for_each(|below| add(below, faults));
+    }
+    let mut faults = Vec::new();
+    add(&crate::cli::command(), &mut faults);
+    assert!(faults.is_empty(), "{faults:#?}");
+}

@@ -4,23 +4,22 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::bench::lab::{Lab, create_dir, write};
-use crate::bench::measure::{self, take_turns};
+use crate::bench::measure;
 use crate::bench::table::{Quantity, Row};
 use crate::failure::Failure;
 
-const MEGABYTE: u64 = 1_000_000;
+const MEGABYTE: usize = 1_000_000;
 /// The reply that must stream, and a tenth of it to compare with.
-const LARGE: u64 = 100 * MEGABYTE;
+const LARGE: usize = 100 * MEGABYTE;
 
-/// A project with an agent: a shell that runs `script` with the prompt on its standard input.
+/// A project, and an agent for it: a shell that runs `script` with the prompt on its standard input.
 fn project(lab: &Lab<'_>, name: &str, script: &str) -> Result<PathBuf, Failure> {
     let root = lab.dir(name)?;
     create_dir(&root.join(".aiwf"))?;
-    let config = format!(
+    lab.configure(&format!(
         "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"-c\", {script:?}]\nmax_reply_bytes = {}\n",
         2 * LARGE
-    );
-    write(&root.join(".aiwf/config.toml"), &config)?;
+    ))?;
     Ok(root)
 }
 
@@ -45,7 +44,7 @@ pub(super) fn call(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
         command.arg("--version");
         Ok(command)
     };
-    let [ours, shell, version] = take_turns(31, [&|| send(lab, &root), &shell, &version])?;
+    let [ours, shell, version] = lab.take_turns(31, [&|| send(lab, &root), &shell, &version])?;
     Ok(vec![
         Row::of_times("aiwf prompt send to a program", &ours, ("the program by a shell", &shell)),
         Row::of_times("aiwf prompt send to a program", &ours, ("aiwf --version", &version)),
@@ -54,12 +53,13 @@ pub(super) fn call(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
 
 /// The memory of a call with a reply of 100 MB, against one of 10 MB: it must not grow with the reply.
 pub(super) fn stream(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let peak = |name: &str, n_bytes: u64| -> Result<Option<f64>, Failure> {
+    let peak = |name: &str, n_bytes: usize| -> Result<Option<f64>, Failure> {
         let script = format!("cat > /dev/null; head -c {n_bytes} /dev/zero | tr '\\0' x");
         let root = project(lab, name, &script)?;
         Ok(measure::usage(&send(lab, &root)?)?.map(|usage| usage.peak_bytes))
     };
-    let (small, large) = (peak("stream-10", LARGE / 10)?, peak("stream-100", LARGE)?);
+    let n_bytes = lab.scaled(LARGE);
+    let (small, large) = (peak("stream-10", n_bytes / 10)?, peak("stream-100", n_bytes)?);
     let (Some(small), Some(large)) = (small, large) else { return Ok(Vec::new()) };
     Ok(vec![
         Row::new(

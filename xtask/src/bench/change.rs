@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::bench::corpus::{Corpus, write_corpus};
 use crate::bench::examples::number;
 use crate::bench::lab::{self, Lab};
-use crate::bench::measure::{self, Prepare, take_turns};
+use crate::bench::measure::{self, Prepare};
 use crate::bench::peers::{self, Counting};
 use crate::bench::table::{Quantity, Row};
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(super) fn change_plain(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let out = lab.path("change-plain.prompt");
     let cat_out = lab.path("change-plain.cat");
     let plain = || build(lab, &corpus, &out, &[]);
-    let [ours, cat] = take_turns(15, [&plain, &|| lab.cat(&corpus.root, &corpus.files, &cat_out)])?;
+    let [ours, cat] = lab.take_turns(15, [&plain, &|| lab.cat(&corpus.root, &corpus.files, &cat_out)])?;
     let mut rows = vec![Row::of_times(described(&corpus), &ours, ("cat", &cat))];
     rows.extend(beside_peers(lab, &corpus, Counting::No, plain)?);
     Ok(rows)
@@ -51,7 +51,7 @@ pub(super) fn change_tokens(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
         Ok(command)
     };
     let plain = || build(lab, &corpus, &out, &[]);
-    let [cold_times, warm_times, plain_times] = take_turns(N_TURNS, [&cold, &warm, &plain])?;
+    let [cold_times, warm_times, plain_times] = lab.take_turns(N_TURNS, [&cold, &warm, &plain])?;
 
     let counting = counting_alone(lab, &corpus)?;
     let cold_median = cold_times.median();
@@ -87,7 +87,7 @@ where
     for peer in peers::installed(lab).iter().filter(|peer| peer.counting == counting) {
         let out = lab.path(&format!("{}.out", peer.name));
         let theirs: Prepare<'_> = &|| Ok(peer.pack(lab, &corpus.root, &out));
-        let [our_times, their_times] = take_turns(N_TURNS, [&ours, theirs])?;
+        let [our_times, their_times] = lab.take_turns(N_TURNS, [&ours, theirs])?;
         if lab::size(&out)? < corpus.n_bytes / 2 {
             return Err(Failure::new(format!("`{}` left out most of the files", peer.name)));
         }
@@ -108,7 +108,9 @@ fn counting_alone(lab: &Lab<'_>, corpus: &Corpus) -> Result<f64, Failure> {
 /// Files of one to nine kilobytes, six megabytes in all.
 fn write_tree(lab: &Lab<'_>, name: &str) -> Result<Corpus, Failure> {
     let root: PathBuf = lab.dir(name)?;
-    write_corpus(&root, N_FILES, |random| 1000 + usize::try_from(random % 8000).unwrap_or_default())
+    write_corpus(&root, lab.scaled(N_FILES), |random| {
+        1000 + usize::try_from(random % 8000).unwrap_or_default()
+    })
 }
 
 fn described(corpus: &Corpus) -> String {

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::bench::corpus::prose;
 use crate::bench::lab::{self, Lab, create_dir, write};
-use crate::bench::measure::{self, take_turns};
+use crate::bench::measure;
 use crate::bench::table::{Quantity, Row};
 use crate::failure::Failure;
 
 const N_NODES: usize = 1_000;
-const N_MESSAGES: &str = "10000";
+const N_MESSAGES: usize = 10_000;
 const AGENTS: [&str; 4] = ["analyst", "architect", "builder", "reviewer"];
 /// How large the instructions of one step are.
 const STEP_BYTES: usize = 2_000;
@@ -30,14 +30,14 @@ struct PackageFiles {
 
 /// `package check` of 1,000 nodes against reading its files.
 pub(super) fn check(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let package = write_package(&lab.dir("package")?)?;
+    let package = write_package(&lab.dir("package")?, lab.scaled(N_NODES))?;
     let out = lab.path("package.cat");
     let ours = || {
         let mut command = lab.aiwf()?;
         command.args(["package", "check"]).arg(&package.dir);
         Ok(command)
     };
-    let [times, cat] = take_turns(15, [&ours, &|| lab.cat(&package.dir, &package.files, &out)])?;
+    let [times, cat] = lab.take_turns(15, [&ours, &|| lab.cat(&package.dir, &package.files, &out)])?;
     let time = Row::of_times("package check, 1,000 nodes", &times, ("cat of its files", &cat));
     Ok(vec![time, memory(&ours()?, ("its files", lab::size(&out)?))?])
 }
@@ -46,19 +46,19 @@ pub(super) fn check(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
 pub(super) fn preview(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let project = lab.dir("run")?;
     create_dir(&project.join(".aiwf"))?;
-    let config = project.join(".aiwf/config.toml");
-    write(&config, PROVIDER)?;
-    let package = write_package(&project.join("package"))?;
-    let args = [project.as_os_str(), package.dir.as_os_str(), OsStr::new(N_MESSAGES)];
+    lab.configure(PROVIDER)?;
+    let package = write_package(&project.join("package"), lab.scaled(N_NODES))?;
+    let n_messages = lab.scaled(N_MESSAGES).to_string();
+    let args = [project.as_os_str(), package.dir.as_os_str(), OsStr::new(&n_messages)];
     let printed = lab.example("aiwf-engine", "long_run", &args)?;
     let journal = PathBuf::from(printed.trim());
     let out = lab.path("journal.cat");
     let ours = |config_text: &str| {
-        write(&config, config_text)?;
+        lab.configure(config_text)?;
         aiwf(lab, &project, "workflow preview latest")
     };
     let narrow = PROVIDER.replacen("provider", "context_tokens = 200000\nprovider", 1);
-    let [whole, fitted, cat] = take_turns(
+    let [whole, fitted, cat] = lab.take_turns(
         11,
         [&|| ours(PROVIDER), &|| ours(&narrow), &|| lab.cat(&project, std::slice::from_ref(&journal), &out)],
     )?;
@@ -90,11 +90,11 @@ fn memory(command: &Command, (reference, n_bytes): (&str, u64)) -> Result<Row, F
 }
 
 /// A chain of steps in which every tenth node is a decision that may skip its successor.
-fn write_package(dir: &Path) -> Result<PackageFiles, Failure> {
+fn write_package(dir: &Path, n_nodes: usize) -> Result<PackageFiles, Failure> {
     create_dir(&dir.join("steps"))?;
     let kind = |number: usize| match number {
-        number if number + 1 == N_NODES => "end",
-        number if number % 10 == 5 && number + 2 < N_NODES => "decision",
+        number if number + 1 == n_nodes => "end",
+        number if number % 10 == 5 && number + 2 < n_nodes => "decision",
         _ => "step",
     };
     let id = |number: usize| format!("node-{number:04}");
@@ -108,7 +108,7 @@ fn write_package(dir: &Path) -> Result<PackageFiles, Failure> {
     let mut nodes = Vec::new();
     let mut edges = Vec::new();
     let mut index = String::new();
-    for number in 0..N_NODES {
+    for number in 0..n_nodes {
         let (id_here, kind) = (id(number), kind(number));
         let (file, title) = (format!("steps/{id_here}.md"), format!("Step {number}"));
         nodes.push(

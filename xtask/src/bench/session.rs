@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::bench::corpus::{prose, write_corpus};
 use crate::bench::lab::{self, Lab};
-use crate::bench::measure::{self, take_turns};
+use crate::bench::measure;
 use crate::bench::table::{Quantity, Row};
 use crate::failure::Failure;
 
@@ -26,7 +26,7 @@ pub(super) fn session(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let out = lab.path("session.prompt");
     let cat_out = lab.path("session.cat");
     let [ours, cat] =
-        take_turns(15, [&|| build(lab, &files, &out), &|| lab.cat(&files.dir, &files.files, &cat_out)])?;
+        lab.take_turns(15, [&|| build(lab, &files, &out), &|| lab.cat(&files.dir, &files.files, &cat_out)])?;
     let prompt_bytes = bytes(lab::size(&out)?);
     let usage = measure::usage(&build(lab, &files, &out)?)?;
     let memory = Row {
@@ -50,7 +50,7 @@ pub(super) fn session_linear(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let build_small = || build(lab, &hundred, &out(&hundred));
     let build_middle = || build(lab, &thousand, &out(&thousand));
     let build_large = || build(lab, &ten_thousand, &out(&ten_thousand));
-    let [small, middle, large] = take_turns(9, [&build_small, &build_middle, &build_large])?;
+    let [small, middle, large] = lab.take_turns(9, [&build_small, &build_middle, &build_large])?;
     Ok(vec![
         Row::of_times("1,000 files", &middle, ("100 files", &small)).at_most(12.0),
         Row::of_times("10,000 files", &large, ("1,000 files", &middle)).at_most(12.0),
@@ -64,7 +64,7 @@ fn write_session(
     plan_bytes: usize,
 ) -> Result<SessionFiles, Failure> {
     let dir = lab.dir(name)?;
-    let code = write_corpus(&dir.join(CODE_DIR), n_files, |_| FILE_BYTES)?;
+    let code = write_corpus(&dir.join(CODE_DIR), lab.scaled(n_files), |_| FILE_BYTES)?;
     let texts = ["plan.md", "standards-bundle.md"];
     for (seed, text) in (1..).zip(texts) {
         lab::write(&dir.join(text), &prose(seed, plan_bytes))?;

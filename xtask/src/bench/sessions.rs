@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::bench::lab::{Lab, create_dir, write};
-use crate::bench::measure::take_turns;
 use crate::bench::table::Row;
 use crate::failure::Failure;
 use crate::workspace;
@@ -36,7 +35,7 @@ pub(super) fn status(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let root = project(lab, "status")?;
     workspace::run(&mut aiwf(lab, &root, INIT)?)?;
     let [ours, version] =
-        take_turns(51, [&|| aiwf(lab, &root, "status latest"), &|| aiwf(lab, &root, "--version")])?;
+        lab.take_turns(51, [&|| aiwf(lab, &root, "status latest"), &|| aiwf(lab, &root, "--version")])?;
     Ok(vec![Row::of_times("aiwf status", &ours, ("aiwf --version", &version)).at_most(3.0)])
 }
 
@@ -54,8 +53,9 @@ pub(super) fn list(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let id = first.file_name().to_string_lossy().into_owned();
     let read = |name: &str| fs::read_to_string(first.path().join(name)).map_err(|error| failed(&error));
     let (journal, snapshot) = (read("journal.jsonl")?, read("session.json")?);
-    let mut snapshots = Vec::with_capacity(N_SESSIONS);
-    for number in 0..N_SESSIONS {
+    let n_sessions = lab.scaled(N_SESSIONS);
+    let mut snapshots = Vec::with_capacity(n_sessions);
+    for number in 0..n_sessions {
         let name = format!("20260101-{number:06}-0000");
         let directory = sessions.join(&name);
         create_dir(&directory)?;
@@ -64,8 +64,8 @@ pub(super) fn list(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
         snapshots.push(PathBuf::from(name).join("session.json"));
     }
     let out = lab.path("snapshots");
-    let [ours, cat] =
-        take_turns(9, [&|| aiwf(lab, &root, "list --limit 10"), &|| lab.cat(&sessions, &snapshots, &out)])?;
+    let [ours, cat] = lab
+        .take_turns(9, [&|| aiwf(lab, &root, "list --limit 10"), &|| lab.cat(&sessions, &snapshots, &out)])?;
     Ok(vec![Row::of_times("aiwf list, 10,000 sessions", &ours, ("cat of the snapshots", &cat)).at_most(3.0)])
 }
 
@@ -73,7 +73,7 @@ pub(super) fn list(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
 pub(super) fn approve(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let turn = std::cell::Cell::new(0);
     let scratch = lab.dir("synced")?;
-    let [ours, synced] = take_turns(
+    let [ours, synced] = lab.take_turns(
         21,
         [
             &|| {
@@ -127,7 +127,7 @@ pub(super) fn whole(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
         command
     };
     let starts = format!("for i in $(seq {n_commands}); do $0 --version; done");
-    let [ours, started] = take_turns(
+    let [ours, started] = lab.take_turns(
         7,
         [
             &|| {

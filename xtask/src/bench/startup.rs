@@ -1,7 +1,6 @@
 //! What it costs to start: the binary that says its version against the least a Rust program can do.
 
 use crate::bench::lab::{Lab, write};
-use crate::bench::measure::take_turns;
 use crate::bench::table::Row;
 use crate::failure::Failure;
 use crate::workspace;
@@ -16,7 +15,7 @@ pub(super) fn startup(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let smallest = lab.path("smallest");
     write(&source, SMALLEST)?;
     workspace::capture(lab.rustc().args(["--edition", "2024", "-O", "-o"]).arg(&smallest).arg(&source))?;
-    let [ours, reference] = take_turns(
+    let [ours, reference] = lab.take_turns(
         N_TURNS,
         [
             &|| {

@@ -9,7 +9,7 @@ use aiwf_prompt::{
     render_template, render_template_here,
 };
 
-use super::files::{self, MissingFiles};
+use super::files::{self, MissingFiles, Pattern};
 use super::reply::schemas;
 use super::{DocumentCapability, Gathered, Progress, named, project};
 use crate::document::{ChangeDocument, ContextDocument};
@@ -20,18 +20,34 @@ use crate::system_templates::{self, TemplateLayer};
 /// What the command line adds to a document.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeFlags {
-    /// Patterns of files.
+    /// Patterns of files that the user typed: they may lead anywhere.
     pub files: Vec<String>,
+    /// Patterns of files that come from elsewhere, such as the project's configuration: they stay in the project, links
+    /// resolved.
+    pub project_files: Vec<String>,
     /// Those of the files that may not be cut: the code under review.
     pub required_files: Vec<String>,
     /// What becomes of a pattern that names no file.
     pub missing_files: MissingFiles,
     /// Names and files of artifacts.
     pub artifacts: Vec<(String, String)>,
+    /// Artifacts that were read already.
+    pub read_artifacts: Vec<ReadArtifact>,
     /// Thoughts.
     pub thoughts: Vec<String>,
     /// Directories that the overview of the project leaves out, such as one that requests are recorded in.
     pub left_out: Vec<PathBuf>,
+}
+
+/// An artifact with its text.
+#[derive(Clone, Debug)]
+pub struct ReadArtifact {
+    /// Its name.
+    pub name: String,
+    /// The file that holds it, as people read it.
+    pub path: String,
+    /// Its text.
+    pub text: String,
 }
 
 pub(super) fn gather(
@@ -82,8 +98,11 @@ fn context(
         let name = document.name.clone().unwrap_or_else(|| numbered(kind, &items));
         items.push(ContextItem::new(kind, name, document.content.as_str()));
     }
-    for file in files::find(&settings.current_dir, &flags.files, flags.missing_files, problems, on_progress)?
-    {
+    let root = settings.project_root.as_path();
+    let typed = flags.files.iter().map(|text| Pattern { text, stays_in: None });
+    let confined = flags.project_files.iter().map(|text| Pattern { text, stays_in: Some(root) });
+    let patterns: Vec<Pattern<'_>> = typed.chain(confined).collect();
+    for file in files::find(&settings.current_dir, &patterns, flags.missing_files, problems, on_progress)? {
         items.push(ContextItem {
             kind: ItemKind::File,
             is_required: flags.required_files.contains(&file.name),
@@ -92,14 +111,18 @@ fn context(
             body: PartBody::Inline(file.text),
         });
     }
+    let mut artifacts = Vec::new();
     for (name, path) in &flags.artifacts {
         let text =
             read_text(&settings.current_dir.join(Path::new(path))).map_err(|error| error.about(path))?;
+        artifacts.push(ReadArtifact { name: name.clone(), path: path.clone(), text });
+    }
+    for artifact in artifacts.into_iter().chain(flags.read_artifacts.iter().cloned()) {
         items.push(ContextItem {
             kind: ItemKind::Artifact,
-            name: name.clone(),
-            source: Source::File(path.clone()),
-            body: PartBody::Inline(Text::from(text)),
+            name: artifact.name,
+            source: Source::File(artifact.path),
+            body: PartBody::Inline(Text::from(artifact.text)),
             is_required: true,
         });
     }

@@ -2,6 +2,7 @@
 //!
 //! In: patterns. Out: text files sorted by path, and what was left out. A name stands for itself; a pattern
 //! leaves out what `.gitignore` names and hidden files, and follows no link out of the directory it starts in.
+//! A pattern that the user did not type stays in the project, links resolved.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +13,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Progress, failed_path, link_target, shown_path};
 use crate::error::EngineError;
-use crate::read::{MAX_BYTES, is_link};
+use crate::read::{MAX_BYTES, is_link, resolve_below};
 use crate::read_many::{Content, NotText, read_many};
 
 /// What becomes of a pattern that names no file.
@@ -23,6 +24,37 @@ pub enum MissingFiles {
     Refused,
     /// It is reported: the files were there when the pattern was given.
     LeftOut,
+}
+
+/// A pattern, and how far it may lead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pattern<'a> {
+    pub(super) text: &'a str,
+    /// The directory that it stays in, links resolved; nothing for one that the user typed.
+    pub(super) stays_in: Option<&'a Path>,
+}
+
+impl Pattern<'_> {
+    /// Whether a path is where the pattern may lead.
+    fn reaches(self, path: &Path) -> bool {
+        self.stays_in.is_none_or(|root| matches!(resolve_below(root, path), Ok(Some(_))))
+    }
+
+    /// Whether the pattern, as it is written, leads out of where it has to stay.
+    fn is_written_outside(self) -> bool {
+        self.stays_in.is_some()
+            && (self.text.starts_with('/') || self.text.split('/').any(|part| part == ".."))
+    }
+}
+
+/// What a pattern names.
+enum Expanded {
+    /// Files, found or left out.
+    Files,
+    /// Nothing that is there.
+    Nothing,
+    /// Something outside of where it has to stay; it was not looked at.
+    Outside,
 }
 
 /// Why a file is left out.
@@ -57,7 +89,7 @@ pub(super) struct FoundFile {
 /// Reads every text file that a pattern names, sorted by path.
 pub(super) fn find(
     base: &Path,
-    patterns: &[String],
+    patterns: &[Pattern<'_>],
     missing: MissingFiles,
     problems: &mut Vec<Problem>,
     on_progress: &dyn Fn(Progress),
@@ -65,14 +97,26 @@ pub(super) fn find(
     let mut paths = BTreeMap::new();
     let mut skipped = BTreeMap::new();
     for pattern in patterns {
-        if !expand(base, pattern, &mut paths, &mut skipped)? {
-            if missing == MissingFiles::LeftOut {
-                skipped.insert(pattern.clone(), Skipped::missing("there is no such file any more"));
-                continue;
+        let text = pattern.text.to_owned();
+        match (expand(base, *pattern, &mut paths, &mut skipped)?, missing) {
+            (Expanded::Files, _) => {}
+            (Expanded::Nothing, MissingFiles::LeftOut) => {
+                skipped.insert(text, Skipped::missing("there is no such file any more"));
             }
-            return Err(EngineError::NothingMatches { pattern: pattern.clone(), searched: base.to_owned() });
+            (Expanded::Outside, MissingFiles::LeftOut) => {
+                let message = "skipped: outside the project, where only files lead that you typed yourself";
+                skipped.insert(text, Skipped::new(WhyLeftOut::Unreadable, None, message));
+            }
+            (Expanded::Nothing, MissingFiles::Refused) => {
+                return Err(EngineError::NothingMatches { pattern: text, searched: base.to_owned() });
+            }
+            (Expanded::Outside, MissingFiles::Refused) => {
+                return Err(EngineError::OutsideProject { pattern: text });
+            }
         }
     }
+    // What one pattern may not show, another may.
+    skipped.retain(|name, _| !paths.contains_key(name));
     let paths: Vec<(String, PathBuf)> = paths.into_iter().collect();
     let files = read_all(paths, &mut skipped, on_progress)?;
     problems.extend(skipped.into_iter().map(|(name, skipped)| Problem {
@@ -86,23 +130,33 @@ pub(super) fn find(
 /// Adds the files of one pattern; says whether it named any.
 fn expand(
     base: &Path,
-    pattern: &str,
+    given: Pattern<'_>,
     paths: &mut BTreeMap<String, PathBuf>,
     skipped: &mut BTreeMap<String, Skipped>,
-) -> Result<bool, EngineError> {
+) -> Result<Expanded, EngineError> {
+    let pattern = given.text;
     if pattern.is_empty() {
         let message = "it is empty".to_owned();
         return Err(EngineError::BadPattern { pattern: String::new(), message });
     }
+    if given.is_written_outside() {
+        return Ok(Expanded::Outside);
+    }
     let literal = clean(&base.join(pattern));
     if literal.is_file() {
+        if !given.reaches(&literal) {
+            return Ok(Expanded::Outside);
+        }
         // Named outright: no filter applies.
         paths.insert(name_of(base, pattern, &literal), literal);
-        return Ok(true);
+        return Ok(Expanded::Files);
     }
     let (start, matcher) = if literal.is_dir() { (literal, None) } else { compile(base, pattern)? };
     if !start.is_dir() {
-        return Ok(false);
+        return Ok(Expanded::Nothing);
+    }
+    if !given.reaches(&start) {
+        return Ok(Expanded::Outside);
     }
     let mut has_match = false;
     for entry in walk_below(base, &start, matcher.is_some()) {
@@ -150,7 +204,7 @@ fn expand(
             }
         }
     }
-    Ok(has_match)
+    Ok(if has_match { Expanded::Files } else { Expanded::Nothing })
 }
 
 /// The name of a file that a pattern brings: relative to the base, unless the pattern is not and leads elsewhere.

@@ -7,6 +7,10 @@ use super::*;
 
 struct Tree(tempfile::TempDir);
 
+fn typed(text: &str) -> Pattern<'_> {
+    Pattern { text, stays_in: None }
+}
+
 impl Tree {
     fn new(files: &[&str]) -> Self {
         let tree = tempfile::tempdir().unwrap();
@@ -23,7 +27,7 @@ impl Tree {
     }
 
     fn find(&self, below: &str, patterns: &[&str]) -> Vec<String> {
-        let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let patterns: Vec<Pattern<'_>> = patterns.iter().map(|text| typed(text)).collect();
         let files =
             find(&self.base().join(below), &patterns, MissingFiles::Refused, &mut Vec::new(), &|_| {})
                 .unwrap();
@@ -61,7 +65,7 @@ fn progress_ends_with_every_file_whether_they_are_few_or_many() {
         let tree = Tree::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let last = Cell::new(None);
         let files =
-            find(&tree.base(), &["*.rs".to_owned()], MissingFiles::Refused, &mut Vec::new(), &|progress| {
+            find(&tree.base(), &[typed("*.rs")], MissingFiles::Refused, &mut Vec::new(), &|progress| {
                 last.set(Some(progress));
             });
         assert_eq!(files.unwrap().len(), n_files);
@@ -73,8 +77,7 @@ fn progress_ends_with_every_file_whether_they_are_few_or_many() {
 fn files_read_side_by_side_keep_their_own_text() {
     let names: Vec<String> = (0..500).map(|number| format!("{number:03}.rs")).collect();
     let tree = Tree::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    let files =
-        find(&tree.base(), &["**".to_owned()], MissingFiles::Refused, &mut Vec::new(), &|_| {}).unwrap();
+    let files = find(&tree.base(), &[typed("**")], MissingFiles::Refused, &mut Vec::new(), &|_| {}).unwrap();
     assert!(files.iter().all(|file| file.text.as_str() == format!("this is {}\n", file.name)));
 }
 
@@ -83,7 +86,7 @@ fn a_file_too_large_for_any_prompt_is_skipped_unread() {
     let tree = Tree::new(&["a.rs"]);
     fs::File::create(tree.base().join("dump.txt")).unwrap().set_len(MAX_BYTES + 1).unwrap();
     let mut problems = Vec::new();
-    let files = find(&tree.base(), &["*".to_owned()], MissingFiles::Refused, &mut problems, &|_| {}).unwrap();
+    let files = find(&tree.base(), &[typed("*")], MissingFiles::Refused, &mut problems, &|_| {}).unwrap();
     assert_eq!(files.len(), 1);
     assert_eq!(problems[0].message, "skipped: larger than 64 MiB");
 }
@@ -96,8 +99,7 @@ fn a_name_that_is_not_text_is_skipped_and_told() {
         fs::write(tree.base().join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
     }
     let mut problems = Vec::new();
-    let files =
-        find(&tree.base(), &["*.rs".to_owned()], MissingFiles::Refused, &mut problems, &|_| {}).unwrap();
+    let files = find(&tree.base(), &[typed("*.rs")], MissingFiles::Refused, &mut problems, &|_| {}).unwrap();
     assert_eq!(files.len(), 1);
     assert_eq!(problems[0].message, "skipped: its name is not UTF-8 text");
 }
@@ -107,7 +109,7 @@ fn the_same_problem_is_told_once() {
     let tree = Tree::new(&["a.rs"]);
     fs::write(tree.base().join("b.bin"), [0; 4]).unwrap();
     let mut problems = Vec::new();
-    let patterns = ["b.bin".to_owned(), "b*".to_owned(), "**".to_owned()];
+    let patterns = ["b.bin", "b*", "**"].map(typed);
     find(&tree.base(), &patterns, MissingFiles::Refused, &mut problems, &|_| {}).unwrap();
     assert_eq!(problems.len(), 1);
 }

@@ -106,11 +106,15 @@ impl SessionDirectory {
         let what = "session directory";
         let path = settings.current_dir.join(given);
         // An empty name would mean the current directory, and comes from a variable that is not set.
-        if given.is_empty() || !path.exists() {
-            return Err(EngineError::NoDirectory { what, path: shortened(given).into() });
+        if given.is_empty() {
+            return Err(EngineError::NoDirectory { what, path: PathBuf::new() });
+        }
+        if !path.exists() {
+            let path = settings.current_dir.join(shortened(given));
+            return Err(EngineError::NoDirectory { what, path });
         }
         if !path.is_dir() {
-            return Err(EngineError::NotADirectory { what, path: given.into() });
+            return Err(EngineError::NotADirectory { what, path });
         }
         // The same spelling on both sides, so that a link above the project does not hide that it is inside.
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());

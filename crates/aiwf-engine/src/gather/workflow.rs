@@ -46,6 +46,8 @@ pub(super) fn gather(document: WorkflowDocument, settings: &Settings) -> Result<
             label: data.label,
             path: data.path,
             preview: data.preview,
+            // What a caller sends is all there is.
+            n_cut_bytes: 0,
         }),
         is_completed: document.workflow_completed,
     };

@@ -11,6 +11,7 @@ use aiwf_prompt::{
     TurnWeight, TurnsTooLarge, WorkflowRequest, fit_turns, left_out_note,
 };
 use aiwf_provider::{Payload, ToolSpec, Turn};
+use aiwf_session::{LeftOut, LeftOutKind};
 use aiwf_tools::{Access, Grant, Rules};
 
 use super::conversation::{Told, View, is_protocol_complete, layer_of, told};
@@ -21,6 +22,7 @@ use super::state_desk::StateDesk as _;
 use super::tools::{RunTools, RunToolsSetup};
 use super::{Run, RunToolsOf};
 use crate::count_cache::CountCache;
+use crate::left_out;
 use crate::packages::{prompt_agent, prompt_node_brief};
 use crate::payload::payload_from;
 use crate::providers::{self, Ability, Duty};
@@ -63,6 +65,8 @@ pub(super) struct NextRequest {
     window: Option<u64>,
     pub(super) n_left_out: usize,
     tokens_left_out: Tokens,
+    /// What it was to hold and does not.
+    pub(super) left_out: Vec<LeftOut>,
 }
 
 /// Why there is no request.
@@ -110,7 +114,10 @@ impl Run<'_> {
         let mut blocks = Vec::new();
         for (section, message) in sections.zip(prompt.messages()) {
             match (message.role, layer_of(&section.id)) {
-                (Role::User, Some(layer)) => blocks.push(Block { layer, text: message.content }),
+                (Role::User, Some(layer)) => {
+                    let left_out = left_out::from_problems(prompt.problems_of(&section.id));
+                    blocks.push(Block { layer, text: message.content, left_out });
+                }
                 (Role::System, _) | (Role::User, None) => system.push((section.id, message.content)),
             }
         }
@@ -238,7 +245,8 @@ impl Run<'_> {
         let told = told(self.desk.record.entries.iter().chain(more), view);
         let specs = if view.is_native { layers.tools.specs() } else { Vec::new() };
         let window = self.window();
-        let fit = fit(&told, &layers.system, &specs, window, &self.counter())?;
+        let fit = fit(&told, &layers.system, &specs, window.map(|(window, _)| window), &self.counter())?;
+        let left_out = left_out_of(&told, &fit, window);
         let mut turns = Vec::new();
         let mut turn_layers = Vec::new();
         if fit.n_left_out > 0 {
@@ -275,16 +283,18 @@ impl Run<'_> {
             ability,
             system: layers.system,
             turn_layers,
-            window,
+            window: window.map(|(window, _)| window),
             n_left_out: fit.n_left_out,
             tokens_left_out: fit.tokens_left_out,
+            left_out,
         })
     }
 
-    /// How many tokens a request may have.
-    fn window(&self) -> Option<u64> {
+    /// How many tokens a request may have, and whose limit that is.
+    fn window(&self) -> Option<(u64, LeftOutKind)> {
         let set = self.config.workflow.context_tokens.as_ref().map(|tokens| u64::from(tokens.value.get()));
-        set.or_else(|| providers::window(&self.provider, &self.config))
+        let set = set.map(|tokens| (tokens, LeftOutKind::Budget));
+        set.or_else(|| Some((providers::window(&self.provider, &self.config)?, LeftOutKind::Window)))
     }
 
     fn counter(&self) -> CountCache {
@@ -335,6 +345,7 @@ impl Run<'_> {
             window: next.window,
             n_left_out: next.n_left_out,
             tokens_left_out: next.tokens_left_out.0,
+            left_out: next.left_out,
             warnings: self.warnings.clone(),
         }
     }
@@ -355,8 +366,29 @@ fn message(role: &'static str, layer: &str, content: String) -> PreviewMessage {
 /// What of the conversation stays.
 struct Fit {
     kept: Vec<bool>,
+    /// The size of each turn, once they are counted.
+    tokens: Vec<Tokens>,
     n_left_out: usize,
     tokens_left_out: Tokens,
+}
+
+/// What the request was to hold and does not: turns that do not fit, and what is missing in those that do.
+fn left_out_of(told: &[Told], fit: &Fit, window: Option<(u64, LeftOutKind)>) -> Vec<LeftOut> {
+    let mut left_out = Vec::new();
+    for (index, (told, is_kept)) in told.iter().zip(&fit.kept).enumerate() {
+        if *is_kept {
+            left_out.extend(told.left_out.iter().cloned());
+        } else if let Some((limit, kind)) = window {
+            left_out.push(LeftOut {
+                id: format!("message {} ({})", index + 1, told.name()),
+                bytes: Some(told.turns.iter().map(turn_bytes).sum::<usize>() as u64),
+                tokens: fit.tokens.get(index).map(|tokens| tokens.0),
+                kind,
+                reason: left_out::does_not_fit(Tokens(limit), kind),
+            });
+        }
+    }
+    left_out
 }
 
 /// Fits the conversation into what system text and tools leave of the window.
@@ -369,7 +401,8 @@ fn fit(
     window: Option<u64>,
     counter: &CountCache,
 ) -> Result<Fit, NoRequest> {
-    let all = Fit { kept: vec![true; told.len()], n_left_out: 0, tokens_left_out: Tokens(0) };
+    let kept = vec![true; told.len()];
+    let all = Fit { kept, tokens: Vec::new(), n_left_out: 0, tokens_left_out: Tokens(0) };
     let Some(window) = window else { return Ok(all) };
     let n_bytes = |told: &Told| told.turns.iter().map(turn_bytes).sum::<usize>();
     let of_tools: usize = tools.iter().map(|tool| serde_json::json!(tool).to_string().len()).sum();
@@ -401,9 +434,12 @@ fn fit(
     let note = counter.count(&[vec![left_out_note(told.len()).as_str()]]).into_iter().sum::<Tokens>();
     let room = Tokens(window.saturating_sub(fixed.0).saturating_sub(note.0));
     match fit_turns(&weights, room) {
-        Ok(fit) => {
-            Ok(Fit { kept: fit.kept, n_left_out: fit.n_left_out, tokens_left_out: fit.tokens_left_out })
-        }
+        Ok(fit) => Ok(Fit {
+            kept: fit.kept,
+            tokens: weights.iter().map(|weight| weight.tokens).collect(),
+            n_left_out: fit.n_left_out,
+            tokens_left_out: fit.tokens_left_out,
+        }),
         Err(TurnsTooLarge { needed, largest_tokens, .. }) => {
             let message = format!(
                 "the next request needs {} tokens and the window has {window}: rules and tools {}, what cannot be \

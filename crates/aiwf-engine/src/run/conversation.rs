@@ -5,6 +5,7 @@
 
 use aiwf_prompt::{TurnKind, fenced, without_node};
 use aiwf_provider::{ToolCall, Turn};
+use aiwf_session::LeftOut;
 
 use super::event::Layer;
 use super::record::Entry;
@@ -27,6 +28,20 @@ pub(crate) struct Told {
     pub(crate) layer: &'static str,
     /// The turns.
     pub(crate) turns: Vec<Turn>,
+    /// What it was to hold and does not.
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+impl Told {
+    /// What it is, in a word or two.
+    pub(crate) fn name(&self) -> String {
+        match (self.kind, self.turns.first()) {
+            (TurnKind::ToolResult, Some(Turn::Tool { name, .. })) => format!("result of {name}"),
+            (TurnKind::ToolResult, _) => "result of a tool".to_owned(),
+            (TurnKind::Assistant { .. }, _) => "reply".to_owned(),
+            (TurnKind::Request | TurnKind::Context, _) => self.layer.to_owned(),
+        }
+    }
 }
 
 /// What the model is told of the conversation so far.
@@ -58,7 +73,8 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
                     Layer::UserInput => TurnKind::Request,
                     Layer::RunDirective | Layer::NodeBrief | Layer::DataContext => TurnKind::Context,
                 };
-                told.push(Told { kind, layer: layer_name(block.layer), turns: vec![user(text)] });
+                let left_out = block.left_out.clone();
+                told.push(Told { kind, layer: layer_name(block.layer), turns: vec![user(text)], left_out });
             }
             Entry::Assistant { text, calls } => {
                 n_replies += 1;
@@ -76,16 +92,19 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
                         Turn::Assistant { content, tool_calls: Vec::new() },
                     ]
                 };
-                told.push(Told { kind: TurnKind::Assistant { n_calls }, layer: "history", turns });
+                let left_out = Vec::new();
+                told.push(Told { kind: TurnKind::Assistant { n_calls }, layer: "history", turns, left_out });
             }
-            Entry::Result { id, name, content, is_error } => {
+            Entry::Result { id, name, content, is_error, left_out } => {
                 let turn = if view.is_native {
                     let (id, name) = (id.clone(), api_name(name));
                     Turn::Tool { id, name, content: content.clone(), is_error: *is_error }
                 } else {
                     user(format!("## Result of {name} ({id})\n\n{}", fenced("json", content)))
                 };
-                told.push(Told { kind: TurnKind::ToolResult, layer: "history", turns: vec![turn] });
+                let left_out = left_out.iter().map(|left_out| (**left_out).clone()).collect();
+                let turns = vec![turn];
+                told.push(Told { kind: TurnKind::ToolResult, layer: "history", turns, left_out });
             }
         }
     }

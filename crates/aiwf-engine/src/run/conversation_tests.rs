@@ -14,7 +14,7 @@ fn call(id: &str) -> ToolCall {
 
 fn said(node: Option<&str>, input: Option<&str>) -> RunEvent {
     let mut blocks = Vec::new();
-    let mut push = |layer, text: String| blocks.push(Block { layer, text });
+    let mut push = |layer, text: String| blocks.push(Block { layer, text, left_out: Vec::new() });
     if let Some(node) = node {
         push(Layer::RunDirective, format!("RUN_DIRECTIVE\n- currentNodeId: {node}"));
         push(Layer::NodeBrief, format!("NODE_BRIEF\n- currentNodeId: {node} (type=step)"));
@@ -42,7 +42,7 @@ fn ran(id: &str) -> RunEvent {
         output: json!({}),
         duration_ms: 0,
     };
-    RunEvent::ToolRan { exec: Box::new(exec), content: "{}".to_owned(), is_error: false }
+    RunEvent::ToolRan { exec: Box::new(exec), content: "{}".to_owned(), is_error: false, left_out: None }
 }
 
 fn turns(events: &[RunEvent], view: View) -> Vec<Turn> {

@@ -4,7 +4,6 @@
 //! announced first, with the hashes before and after and the new bytes kept, so whatever a crash leaves is one of the two.
 
 use std::cell::RefCell;
-use std::path::Path;
 use std::rc::Rc;
 
 use aiwf_config::Flags;
@@ -19,7 +18,7 @@ use super::record::Record;
 use super::snapshot;
 use super::state_desk::StateDesk;
 use crate::Engine;
-use crate::call::free_path;
+use crate::call::free_name;
 use crate::clock;
 use crate::providers::load_config;
 use crate::run_error::RunError;
@@ -280,9 +279,7 @@ impl Desk {
     /// written through.
     pub(crate) fn clear_state_place(&self) -> Result<(), RunError> {
         let ledger = self.directory.ledger()?;
-        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let refused =
-            || name(&free_path(|number| self.directory.path.join(format!("state-refused-{number}"))));
+        let refused = || free_name(&ledger, |number| format!("state-refused-{number}"));
         if ledger.exists("state") && ledger.directory("state").is_err() {
             ledger.rename("state", &refused())?;
         }

@@ -5,7 +5,7 @@
 //! stands is in its state file, and the journal witnesses every change of it.
 
 use aiwf_provider::ToolCall;
-use aiwf_session::Call;
+use aiwf_session::{Call, LeftOut};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -106,6 +106,9 @@ pub struct Block {
     pub layer: Layer,
     /// The text.
     pub text: String,
+    /// What it was to hold and does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
 }
 
 /// What a state file was for, when it was written.
@@ -219,6 +222,9 @@ pub enum RunEvent {
         /// How many turns of the conversation were left out to fit.
         #[serde(default)]
         n_left_out: usize,
+        /// What the request was to hold and does not: turns, and parts of results and files.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<LeftOut>,
     },
     /// It answered.
     RunReplied {
@@ -258,6 +264,9 @@ pub enum RunEvent {
         /// Whether it failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
+        /// The part of the result that the model does not get.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        left_out: Option<Box<LeftOut>>,
     },
     /// The work stops here.
     RunStopped {

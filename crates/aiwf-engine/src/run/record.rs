@@ -4,7 +4,7 @@
 //! state files the journal has seen.
 
 use aiwf_provider::ToolCall;
-use aiwf_session::Total;
+use aiwf_session::{LeftOut, Total};
 use serde_json::Value;
 
 use super::event::{Block, Fault, RunEvent, RunKind, RunPhase, RunSetup, StateWriter};
@@ -36,6 +36,8 @@ pub(crate) enum Entry {
         content: String,
         /// Whether it failed.
         is_error: bool,
+        /// The part of it that the model does not get.
+        left_out: Option<Box<LeftOut>>,
     },
 }
 
@@ -72,6 +74,8 @@ pub(crate) struct Record {
     pub(crate) is_asking: bool,
     pub(crate) provider: Option<String>,
     pub(crate) n_tool_calls: u64,
+    /// What the last request was to hold and did not.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Record {
@@ -133,7 +137,8 @@ impl Record {
                 self.told = Some((node.clone(), agent.clone()));
                 self.begin();
             }
-            RunEvent::RunAsked { provider, .. } => {
+            RunEvent::RunAsked { provider, left_out, .. } => {
+                self.left_out.clone_from(left_out);
                 // What was asked before and never answered may have cost something.
                 if self.is_asking {
                     self.total = self.total.with(None);
@@ -163,7 +168,7 @@ impl Record {
                 let (by, before) = (Some(by.clone()), Some(before.clone()));
                 self.state = Some(KnownState { by, before, after: after.clone() });
             }
-            RunEvent::ToolRan { exec, content, is_error } => {
+            RunEvent::ToolRan { exec, content, is_error, left_out } => {
                 self.n_tool_calls += 1;
                 let id = &exec.tool_call_id;
                 let position = self.open_calls.iter().position(|call| call.id == *id);
@@ -173,6 +178,7 @@ impl Record {
                     name: name.unwrap_or_else(|| exec.tool_name.clone()),
                     content: content.clone(),
                     is_error: *is_error,
+                    left_out: left_out.clone(),
                 });
             }
             RunEvent::RunStopped { phase, fault, question } => {

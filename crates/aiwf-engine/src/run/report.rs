@@ -1,6 +1,6 @@
 //! What is told about runs.
 
-use aiwf_session::Usage;
+use aiwf_session::{LeftOut, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -36,6 +36,8 @@ pub struct RunReport {
     /// What went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Fault>,
+    /// What the last request was to hold and did not.
+    pub left_out: Vec<LeftOut>,
     /// Things worth saying.
     pub warnings: Vec<String>,
     /// What all calls of the run cost.
@@ -196,6 +198,8 @@ pub struct RunPreview {
     pub n_left_out: usize,
     /// The tokens of those.
     pub tokens_left_out: u64,
+    /// What the request was to hold and does not: those turns, and parts of results and files.
+    pub left_out: Vec<LeftOut>,
     /// Things worth saying.
     pub warnings: Vec<String>,
 }

@@ -126,6 +126,7 @@ impl Run<'_> {
                 name: call.name,
                 content: ran.content,
                 is_error: ran.is_error,
+                left_out: None,
             })
             .collect();
         let intent = self.intent(input.is_some());
@@ -163,6 +164,7 @@ pub(super) fn report_of(directory: &RunDirectory, record: &Record, node: Option<
         reply: record.reply_in_words(),
         question: record.question.clone(),
         error: record.fault.clone(),
+        left_out: record.left_out.clone(),
         warnings: Vec::new(),
         usage: record.total.usage(),
     }

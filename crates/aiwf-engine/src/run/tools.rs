@@ -23,6 +23,7 @@ use std::time::Instant;
 use aiwf_package::StateWarning;
 use aiwf_prompt::{Roots, ToolPolicy, ToolSchema, alias_roots};
 use aiwf_provider::{Stop, ToolCall, ToolSpec};
+use aiwf_session::LeftOut;
 use aiwf_tools::Policy;
 use aiwf_tools::sandbox::{
     AliasPath, ApplyPatchArgs, ErrorCode, FsLimits, Mount, Mounts, ToolError, WriteArgs, apply_patch, list,
@@ -31,6 +32,7 @@ use aiwf_tools::sandbox::{
 use serde_json::{Map, Value, json};
 
 pub(crate) use repeats::Repeats;
+pub(crate) use summary::about;
 pub(crate) use widget_submit::parse_widget_submit;
 
 use super::event::{RunKind, StateWriter, ToolExec};
@@ -54,6 +56,8 @@ pub(crate) struct Ran {
     pub(crate) question: Option<Value>,
     /// Things worth saying to the user.
     pub(crate) warnings: Vec<String>,
+    /// The part of the result that the model does not get.
+    pub(crate) left_out: Option<LeftOut>,
 }
 
 /// What the tools of a turn are made of.
@@ -195,7 +199,13 @@ impl RunTools {
         let mut warnings: Vec<String> =
             done.warnings.iter().map(|warning| hide::text(&warning.message, &self.roots)).collect();
         let mut output = summary::output(&done.result);
+        let whole = large::Whole::of(&done.result);
         let Shrunk { content, result_path, warning } = self.shrink(call, done.result);
+        let name = self.canonical_name(&call.name);
+        let left_out = whole.left_out(&content, self.result_preview_bytes).map(|left_out| LeftOut {
+            id: hide::text(format!("{name} {}", about(call)).trim_end(), &self.roots),
+            ..left_out
+        });
         if let (Some(path), Some(output)) = (result_path, output.as_object_mut()) {
             output.insert("resultPath".to_owned(), path.into());
         }
@@ -205,13 +215,13 @@ impl RunTools {
         let exec = ToolExec {
             // As it is: the result has to name the call.
             tool_call_id: call.id.clone(),
-            tool_name: self.canonical_name(&call.name),
+            tool_name: name,
             agent_id: self.agent_id.clone(),
             input,
             output,
             duration_ms: u64::try_from(started_at.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        Ran { exec, content, is_error, question: done.question, warnings }
+        Ran { exec, content, is_error, question: done.question, warnings, left_out }
     }
 
     /// What the model gets of a result.

@@ -15,10 +15,11 @@ use super::compose::{NextRequest, NoRequest, Saying};
 use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
-use super::tools::{Ran, Repeats, is_question, logged, parse_widget_submit, written_path};
+use super::tools::{Ran, Repeats, about, is_question, logged, parse_widget_submit, written_path};
 use crate::budget;
-use crate::call::{CallFailure, Made, Order, free_path};
+use crate::call::{CallFailure, CallFiles, Made, Order};
 use crate::error_code::ask_code;
+use crate::left_out;
 use crate::run_error::RunError;
 use crate::tool_loop::CliMcpResponseHandler;
 use crate::watch::CallEvent;
@@ -153,11 +154,6 @@ impl Run<'_> {
                 Err(NoRequest::Refused(fault)) => return Ok(End::failed(fault)),
                 Err(NoRequest::Error(error)) => return Err(error),
             };
-            if next.n_left_out > 0 {
-                let text = format!("{} earlier messages were left out to fit the window", next.n_left_out);
-                self.warnings.retain(|warning| !warning.ends_with("left out to fit the window"));
-                self.warnings.push(text);
-            }
             let replied = match self.ask(&next)? {
                 Ok(replied) => replied,
                 Err(end) => return Ok(end),
@@ -219,10 +215,11 @@ impl Run<'_> {
         };
         let name = format!("{}-{}", self.desk.setup()?.kind.as_str(), self.desk.record.total.calls + 1);
         let seq = self.desk.journal().lines().len() + 1;
-        let numbered =
-            |what: &str, number: u32| self.desk.directory.path.join(format!("turn-{seq}.{what}-{number}"));
-        let text_path = free_path(|number| numbered("partial", number));
-        let output_path = free_path(|number| numbered("output", number));
+        let files = CallFiles::free(
+            self.desk.directory.ledger()?,
+            |number| format!("turn-{seq}.partial-{number}"),
+            |number| format!("turn-{seq}.output-{number}"),
+        );
         let order = Order {
             provider: &self.provider,
             name,
@@ -230,8 +227,7 @@ impl Run<'_> {
             ability: next.ability,
             permission: aiwf_provider::Permission::ReadOnly,
             response_path: None,
-            text_path: &text_path,
-            output_path: &output_path,
+            files: &files,
         };
         if let Err(error) = order.refuse(opened.as_ref(), self.engine) {
             return refused(error.into(), self.id());
@@ -250,10 +246,14 @@ impl Run<'_> {
             provider: self.provider.clone(),
             payload_sha256: next.payload.sha256(),
             n_left_out: next.n_left_out,
+            left_out: left_out::recorded_in_run(&next.left_out),
         })?;
+        if next.left_out != self.told_left_out {
+            self.told_left_out.clone_from(&next.left_out);
+            self.engine.surroundings().tell(CallEvent::LeftOut(&next.left_out));
+        }
         let made = order.make(opened.as_ref(), self.engine, &self.config);
-        let text =
-            || String::from_utf8_lossy(&crate::read::read_bytes(&text_path).unwrap_or_default()).into_owned();
+        let text = || String::from_utf8_lossy(&files.read_text().unwrap_or_default()).into_owned();
         let outcome = match made {
             Ok(Made::AwaitsPerson) => {
                 return Err(RunError::PersonCannotAnswer { provider: self.provider.clone() });
@@ -267,7 +267,7 @@ impl Run<'_> {
             }
         };
         // The journal has it all now.
-        aiwf_store::remove(&text_path)?;
+        files.ledger.remove(&files.text)?;
         Ok(outcome)
     }
 
@@ -370,6 +370,7 @@ impl Run<'_> {
                 exec: Box::new(ran.exec),
                 content: ran.content,
                 is_error: ran.is_error,
+                left_out: ran.left_out.map(Box::new),
             })?;
         }
         Ok(Ok((question, is_looping)))
@@ -382,7 +383,8 @@ impl Run<'_> {
         }
         for (_, ran) in self.interrupted_results() {
             let Ran { exec, content, is_error, .. } = ran;
-            self.desk.commit(RunEvent::ToolRan { exec: Box::new(exec), content, is_error })?;
+            let exec = Box::new(exec);
+            self.desk.commit(RunEvent::ToolRan { exec, content, is_error, left_out: None })?;
         }
         Ok(())
     }
@@ -444,6 +446,7 @@ fn refusal(call: &ToolCall, agent_id: Option<&str>, code: &str, message: &str) -
         is_error: true,
         question: None,
         warnings: Vec::new(),
+        left_out: None,
     }
 }
 
@@ -459,13 +462,6 @@ fn unique_ids(calls: Vec<ToolCall>, n_earlier: u64) -> Vec<ToolCall> {
         unique.push(call);
     }
     unique
-}
-
-/// What a call is about, for whoever watches.
-fn about(call: &ToolCall) -> String {
-    let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
-    let found = ["path", "nodeId", "message"].into_iter().find_map(text).unwrap_or_default();
-    found.chars().filter(|c| !c.is_control() && !aiwf_store::is_unseen(*c)).take(80).collect()
 }
 
 fn error_code(ran: &Ran) -> String {

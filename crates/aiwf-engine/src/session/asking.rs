@@ -3,27 +3,18 @@
 //! The text of a reply grows in a file of its own beside the place of the reply and gets its name when it is whole;
 //! so a reply at its place is a whole one, and what arrived of another is kept.
 
-use std::path::PathBuf;
-
 use aiwf_provider::{Ask, AskError, Payload, Permission};
 use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step, Total};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
 use crate::budget;
-use crate::call::{CallFailure, Made, Order, free_path};
+use crate::call::{CallFailure, CallFiles, Made, Order};
 use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
 use crate::tool_loop::ToolLoop;
 use crate::tools::KeptResults;
-
-/// Where a call's files go, relative to the session.
-pub(crate) struct CallPaths {
-    /// The text, as it arrives.
-    pub(crate) text: PathBuf,
-    /// What an agent prints.
-    pub(crate) output: PathBuf,
-}
+use crate::watch::CallEvent;
 
 impl Work<'_> {
     /// What a call is called in recordings and messages.
@@ -52,8 +43,8 @@ impl Work<'_> {
     pub(crate) fn refuse_unsendable(&self, payload: &Payload) -> Result<(), SessionError> {
         let name = self.setup()?.provider(self.state.phase).to_owned();
         let provider = self.engine.open_provider(&name, self.config())?;
-        let paths = self.call_paths("response")?;
-        self.order(&name, payload, &paths, None)?.refuse(provider.as_ref(), self.engine)
+        let files = self.call_files("response")?;
+        self.order(&name, payload, &files, None)?.refuse(provider.as_ref(), self.engine)
     }
 
     /// Sends the approved prompt; the journal says so before anybody is asked.
@@ -71,9 +62,19 @@ impl Work<'_> {
             payload_sha256: payload.sha256(),
             is_free: provider.is_free(),
         })?;
+        self.tell_left_out();
         let outcome = self.call(name, provider.as_ref(), &payload)?;
         self.is_person_asked = outcome.is_none();
         Ok(outcome.unwrap_or_else(|| StepOutcome::Done(Performed::Asked { provider: name.to_owned() })))
+    }
+
+    /// Says what the prompt leaves out before it is sent, unless this command wrote it and said so.
+    fn tell_left_out(&mut self) {
+        let left_out = &self.state.left_out;
+        if !self.is_left_out_told && !left_out.is_empty() {
+            self.engine.surroundings().tell(CallEvent::LeftOut(left_out));
+            self.is_left_out_told = true;
+        }
     }
 
     /// Pauses before a call that may cost more than may be spent.
@@ -132,37 +133,38 @@ impl Work<'_> {
         let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, results, stop));
         let mut payload = payload.clone();
         loop {
-            let paths = self.call_paths("response")?;
-            if let Some(parent) = paths.text.parent() {
-                aiwf_store::create_dir(parent)?;
+            let files = self.call_files("response")?;
+            if let Some((above, _)) = response.rsplit_once('/') {
+                let created = files.ledger.create_directories(above);
+                created.map_err(|error| self.directory.unusable(above, error))?;
             }
             if !provider.is_free() {
                 self.write_snapshot()?;
             }
-            let order = self.order(name, &payload, &paths, Some(&response_file))?;
+            let order = self.order(name, &payload, &files, Some(&response_file))?;
             let ability = order.ability;
             let made = order.make(provider, self.engine, self.config());
             match made {
                 Ok(Made::AwaitsPerson) => {
-                    aiwf_store::remove(&paths.text)?;
+                    files.ledger.remove(&files.text)?;
                     return Ok(None);
                 }
                 Ok(Made::Replied { mut call, tool_calls, has_written }) => {
                     // An agent may have put a link in the way meanwhile; nothing is written through it.
-                    if let Err(error) = self.refuse_links_of_call(&response, &paths) {
+                    if let Err(error) = self.refuse_links_of_call(&response, &files) {
                         self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
                         return Err(error);
                     }
                     if let Some(tool_loop) = &mut tool_loop {
-                        let path = if has_written { &response_file } else { &paths.text };
-                        let text = crate::read::read_bytes(path).unwrap_or_default();
+                        let path = if has_written { &response } else { &files.text };
+                        let text = files.ledger.read(path).ok().flatten().unwrap_or_default();
                         let text = String::from_utf8_lossy(&text).into_owned();
                         let round = tool_loop.take(text, &tool_calls, &mut payload);
                         if !round.uses.is_empty() {
                             self.commit(Command::RecordToolCalls { calls: round.uses })?;
                         }
                         if round.asks_again {
-                            call.kept = self.keep_unfinished(&paths, &response_file, has_written)?;
+                            call.kept = self.keep_unfinished(&files, &response, has_written)?;
                             add_earlier(&mut earlier, &call);
                             self.ask_again(name, provider, &payload, call)?;
                             continue;
@@ -171,16 +173,17 @@ impl Work<'_> {
                     }
                     add_earlier(&mut earlier, &call);
                     (call.touched, call.notes) = (earlier.touched, earlier.notes);
-                    return self.take_answer(&response, &paths, call, has_written, ability).map(Some);
-                }
-                Err(CallFailure { error, call, .. })
-                    if self.refuse_links_of_call(&response, &paths).is_err() =>
-                {
-                    self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-                    return Err(error.into());
+                    return self.take_answer(&response, &files, call, has_written, ability).map(Some);
                 }
                 Err(CallFailure { error, mut call, has_written }) => {
-                    call.kept = self.keep_unfinished(&paths, &response_file, has_written)?;
+                    if let Err(link) = self.refuse_links_of_call(&response, &files) {
+                        // What could not be written for the link alone is told by the link.
+                        let is_cause = matches!(error, AskError::Sink(_));
+                        let error = if is_cause { link } else { error.into() };
+                        self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+                        return Err(error);
+                    }
+                    call.kept = self.keep_unfinished(&files, &response, has_written)?;
                     add_earlier(&mut earlier, &call);
                     call.touched = earlier.touched;
                     self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
@@ -190,14 +193,8 @@ impl Work<'_> {
         }
     }
 
-    fn refuse_links_of_call(&self, response: &str, paths: &CallPaths) -> Result<(), SessionError> {
-        self.refuse_links(response)?;
-        for path in [&paths.text, &paths.output] {
-            if let Ok(relative) = path.strip_prefix(&self.directory.path) {
-                self.refuse_links(&relative.display().to_string())?;
-            }
-        }
-        Ok(())
+    fn refuse_links_of_call(&self, response: &str, files: &CallFiles) -> Result<(), SessionError> {
+        [response, &files.text, &files.output].into_iter().try_for_each(|file| self.refuse_links(file))
     }
 
     /// Puts on record that the provider is asked once more, when it may be.
@@ -235,15 +232,15 @@ impl Work<'_> {
     /// Keeps what came with a call that gave no whole reply, but not where a whole reply is looked for.
     fn keep_unfinished(
         &self,
-        paths: &CallPaths,
-        response_file: &std::path::Path,
+        files: &CallFiles,
+        response: &str,
         has_written: bool,
     ) -> Result<Vec<FileHash>, SessionError> {
-        let mut kept = self.keep_call_files(paths)?;
+        let mut kept = self.keep_call_files(files)?;
         if has_written {
-            let paths = self.call_paths("response")?;
-            aiwf_store::move_to(response_file, &paths.text)?;
-            kept.extend(self.keep_call_files(&paths)?);
+            let files = self.call_files("response")?;
+            files.ledger.rename(response, &files.text)?;
+            kept.extend(self.keep_call_files(&files)?);
         }
         Ok(kept)
     }
@@ -252,7 +249,7 @@ impl Work<'_> {
     fn take_answer(
         &mut self,
         response: &str,
-        paths: &CallPaths,
+        files: &CallFiles,
         mut call: Box<Call>,
         has_written: bool,
         ability: Ability,
@@ -262,14 +259,14 @@ impl Work<'_> {
         let is_session = self.state.flow() == Flow::Session;
         let claims_to_write = ability.permission == Permission::WriteResponse && is_asked && is_session;
         if has_written {
-            call.kept = self.keep_call_files(paths)?;
+            call.kept = self.keep_call_files(files)?;
         } else {
             if claims_to_write {
                 let name = self.setup()?.provider(self.state.phase);
                 call.notes.push(format!("{name} could save its reply but did not: its text is used"));
             }
-            aiwf_store::move_to(&paths.text, &self.directory.file(response))?;
-            call.kept = self.keep_call_files(paths)?;
+            files.ledger.rename(&files.text, response)?;
+            call.kept = self.keep_call_files(files)?;
         }
         let file = self.keep(response)?;
         let notes = call.notes.clone();
@@ -278,35 +275,35 @@ impl Work<'_> {
     }
 
     /// The files of a call that hold something, with their hashes; empty ones are removed.
-    pub(crate) fn keep_call_files(&self, paths: &CallPaths) -> Result<Vec<FileHash>, SessionError> {
+    pub(crate) fn keep_call_files(&self, files: &CallFiles) -> Result<Vec<FileHash>, SessionError> {
         let mut kept = Vec::new();
-        for path in [&paths.text, &paths.output] {
-            let is_empty = std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
-            if is_empty {
-                aiwf_store::remove(path)?;
-            } else if let Ok(relative) = path.strip_prefix(&self.directory.path) {
-                kept.push(self.hash(&relative.display().to_string())?);
+        for file in [&files.text, &files.output] {
+            let n_bytes = files.ledger.n_bytes(file).map_err(|error| self.directory.unusable(file, error))?;
+            match n_bytes {
+                Some(0) => files.ledger.remove(file)?,
+                Some(_) => kept.push(self.hash(file)?),
+                None => {}
             }
         }
         Ok(kept)
     }
 
     /// The files of the next call of this phase: numbered, so that none is written over.
-    pub(crate) fn call_paths(&self, what: &str) -> Result<CallPaths, SessionError> {
+    pub(crate) fn call_files(&self, what: &str) -> Result<CallFiles, SessionError> {
         let response = self.response_path()?;
         let stem = response.strip_suffix("-response.md").unwrap_or(&response);
-        let file = |name: String| self.directory.file(&name);
-        Ok(CallPaths {
-            text: free_path(|number| file(format!("{stem}-{what}.partial-{number}.md"))),
-            output: free_path(|number| file(format!("{stem}-{what}.output-{number}.jsonl"))),
-        })
+        Ok(CallFiles::free(
+            self.directory.ledger()?,
+            |number| format!("{stem}-{what}.partial-{number}.md"),
+            |number| format!("{stem}-{what}.output-{number}.jsonl"),
+        ))
     }
 
     fn order<'o>(
         &self,
         name: &'o str,
         payload: &'o Payload,
-        paths: &'o CallPaths,
+        files: &'o CallFiles,
         response_path: Option<&'o std::path::Path>,
     ) -> Result<Order<'o>, SessionError> {
         let ability = self.ability()?;
@@ -322,8 +319,7 @@ impl Work<'_> {
                 ability.permission
             },
             response_path,
-            text_path: &paths.text,
-            output_path: &paths.output,
+            files,
         })
     }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use aiwf_config::{Approver, Config, Flags, Gate, GateName};
+use aiwf_config::{Approver, Config, ConfigFile, Flags, Gate, GateName, Origin};
 use aiwf_session::{
     Agent, Approver as SessionApprover, ChangeSetup, Command, Flow, GateSetting, Phase, PhaseChoice, Setup,
     Step, decide,
@@ -13,6 +13,7 @@ use aiwf_store::Lock;
 use serde_json::Map;
 
 use super::change_prompt::check_patterns;
+use super::create::Reach;
 use super::decisions::Decided;
 use super::directory::{self, SessionDirectory, Which, create_place};
 use super::perform::Performed;
@@ -31,7 +32,7 @@ pub struct NewChange {
     pub name: String,
     /// What to change.
     pub request: String,
-    /// Patterns of files that every phase is shown, relative to the project.
+    /// Patterns of files that every phase is shown, relative to the project; the user typed them.
     pub files: Vec<String>,
     /// Whether nobody has to say yes.
     pub opens_gates: bool,
@@ -59,7 +60,7 @@ impl Engine {
         if new.request.trim().is_empty() {
             return Err(SessionError::NoRequest);
         }
-        check_patterns(self, &new.files)?;
+        check_patterns(self, &new.files, Reach::Anywhere)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
         let setup = setup(&new, &config)?;
 
@@ -161,7 +162,8 @@ impl Work<'_> {
         // Nothing is looked at or copied for a phase that is refused.
         let events = decide(&self.state, command.clone())?;
         if let Command::BeginPhase { choice, .. } = &command {
-            check_patterns(self.engine, &choice.files)?;
+            let reach = if self.is_own { Reach::Anywhere } else { Reach::Project };
+            check_patterns(self.engine, &choice.files, reach)?;
         }
         let is_rebuilt = !events.is_empty() && self.state.step == Step::PromptReady;
         let edited = if is_rebuilt { self.edited_prompt_files() } else { Vec::new() };
@@ -180,11 +182,18 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
         let provider = &named.unwrap_or(&config.roles.default).value;
         agents.insert(phase, agent_of(provider, phase, config)?);
     }
-    let mut files = config.change.files.as_ref().map(|files| files.value.clone()).unwrap_or_default();
+    let mut files = Vec::new();
+    let mut project_files = Vec::new();
+    if let Some(configured) = &config.change.files {
+        let is_projects = matches!(configured.origin, Origin::File { file: ConfigFile::Project, .. });
+        let of_configuration = if is_projects { &mut project_files } else { &mut files };
+        of_configuration.clone_from(&configured.value);
+    }
     files.extend(new.files.iter().filter(|pattern| !files.contains(pattern)).cloned().collect::<Vec<_>>());
     let change = ChangeSetup {
         request: new.request.clone(),
         files,
+        project_files,
         agents,
         may_write: config.change.write.value,
         ..ChangeSetup::default()

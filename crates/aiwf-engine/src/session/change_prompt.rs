@@ -3,7 +3,7 @@
 //!
 //! Nothing of it is handed to an agent by any other way: no flag, no variable, no earlier conversation.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
 use aiwf_prompt::{Format, FsAbility, Prompt};
@@ -11,11 +11,13 @@ use aiwf_session::{ChangeSetup, FileHash, Phase, TaskStatus, Verdict};
 use aiwf_store::sha256_hex;
 
 use super::asking::duty;
+use super::create::Reach;
 use super::work::Work;
 use crate::Engine;
 use crate::build::{BuildOptions, Built, Receiver};
 use crate::document::{ChangeDocument, Document, ToolDocument};
-use crate::gather::{ChangeFlags, MissingFiles};
+use crate::gather::{ChangeFlags, MissingFiles, ReadArtifact};
+use crate::read::into_text;
 use crate::session_error::SessionError;
 
 impl Work<'_> {
@@ -35,13 +37,15 @@ impl Work<'_> {
             tools,
             ..ChangeDocument::default()
         };
+        let (files, project_files) = self.context_files(phase, change);
         let flags = ChangeFlags {
-            files: self.context_files(phase, change),
+            files,
+            project_files,
             required_files: if phase == Phase::Review { self.code_files() } else { Vec::new() },
             missing_files: MissingFiles::LeftOut,
-            artifacts: self.artifacts(phase),
-            thoughts: Vec::new(),
+            read_artifacts: self.artifacts(phase)?,
             left_out: self.recordings(),
+            ..ChangeFlags::default()
         };
         let options = BuildOptions { format: Some(Format::Xml), ..self.build_options(phase, fs_ability)? };
         let call = Self::call_name(phase, iteration);
@@ -57,14 +61,21 @@ impl Work<'_> {
         dirs.map(|dir| root.join(&dir.value)).chain(record.cloned()).collect()
     }
 
-    /// Files of the project, as patterns relative to its root.
-    fn context_files(&self, phase: Phase, change: &ChangeSetup) -> Vec<String> {
-        let mut files = change.files_of(phase);
+    /// Patterns of files, relative to the project's root: those that may lead out of it, and those that may not.
+    ///
+    /// Only what this user typed may: in a change that came from elsewhere, a stranger did.
+    fn context_files(&self, phase: Phase, change: &ChangeSetup) -> (Vec<String>, Vec<String>) {
+        let typed = change.files_of(phase);
+        let mut confined = change.project_files.clone();
         // What the agent edited, and what an implementation is about to replace, is shown whatever the patterns say.
         if matches!(phase, Phase::Implement | Phase::Review) {
-            files.extend(self.code_files().into_iter().filter(|path| !change.files_of(phase).contains(path)));
+            confined.extend(self.code_files());
         }
-        files
+        if self.is_own {
+            return (typed, confined);
+        }
+        confined.extend(typed);
+        (Vec::new(), confined)
     }
 
     /// The files of the project that the implementation edited, or is about to replace: the code under review.
@@ -80,19 +91,25 @@ impl Work<'_> {
         files
     }
 
-    /// What earlier phases and rounds gave, as names and paths relative to the project.
-    fn artifacts(&self, phase: Phase) -> Vec<(String, String)> {
-        let mut artifacts: Vec<(String, String)> = Phase::CHANGE
+    /// What earlier phases and rounds gave.
+    fn artifacts(&self, phase: Phase) -> Result<Vec<ReadArtifact>, SessionError> {
+        let mut files: Vec<(String, &str)> = Phase::CHANGE
             .into_iter()
             .filter_map(Phase::artifact)
             .filter(|file| self.state.bound.contains_key(*file))
-            .map(|file| (stem(file), self.directory.shown(file)))
+            .map(|file| (stem(file), file))
             .collect();
         let feedback = self.state.feedback.as_ref().filter(|_| self.state.phase == phase);
         if let Some(reply) = feedback.and_then(|feedback| feedback.rejected_reply.as_ref()) {
-            artifacts.push(("rejected-reply".to_owned(), self.directory.shown(&reply.path)));
+            files.push(("rejected-reply".to_owned(), &reply.path));
         }
-        artifacts
+        let read = |(name, file): (String, &str)| {
+            let path = self.directory.shown(file);
+            // Through the handle of the session: a link in its place is not followed.
+            let text = into_text(self.read(file)?, Path::new(&path))?;
+            Ok(ReadArtifact { name, path, text })
+        };
+        files.into_iter().map(read).collect()
     }
 
     /// What to do: what the change is about, what was said for the phase, and what became of the last round.
@@ -153,12 +170,16 @@ impl Work<'_> {
 }
 
 /// Refuses patterns that name no file, before anything is on record.
-pub(super) fn check_patterns(engine: &Engine, patterns: &[String]) -> Result<(), SessionError> {
+pub(super) fn check_patterns(engine: &Engine, patterns: &[String], reach: Reach) -> Result<(), SessionError> {
     if patterns.is_empty() {
         return Ok(());
     }
     let document = ChangeDocument { instructions: "-".to_owned(), ..ChangeDocument::default() };
-    let flags = ChangeFlags { files: patterns.to_vec(), ..ChangeFlags::default() };
+    let patterns = patterns.to_vec();
+    let flags = match reach {
+        Reach::Anywhere => ChangeFlags { files: patterns, ..ChangeFlags::default() },
+        Reach::Project => ChangeFlags { project_files: patterns, ..ChangeFlags::default() },
+    };
     at_root(engine).build(Document::Change(document), &flags, &BuildOptions::default(), &|_| ())?;
     Ok(())
 }

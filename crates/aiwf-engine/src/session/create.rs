@@ -38,7 +38,7 @@ pub struct NewSession {
 /// Where the files of parameters may lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Wherever the person who named them can read.
+    /// Wherever the person who named them can read; what nobody named is in the project.
     #[default]
     Anywhere,
     /// In the project, links resolved: for whoever must not see more of the machine.
@@ -100,9 +100,10 @@ impl Engine {
             .into_iter()
             .map(|wanted| {
                 let path = root.join(&wanted.path);
+                // A default is the profile's word, and nobody typed it.
                 let confined = match new.reach {
-                    Reach::Anywhere => Ok(path),
-                    Reach::Project => below_project(root, &path),
+                    Reach::Anywhere if wanted.is_given => Ok(path),
+                    Reach::Anywhere | Reach::Project => below_project(root, &path),
                 };
                 let bytes = confined.and_then(|path| {
                     crate::read::read_bytes(&path).map_err(|error| {

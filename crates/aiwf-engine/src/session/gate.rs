@@ -37,7 +37,7 @@ impl Work<'_> {
         }
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
-        let paths = self.call_paths(GATE)?;
+        let files = self.call_files(GATE)?;
         let order = Order {
             provider: name,
             name: call_name,
@@ -45,8 +45,7 @@ impl Work<'_> {
             ability,
             permission: ability.permission,
             response_path: None,
-            text_path: &paths.text,
-            output_path: &paths.output,
+            files: &files,
         };
         if let Err(refusal) = order.refuse(provider.as_ref(), self.engine) {
             return self.leave_to_person(name, &refusal.to_string());
@@ -61,15 +60,13 @@ impl Work<'_> {
         self.write_snapshot()?;
         match order.make(provider.as_ref(), self.engine, self.config()) {
             Ok(Made::AwaitsPerson) => {
-                aiwf_store::remove(&paths.text)?;
+                files.ledger.remove(&files.text)?;
                 self.leave_to_person(name, "a person decides")
             }
             Ok(Made::Replied { mut call, .. }) => {
-                let relative = paths.text.strip_prefix(&self.directory.path).unwrap_or(&paths.text);
-                let relative = relative.display().to_string();
-                let answer = self.read(&relative)?;
-                let reply = self.keep(&relative)?;
-                call.kept = self.keep_call_files(&paths)?;
+                let answer = self.read(&files.text)?;
+                let reply = self.keep(&files.text)?;
+                call.kept = self.keep_call_files(&files)?;
                 call.kept.retain(|file| file.path != reply.path);
                 let touched: Vec<String> = call.touched.iter().map(|file| file.path.clone()).collect();
                 self.commit(Command::RecordGateAnswer { reply: Some(reply), call: Some(call) })?;
@@ -80,7 +77,7 @@ impl Work<'_> {
                 self.follow(stage, name, &String::from_utf8_lossy(&answer))
             }
             Err(CallFailure { error, mut call, .. }) => {
-                call.kept = self.keep_call_files(&paths)?;
+                call.kept = self.keep_call_files(&files)?;
                 let message = error.to_string();
                 // What the failed call cost is on record with the words that leave the gate to a person.
                 self.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;

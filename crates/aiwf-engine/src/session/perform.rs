@@ -206,6 +206,7 @@ impl Work<'_> {
                 self.write_prompt(phase, iteration, self.fs_ability)?;
                 let path = phase.prompt_path(iteration).unwrap_or_default();
                 let left_out = self.state.left_out.clone();
+                self.is_left_out_told = true;
                 Ok(StepOutcome::Done(Performed::PromptWritten { phase: phase.as_str(), path, left_out }))
             }
             Effect::PassGate { stage } => {

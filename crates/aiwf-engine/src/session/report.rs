@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aiwf_session::{Approver, Event, Flow, GateState, LeftOut, Pause, Phase, State, Step};
-use aiwf_store::Line;
+use aiwf_store::{LedgerDir, Line};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -150,8 +150,9 @@ impl Engine {
                 Flow::Session => SessionDirectory::new(self.settings(), id),
                 Flow::Change => SessionDirectory::of_change(self.settings(), id),
             };
-            let (kind, path) = (directory.ledger_kind(), directory.file("journal.jsonl"));
-            summary.is_foreign = trust::is_foreign(self.settings(), kind, id, &path);
+            let kind = directory.ledger_kind();
+            let is_known = |ledger: &LedgerDir| !trust::is_foreign(self.settings(), kind, id, ledger);
+            summary.is_foreign = !directory.ledger().is_ok_and(|ledger| is_known(&ledger));
         }
     }
 

@@ -27,12 +27,17 @@ pub struct SeenGate {
     pub seq: u64,
     /// SHA-256 of what lay there: of the file, or of the list that `sha256sum` prints when there are several.
     pub sha256: Option<String>,
+    /// Whether a reply was awaited and none lay there; the hash is then the prompt's.
+    pub awaits_reply: bool,
 }
 
 impl SeenGate {
     pub(crate) fn of(directory: &SessionDirectory, state: &State, seq: u64) -> Self {
-        let sha256 = sha256_of(directory, state);
-        Self { phase: state.phase, stage: state.stage, iteration: state.iteration, seq, sha256 }
+        let (sha256, awaits_reply) = match reply_sha256(directory, state) {
+            Some(sha256) => (Some(sha256), false),
+            None => (prompt_sha256(directory, state), state.step != Step::PromptReady),
+        };
+        Self { phase: state.phase, stage: state.stage, iteration: state.iteration, seq, sha256, awaits_reply }
     }
 
     /// The gate in a few words.
@@ -48,27 +53,41 @@ impl SeenGate {
         let is_same_place =
             (self.phase, self.stage, self.iteration) == (other.phase, other.stage, other.iteration);
         let is_same_content = match (&self.sha256, &other.sha256) {
-            (Some(seen), Some(found)) => seen == found,
-            // Nothing lay there: then nothing may have happened either.
-            (None, None) => self.seq == other.seq,
             // A reply that a person saved meanwhile was not seen.
-            (None, Some(_)) | (Some(_), None) => false,
+            _ if self.awaits_reply != other.awaits_reply => false,
+            (Some(seen), Some(found)) if !self.awaits_reply => seen == found,
+            // Nothing to decide on lay there: then nothing may have happened either.
+            (seen, found) => seen == found && self.seq == other.seq,
         };
         is_same_place && is_same_content
     }
 }
 
-/// The hash of what lies at the gate.
+/// The hash of what lies at the gate: of the reply, or of the prompt when there is no reply yet.
 pub(crate) fn sha256_of(directory: &SessionDirectory, state: &State) -> Option<String> {
-    let paths: Vec<String> = match state.step {
-        Step::PromptReady => state.written.iter().map(|file| file.path.clone()).collect(),
-        Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } => {
-            state.phase.response_path(state.iteration).into_iter().collect()
+    reply_sha256(directory, state).or_else(|| prompt_sha256(directory, state))
+}
+
+fn reply_sha256(directory: &SessionDirectory, state: &State) -> Option<String> {
+    match state.step {
+        Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } | Step::Paused(_) => {
+            directory.sha256(&state.phase.response_path(state.iteration)?)
         }
-        Step::Unborn | Step::PromptWanted { .. } | Step::AskWanted | Step::Paused(_) | Step::Ended => {
-            Vec::new()
-        }
+        Step::Unborn | Step::PromptWanted { .. } | Step::PromptReady | Step::AskWanted | Step::Ended => None,
+    }
+}
+
+fn prompt_sha256(directory: &SessionDirectory, state: &State) -> Option<String> {
+    let is_there = match state.step {
+        Step::PromptReady | Step::Asked { .. } | Step::AskFailed { .. } => true,
+        Step::Unborn
+        | Step::PromptWanted { .. }
+        | Step::AskWanted
+        | Step::ReplyReady { .. }
+        | Step::Paused(_)
+        | Step::Ended => false,
     };
+    let paths = state.written.iter().filter(|_| is_there).map(|file| file.path.clone());
     let mut hashes = Vec::new();
     for path in paths {
         hashes.push((directory.sha256(&path)?, path));

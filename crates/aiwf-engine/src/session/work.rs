@@ -16,7 +16,7 @@ use crate::providers::load_config;
 use crate::session_error::SessionError;
 use crate::tool_loop::PhaseTools;
 use crate::tools::Toolbox;
-use crate::trust::Witness;
+use crate::trust::{self, Witness};
 
 /// What a prompt is built for: the phase, the iteration, and the files it was written to.
 pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>);
@@ -51,10 +51,14 @@ pub(crate) struct Work<'e> {
     pub(super) built: Option<(BuiltFor, Rc<BuiltParts>)>,
     /// Whether a person was asked by this command; asking again would change nothing.
     pub(super) is_person_asked: bool,
+    /// Whether this command has said what the prompt leaves out.
+    pub(super) is_left_out_told: bool,
     /// What a flag of this command says that receivers of new prompts can do with files.
     pub(super) fs_ability: Option<FsAbility>,
     /// Whether something happened since `session.json` was written.
     is_snapshot_due: bool,
+    /// Whether the user began it: what its journal says that somebody typed, the user typed.
+    pub(super) is_own: bool,
     /// Remembers how far the journal is; nothing when the session is only looked at.
     witness: Option<Witness>,
     /// Held by who acts; who only looks has none.
@@ -111,6 +115,10 @@ impl<'e> Work<'e> {
             Entry::Created => Some(engine.witness_created(directory.ledger_kind(), &directory.id)),
             Entry::Looking => None,
         };
+        let is_own = match &witness {
+            Some(witness) => witness.is_own(),
+            None => trust::is_own(engine.settings(), directory.ledger_kind(), &directory.id, journal.lines()),
+        };
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let stop_after = (state.flow() == Flow::Change).then_some((state.phase, state.iteration));
         Ok(Self {
@@ -126,8 +134,10 @@ impl<'e> Work<'e> {
             tools: None,
             built: None,
             is_person_asked: false,
+            is_left_out_told: false,
             fs_ability: engine.surroundings().fs_ability,
             is_snapshot_due: false,
+            is_own,
             witness,
             lock,
         })

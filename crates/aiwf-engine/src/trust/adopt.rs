@@ -229,8 +229,10 @@ impl Named {
     fn collect(&mut self, key: Option<&str>, value: &Value) {
         match value {
             Value::Object(map) => {
+                // What single phases are shown is kept by phase.
+                let is_by_phase = key == Some("phase_files");
                 for (key, value) in map {
-                    self.collect(Some(key), value);
+                    self.collect(Some(if is_by_phase { "files" } else { key }), value);
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.collect(key, item)),
@@ -238,7 +240,9 @@ impl Named {
                 Some("person" | "user") => {
                     self.people.insert(text.clone());
                 }
-                Some("path" | "target" | "dir" | "root") if leads_out(text) => {
+                Some("path" | "target" | "dir" | "root" | "files" | "project_files" | "patterns")
+                    if leads_out(text) =>
+                {
                     self.outside.insert(text.clone());
                 }
                 _ => {}

@@ -8,6 +8,7 @@ mod count_once;
 mod embedding;
 mod histories;
 mod hostile_checkout;
+mod leaks;
 mod properties;
 mod safe_apply;
 mod scene;

@@ -129,3 +129,26 @@ fn actors_of_older_journals_are_still_read() {
     assert_eq!(serde_json::to_string(&person).unwrap(), r#"{"person":"ann","surface":"terminal"}"#);
     assert_eq!(serde_json::to_string(&Actor::OpenGate).unwrap(), r#""open-gate""#);
 }
+
+/// Nothing to approve lies there, so a reply and a retry name the prompt.
+#[test]
+fn while_a_reply_is_awaited_the_hash_is_that_of_the_prompt() {
+    let scene = Scene::new();
+    scene.create().unwrap();
+    let gate_hash = || scene.engine.session_report(OPEN).unwrap().gate.unwrap().sha256;
+    let prompt = gate_hash().unwrap();
+    approve(&scene.engine).unwrap();
+    assert_eq!(gate_hash().as_ref(), Some(&prompt));
+    let expecting = |hash: &str| scene.engine.clone().expecting(Some(hash.to_owned()));
+    let error = expecting("0123456789").respond(OPEN, "# Plan\n", None).unwrap_err();
+    assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+    // Whoever saw the prompt alone has not seen what somebody else answered.
+    let seen = scene.engine.seen_gate(OPEN).unwrap();
+    expecting(&prompt).respond(OPEN, "# Plan\n", None).unwrap();
+    assert_ne!(gate_hash().unwrap(), prompt);
+    let error = scene.engine.clone().deciding_on(seen).respond(OPEN, "# Other\n", None).unwrap_err();
+    assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+    // The same prompt, but the reply lies there now: the hash of the prompt no longer names the gate.
+    let error = expecting(&prompt).respond(OPEN, "# Other\n", None).unwrap_err();
+    assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
+}

@@ -58,8 +58,8 @@ pub struct MenuData {
     pub format: DataFormat,
     /// How it begins; none when it is not in the package and has to be read first.
     pub preview: Option<String>,
-    /// Whether there is more than the preview shows.
-    pub is_cut: bool,
+    /// How many bytes of it the preview does not show.
+    pub n_cut_bytes: u64,
 }
 
 /// Which root a path begins at.
@@ -176,7 +176,7 @@ pub(crate) fn data(files: &Files, written: &str) -> Result<MenuData, MenuError> 
         label: path.name().to_owned(),
         path: path.shown(),
         format,
-        is_cut: cut.map(str::len) != text.map(str::len),
+        n_cut_bytes: text.map_or(0, str::len).saturating_sub(cut.map_or(0, str::len)) as u64,
         preview: cut.map(str::to_owned),
     })
 }

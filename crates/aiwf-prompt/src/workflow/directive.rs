@@ -9,7 +9,7 @@ use super::redact::{Roots, alias_roots, redact_paths};
 use super::{Intent, Mode, WorkflowRequest, single_line};
 use crate::capability::Capability;
 use crate::error::PromptError;
-use crate::section::{Section, Source};
+use crate::section::{LeftOutSource, Problem, Section, Source, WhyLeftOut};
 
 pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, PromptError> {
     if request.mode != Mode::Run {
@@ -42,12 +42,13 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
         write!(text, "\n- effectiveAgentId: {}\n- autopilot: {}", single_line(agent), request.is_autopilot);
     text.push_str("\n\n");
     text.push_str(if request.is_completed { POST_RUN } else { ACTIVE });
-    if let Some(summary) = state_summary(request) {
+    let (summary, problems) = state_summary(request);
+    if let Some(summary) = summary {
         text.push_str("\n\n");
         text.push_str(&summary);
     }
     let source = Source::Engine("run directive".to_owned());
-    Ok(vec![Section::new("run-directive", "Run Directive", source, text)])
+    Ok(vec![Section { problems, ..Section::new("run-directive", "Run Directive", source, text) }])
 }
 
 /// A path inside the package, under its mount. One that turns out to lie below another mount stays there.
@@ -76,11 +77,14 @@ Protocol (post-run):
 4. Changing @state/workflow.md needs the user's confirmation first.
 5. If such a change makes the workflow incomplete, the ordinary protocol holds from the next turn on.";
 
-/// What the run has decided and made so far; nothing for a run that has not.
-fn state_summary(request: &WorkflowRequest) -> Option<String> {
+/// What the run has decided and made so far, and what of it is shortened; nothing for a run that has not.
+fn state_summary(request: &WorkflowRequest) -> (Option<String>, Vec<Problem>) {
     let mut lines = Vec::new();
+    let mut problems = Vec::new();
     if !request.variables.is_empty() {
-        lines.push(format!("- variables: {}", variables_line(&request.variables, &request.roots)));
+        let (line, shortened) = variables_line(&request.variables, &request.roots);
+        lines.push(format!("- variables: {line}"));
+        problems = shortened;
     }
     // Node ids of a finished run would invite the model to go on with them.
     if !request.steps_completed.is_empty() && !request.is_completed {
@@ -95,7 +99,7 @@ fn state_summary(request: &WorkflowRequest) -> Option<String> {
         let artifacts: Vec<String> = request.artifacts.iter().map(shown).collect();
         lines.push(format!("- artifacts: {}", artifacts.join(", ")));
     }
-    (!lines.is_empty()).then(|| format!("STATE_SUMMARY\n{}", lines.join("\n")))
+    ((!lines.is_empty()).then(|| format!("STATE_SUMMARY\n{}", lines.join("\n"))), problems)
 }
 
 /// How long one text among the variables may be.
@@ -103,23 +107,50 @@ const MAX_VALUE_CHARS: usize = 400;
 /// How long all of them together may be.
 const MAX_SUMMARY_BYTES: usize = 4_000;
 
-/// The variables as JSON on one line: paths hidden, long texts cut, and still JSON.
-fn variables_line(variables: &Map<String, Value>, roots: &Roots) -> String {
+/// The variables as JSON on one line: paths hidden, long texts cut, and still JSON; and what was cut.
+fn variables_line(variables: &Map<String, Value>, roots: &Roots) -> (String, Vec<Problem>) {
     let mut shown = Map::new();
+    let mut problems = Vec::new();
     let mut n_bytes = 2;
+    let mut is_full = false;
     for (position, (name, value)) in hidden_names(variables, roots).into_iter().enumerate() {
-        let value = shortened(value, roots);
+        let whole = hidden(value, roots);
+        let value = shortened(&whole);
         n_bytes += name.len() + value.to_string().len() + 6;
-        if n_bytes > MAX_SUMMARY_BYTES {
+        if n_bytes > MAX_SUMMARY_BYTES && !is_full {
+            is_full = true;
             let left_out = variables.len() - position;
             shown.insert("…".to_owned(), Value::from(format!("{left_out} more in the state file")));
-            break;
+        }
+        if is_full {
+            let message =
+                format!("the summary of the state has room for {MAX_SUMMARY_BYTES} bytes of variables");
+            problems.push(cut_variable(&name, text_bytes(&whole), message));
+            continue;
+        }
+        let n_cut = text_bytes(&whole).saturating_sub(text_bytes(&value));
+        if n_cut > 0 {
+            let message =
+                format!("the summary of the state shows {MAX_VALUE_CHARS} characters of a variable");
+            problems.push(cut_variable(&name, n_cut, message));
         }
         shown.insert(name, value);
     }
     // JSON lets these line ends stand in a text as they are; here they would end the line.
     let json = Value::Object(shown).to_string();
-    json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    let line =
+        json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+    (line, problems)
+}
+
+fn cut_variable(name: &str, n_bytes: usize, message: String) -> Problem {
+    let left_out = LeftOutSource { why: WhyLeftOut::SizeCap, bytes: Some(n_bytes as u64) };
+    Problem { source: Source::Input(format!("variables.{name}")), message, left_out: Some(left_out) }
+}
+
+/// The size of a value as it is shown, without the quotes of a text.
+fn text_bytes(value: &Value) -> usize {
+    value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
 /// The entries of a map without real paths in their names; names that come out the same are numbered.
@@ -147,15 +178,14 @@ pub(super) fn hidden(value: &Value, roots: &Roots) -> Value {
     }
 }
 
-fn shortened(value: &Value, roots: &Roots) -> Value {
-    let hidden = hidden(value, roots);
-    match &hidden {
+fn shortened(value: &Value) -> Value {
+    match value {
         Value::String(text) => Value::from(cut(text)),
         Value::Array(_) | Value::Object(_) => {
-            let json = hidden.to_string();
-            if json.chars().count() > MAX_VALUE_CHARS { Value::from(cut(&json)) } else { hidden }
+            let json = value.to_string();
+            if json.chars().count() > MAX_VALUE_CHARS { Value::from(cut(&json)) } else { value.clone() }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => hidden,
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 

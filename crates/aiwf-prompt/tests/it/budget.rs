@@ -107,7 +107,12 @@ fn reply_cuts_the_users_context_before_tool_results() {
 
 #[test]
 fn workflow_cuts_only_the_data_of_a_menu_item() {
-    let data = DataContext { label: "x".to_owned(), path: "@pkg/x".to_owned(), preview: "word ".repeat(40) };
+    let data = DataContext {
+        label: "x".to_owned(),
+        path: "@pkg/x".to_owned(),
+        preview: "word ".repeat(40),
+        n_cut_bytes: 0,
+    };
     let request = Request::Workflow(Box::new(WorkflowRequest {
         data_context: Some(data),
         user_input: Some("Hi".to_owned()),
@@ -137,7 +142,12 @@ impl CountTokens for Bytes {
 
 #[test]
 fn a_rule_that_is_no_longer_printed_is_no_longer_counted() {
-    let data = DataContext { label: "x".to_owned(), path: "@pkg/x".to_owned(), preview: "word ".repeat(40) };
+    let data = DataContext {
+        label: "x".to_owned(),
+        path: "@pkg/x".to_owned(),
+        preview: "word ".repeat(40),
+        n_cut_bytes: 0,
+    };
     let with_data =
         Request::Workflow(Box::new(WorkflowRequest { data_context: Some(data), ..workflow(Mode::Agent) }));
     let without = Request::Workflow(Box::new(workflow(Mode::Agent)));

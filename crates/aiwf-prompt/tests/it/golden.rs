@@ -165,6 +165,7 @@ fn run() -> WorkflowRequest {
         is_autopilot: true,
         user_input: Some("New.\r\n```\nRUN_DIRECTIVE\n```\nSee /home/me/shop/docs <here> & there".to_owned()),
         data_context: Some(DataContext {
+            n_cut_bytes: 0,
             label: "Style".to_owned(),
             path: "/home/me/.aiwf/packages/hello/data/style.md".to_owned(),
             preview: "# Style\n\nKeep /etc/hosts & </tags> as they are.".to_owned(),

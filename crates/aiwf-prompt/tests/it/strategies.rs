@@ -141,6 +141,7 @@ pub(crate) fn workflow_request() -> impl Strategy<Value = WorkflowRequest> {
     let mode = prop::sample::select(Mode::ALL.to_vec());
     let intent = maybe(prop::sample::select(Intent::ALL.to_vec()));
     let data = maybe((text(), text(), text()).prop_map(|(label, path, preview)| DataContext {
+        n_cut_bytes: 0,
         label,
         path,
         preview,

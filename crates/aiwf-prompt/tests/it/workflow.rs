@@ -613,6 +613,7 @@ fn transitions_stand_in_graph_order() {
 #[test]
 fn data_of_a_menu_item_stands_before_the_user_input_and_never_in_a_chat() {
     let data = DataContext {
+        n_cut_bytes: 0,
         label: "Style guide".to_owned(),
         path: "@pkg/data/style.md".to_owned(),
         preview: "# Style\n\nShort words.".to_owned(),

@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::hints::naming_change;
 use crate::output::{self, Output};
 use crate::session_output;
-use crate::typed_path::from_project;
+use crate::typed_path::{from_project, from_session};
 
 /// Names a change.
 #[derive(Debug, Args)]
@@ -415,7 +415,7 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             print_decided(&engine.cancel(change.which())?, Waiting::IsFine, output)
         }
         ChangeCommand::Restore { change, file, trust } => {
-            trust.engine(engine.clone()).restore(change.which(), file)?;
+            trust.engine(engine.clone()).restore(change.which(), &from_session(file, engine.settings()))?;
             session_output::report(&engine.session_report(change.which())?, output, Exit::Done)
         }
     }

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::hints::naming_session;
 use crate::output::{self, Output};
 use crate::session_output;
+use crate::typed_path::from_session;
 
 /// Names a session.
 #[derive(Debug, Args)]
@@ -323,23 +324,12 @@ impl SessionCommand {
             return Some(given.into());
         }
         let report = engine.session_report(given).ok()?;
-        let qualifies = match self {
-            Self::Apply(_) => report.status == "complete",
-            Self::Show { .. }
-            | Self::Status { .. }
-            | Self::Events { .. }
-            | Self::Diff { .. }
-            | Self::Verify(_) => true,
-            Self::Step(_)
-            | Self::Run { .. }
-            | Self::Approve(_)
-            | Self::Reject { .. }
-            | Self::Retry { .. }
-            | Self::Respond { .. }
-            | Self::Cancel { .. }
-            | Self::Restore { .. }
-            | Self::Preview { .. }
-            | Self::List(_) => report.stage.is_some(),
+        let qualifies = if matches!(self, Self::Apply(_)) {
+            report.status == "complete"
+        } else {
+            // What is over can be looked at, but has no next prompt.
+            let needs_a_stage = self.acts() || matches!(self, Self::Preview { .. });
+            !needs_a_stage || report.stage.is_some()
         };
         qualifies.then_some(given.into())
     }
@@ -454,7 +444,7 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             session_output::decided(&engine.cancel(session.given())?, output, Exit::Done)
         }
         SessionCommand::Restore { id, file, trust } => {
-            trust.engine(engine.clone()).restore(Some(id), file)?;
+            trust.engine(engine.clone()).restore(Some(id), &from_session(file, engine.settings()))?;
             session_output::report(&engine.session_report(Some(id))?, output, Exit::Done)
         }
         SessionCommand::Status { session, usage: true } => {

@@ -1,8 +1,6 @@
-//! What a command line means wherever it is typed: relative paths, `--json` with everything, commands as printed.
+//! What a command line means wherever it is typed: `--json` with everything, commands as printed.
 
-use aiwf_testkit::TestProject;
-
-use crate::session::{CODE, PLAN, SCHEMA, Session};
+use crate::session::{CODE, PLAN, Session};
 use crate::{json, project};
 
 #[test]
@@ -70,80 +68,6 @@ fn what_the_demo_prints_can_be_typed() {
         n_run += 1;
     }
     assert!(n_run > 10, "{shown}");
-}
-
-/// A project with files that only a subdirectory has.
-fn with_subdirectory() -> TestProject {
-    project()
-        .dir(".aiwf")
-        .file("sub/schema.sql", SCHEMA)
-        .file("sub/reply.md", PLAN)
-        .file("sub/request.json", r#"{ "instructions": "Add it" }"#)
-        .file("sub/code/a.rs", "fn a() {}\n")
-        .file("sub/token", "0123456789abcdef0123456789abcdef\n")
-}
-
-#[test]
-fn relative_paths_start_at_the_current_directory_in_every_command() {
-    let project = with_subdirectory();
-    let run = |line: &str| project.command(line).in_dir("sub").run();
-    // Each line names a file of `sub/` as it is called there; what it makes is made there.
-    let cases: [(&str, Option<&str>); 14] = [
-        ("jpa-mt init --entity A --table a --bounded-context s --schema-file schema.sql", None),
-        ("approve --record tape", None),
-        ("respond --file reply.md --record tape", Some("sub/tape")),
-        ("reply parse --as file-markers reply.md", None),
-        ("change new one 'Do it' --file 'code/*.rs'", None),
-        ("change preview one", None),
-        ("prompt build change --phase plan --input request.json --out prompt.md", Some("sub/prompt.md")),
-        ("prompt preview change --phase plan --instructions x --file 'code/*.rs'", None),
-        ("package new flow", Some("sub/flow/bmad.json")),
-        ("package check flow", None),
-        ("package graph flow --out flow.svg --format svg", Some("sub/flow.svg")),
-        ("package pack flow -o flow.bmad", Some("sub/flow.bmad")),
-        ("man --dir pages", Some("sub/pages/aiwf.1")),
-        ("demo --dir shop", Some("sub/shop/schema.sql")),
-    ];
-    for (line, made) in cases {
-        let outcome = run(line);
-        assert!(!matches!(outcome.exit_code(), 2 | 70), "{line}: {outcome}");
-        if !line.starts_with("reply parse") {
-            assert_eq!(outcome.exit_code(), 0, "{line}: {outcome}");
-        }
-        if let Some(made) = made {
-            assert!(project.path(made).exists(), "{line}");
-        }
-    }
-    assert!(run("change preview one").stdout_text().contains("fn a() {}"));
-    // A session remembers files relative to the project.
-    let status = json(&run("status --json"));
-    assert_eq!(status["context"]["schema_file"], "sub/schema.sql");
-}
-
-#[test]
-fn an_error_names_the_directory_it_looked_in() {
-    let project = with_subdirectory();
-    for line in [
-        "jpa-mt init --entity A --table a --bounded-context s --schema-file nope.x",
-        "reply parse --as plain nope.x",
-        "reply parse --as file-markers nope.x",
-        "prompt build change --phase plan --input nope.x",
-        "mcp --http 0 --token-file nope.x",
-        "package check nope.x",
-        "package show nope.x",
-        "workflow run nope.x --provider anthropic",
-        "chat --package nope.x --input hi --provider anthropic",
-        "change new one 'Do it' --file nope.x",
-        "profile add nope.x",
-    ] {
-        let outcome = project.command(line).in_dir("sub").run();
-        if outcome.exit_code() == 2 {
-            continue;
-        }
-        assert_eq!(outcome.exit_code(), 1, "{line}: {outcome}");
-        let error = outcome.stderr_text();
-        assert!(error.contains("[project]/sub") || error.contains("`sub/nope.x`"), "{line}: {error}");
-    }
 }
 
 #[test]

@@ -341,7 +341,7 @@ fn a_project_that_does_not_exist_is_refused() {
     let project = project().file("notes.md", "");
     assert_snapshot!(project.run("--project-dir nowhere prompt recipes"), @"
     --- stderr
-    error: project directory `nowhere` does not exist
+    error: project directory `[project]/nowhere` does not exist
 
     hint: name a directory that exists, or leave `--project-dir` out to use the current one
     --- exit code 1

@@ -210,6 +210,34 @@ fn a_client_that_may_decide_walks_on_by_itself() {
 }
 
 #[test]
+fn a_client_that_names_the_gate_decides_on_no_other() {
+    let session = Session::new("");
+    let id = session.id.as_str();
+    let mut client = Client::start(&session.project, "mcp --allow-approve");
+    let gate_hash = |client: &mut Client| {
+        let status = client.done("session_status", json!({ "session": id }));
+        status["structuredContent"]["gate"]["sha256"].as_str().unwrap().to_owned()
+    };
+    let prompt = gate_hash(&mut client);
+    for (tool, arguments) in [
+        ("approve", json!({ "session": id, "expect": "0123456789" })),
+        ("reject", json!({ "session": id, "feedback": "no", "expect": "0123456789" })),
+        ("submit_reply", json!({ "session": id, "reply": PLAN, "expect": "0123456789" })),
+    ] {
+        let refusal = client.refused(tool, arguments);
+        assert!(refusal.starts_with("error: the gate has changed since you looked"), "{tool}: {refusal}");
+    }
+    client.done("approve", json!({ "session": id, "expect": prompt }));
+    client.done("submit_reply", json!({ "session": id, "reply": PLAN, "expect": prompt }));
+    // What it saw was the prompt; the plan came later.
+    let refusal = client.refused("approve", json!({ "session": id, "expect": prompt }));
+    assert!(refusal.contains("planning response"), "{refusal}");
+    let plan = gate_hash(&mut client);
+    let approved = client.done("approve", json!({ "session": id, "expect": plan.get(..8) }));
+    assert_eq!(at(&approved["structuredContent"]), ("generating", "prompt", 1));
+}
+
+#[test]
 fn a_call_that_nobody_waits_for_is_given_up() {
     const SLOW: &str =
         "[providers.slow]\ntype = \"command\"\nargv = [\"sleep\", \"600\"]\n[roles]\nplanner = \"slow\"\n";

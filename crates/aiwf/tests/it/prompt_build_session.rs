@@ -398,7 +398,7 @@ fn a_session_directory_must_be_there() {
     };
     assert_snapshot!(run("nowhere"), @"
     --- stderr
-    error: session directory `nowhere` does not exist
+    error: session directory `[project]/nowhere` does not exist
 
     hint: check its spelling; `.aiwf/sessions/` holds a project's sessions
     --- exit code 1

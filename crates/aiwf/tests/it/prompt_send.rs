@@ -282,3 +282,71 @@ fn a_program_that_changes_files_is_told_on() {
     let told = scene.answers("prompt send change --provider agent --phase plan --instructions x", 1);
     assert_eq!(told["touched"], value!(["made.txt"]));
 }
+
+#[test]
+fn a_call_that_fails_leaves_nothing_in_the_temporary_directory() {
+    let scene = Scene::new(
+        "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; stat -c %a $TMPDIR/* >&2; exit 7\"]\n",
+    );
+    let temporary = scene.project.root().join("../temporary");
+    std::fs::create_dir_all(&temporary).unwrap();
+    let outcome = scene
+        .project
+        .command("prompt send change --provider agent --phase plan --instructions x")
+        .env("TMPDIR", temporary.as_os_str())
+        .run();
+    assert!(!outcome.stderr_text().contains("75") && outcome.stderr_text().contains("700"), "{outcome}");
+    assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "{outcome}");
+}
+
+#[test]
+fn attached_files_travel_as_document_parts_and_what_cannot_is_reported() {
+    for kind in ["anthropic", "gemini"] {
+        let server = ModelServer::script([Turn::text("A reply.\n")]);
+        let scene = with_material(Scene::of_api(kind, &server, "supports_file_attachments = true\n"));
+        scene.project.write("s/iteration-1/code/logo.png", [0x89, b'P', b'N', b'G', 0, 255]);
+        let (recipe, flags) = RECIPES[0];
+        let sent = scene.done(&format!("prompt send {recipe} --provider model {flags}"));
+        let ask = server.asks().remove(0);
+        let parts: Vec<Value> = match kind {
+            "anthropic" => {
+                let messages = ask.body["messages"].as_array().unwrap();
+                let parts = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
+                parts.filter(|part| part["type"] == "document").cloned().collect()
+            }
+            _ => ask.body["contents"].as_array().unwrap()[0]["parts"].as_array().unwrap().clone(),
+        };
+        let is_of_code = |part: &&Value| match kind {
+            "anthropic" => part["title"] == "s/iteration-1/code/a.rs",
+            _ => part["inlineData"]["mimeType"] == "text/plain",
+        };
+        let of_code: Vec<&Value> = parts.iter().filter(is_of_code).collect();
+        let content = match kind {
+            "anthropic" => &of_code[0]["source"]["data"],
+            _ => &of_code[of_code.len() - 1]["inlineData"]["data"],
+        };
+        let base64 = "Zm4gYSgpIHt9Cg==";
+        assert_eq!(content, if kind == "anthropic" { "fn a() {}\n" } else { base64 }, "{:#}", ask.body);
+        // What is no text cannot be a document; the prompt says so in its place, and so does the answer.
+        let left_out = sent["left_out"].to_string();
+        assert!(left_out.contains("logo.png") && left_out.contains("encoding"), "{kind}: {left_out}");
+        let is_logo = |part: &Value| part["title"].as_str().is_some_and(|title| title.contains("logo"));
+        assert!(!parts.iter().any(is_logo), "{:#}", ask.body);
+    }
+}
+
+#[test]
+fn attachments_that_an_api_cannot_take_are_refused_by_validate_and_before_the_first_call() {
+    let server = ModelServer::script([Turn::text("A reply.\n")]);
+    let scene = with_material(Scene::of_api("openai", &server, "supports_file_attachments = true\n"));
+    let said = "its API takes no text files as attachments";
+    let validated = scene.run("validate");
+    assert_eq!(validated.exit_code(), 1, "{validated}");
+    assert!(format!("{validated}").contains(said), "{validated}");
+    let (recipe, flags) = RECIPES[0];
+    let refused = scene.run(&format!("prompt send {recipe} --provider model {flags}"));
+    assert_ne!(refused.exit_code(), 0, "{refused}");
+    assert!(refused.stderr_text().contains(said), "{refused}");
+    assert!(refused.stderr_text().contains("supports_file_attachments = false"), "{refused}");
+    assert!(server.asks().is_empty());
+}

@@ -384,3 +384,13 @@ fn a_supervisor_lets_go_of_the_pipes_of_its_agent() {
     scene.done("approve");
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
 }
+
+/// A zombie waits for somebody to reap it, which in many containers nobody does.
+#[test]
+fn an_agent_that_ended_leaves_no_zombie() {
+    let scene = with_replies(scene("echo $$ > \"$HOME/self\"; cat replies/1", "", "fs_ability = \"none\"\n"));
+    scene.init("");
+    scene.done("approve");
+    let id = String::from_utf8(scene.project.read("~/self")).unwrap();
+    assert!(!std::path::Path::new("/proc").join(id.trim()).exists(), "process {id}is still listed");
+}

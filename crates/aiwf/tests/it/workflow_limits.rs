@@ -220,8 +220,8 @@ fn old_rounds_are_left_out_of_a_small_window_whole() {
             let note = block(ask, "RUNTIME_NOTE").unwrap();
             assert!(note.contains(&format!("- leftOut: {n_left_out} earlier message")), "{note}");
             assert!(preview["tokens"].as_u64().unwrap() <= 4500, "{}", preview["tokens"]);
-            let warnings = report["warnings"].to_string();
-            assert!(warnings.contains("left out to fit the window"), "{warnings}");
+            let left_out = report["left_out"].to_string();
+            assert!(left_out.contains("does not fit the budget of 4,500 tokens"), "{left_out}");
             warned = Some(n);
         }
         let sent = ask.user_texts().join("\n");

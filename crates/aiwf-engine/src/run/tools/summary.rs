@@ -1,6 +1,7 @@
 //! What the log says about a call: names, sizes, hashes and codes; no contents.
 
 use aiwf_prompt::redact_paths;
+use aiwf_provider::ToolCall;
 use aiwf_store::sha256_hex;
 use aiwf_tools::sandbox::AliasPath;
 use serde_json::{Map, Value, json};
@@ -197,4 +198,11 @@ fn sized(value: &Value) -> Value {
 
 fn bytes_of(value: &Value) -> usize {
     value.as_str().map_or_else(|| value.to_string().len(), str::len)
+}
+
+/// What a call is about, for whoever watches.
+pub(crate) fn about(call: &ToolCall) -> String {
+    let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
+    let found = ["path", "nodeId", "message"].into_iter().find_map(text).unwrap_or_default();
+    found.chars().filter(|c| !c.is_control() && !aiwf_store::is_unseen(*c)).take(80).collect()
 }
