@@ -14,11 +14,12 @@ use aiwf_store::{Consent, ConsentKind, sha256_hex};
 use crate::config::{DEFAULT_MAX_ITERATIONS, DEFAULT_MAX_ROUNDS, DEFAULT_MAX_TEMPLATE_MB};
 use crate::config_layer::{ConfigLayer, Price, ProviderConfig};
 use crate::entry::list;
-use crate::gate::{Approver, Gate, GateName};
+use crate::gate::{Approver, Gate};
 use crate::origin::{ConfigFile, Origin, Sourced};
 use crate::tools_config;
 use crate::vocabulary::{Conditions, FsAbility};
 use crate::workflow_config;
+use aiwf_session::GatePattern;
 
 /// What a project's configuration wants that needs the user's consent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -176,11 +177,23 @@ impl Found {
         let manual = Gate::new(Approver::Manual);
         let default = user.default_gate.as_ref().map_or(&manual, |gate| &gate.value);
         self.check("gates.default", &mut project.default_gate, default, is_looser_gate, Gate::to_string);
-        let names: Vec<GateName> = project.gates.keys().copied().collect();
-        for name in names {
-            let instead = user.gates.get(&name).map_or(default, |gate| &gate.value);
+        let patterns: Vec<GatePattern> = project.gates.keys().copied().collect();
+        for name in patterns {
+            // A pattern of several gates is only weighed against what the user decided on all of them.
+            let users = match name.gate() {
+                Some((phase, stage)) => {
+                    let about = user.gates.iter().filter(|(pattern, _)| pattern.matches(phase, stage));
+                    about.max_by_key(|(pattern, _)| pattern.specificity()).map(|(_, gate)| gate)
+                }
+                None => user.gates.get(&name),
+            };
+            let instead = match users {
+                Some(gate) => &gate.value,
+                None if user.gates.is_empty() || name.gate().is_some() => default,
+                None => &manual,
+            };
             let mut gate = project.gates.remove(&name);
-            let key = format!("gates.\"{}\"", name.as_str());
+            let key = format!("gates.\"{name}\"");
             self.check(&key, &mut gate, instead, is_looser_gate, Gate::to_string);
             project.gates.extend(gate.map(|gate| (name, gate)));
         }

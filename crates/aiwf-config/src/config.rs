@@ -14,12 +14,13 @@ use crate::config_file;
 use crate::config_layer::{ConfigLayer, Price, ProviderConfig, StandardsConfig};
 use crate::error::ConfigError;
 use crate::flags::Flags;
-use crate::gate::{Approver, Gate, GateName};
+use crate::gate::{Approver, Gate};
 use crate::origin::{ConfigFile, Origin, Sourced};
 use crate::settings::Settings;
 use crate::tools_config::{self, McpConfig, ToolsConfig};
-use crate::vocabulary::{Adopt, FsAbility, Role};
+use crate::vocabulary::{Adopt, FsAbility};
 use crate::workflow_config::{self, WorkflowConfig};
+use aiwf_session::{GatePattern, Phase, Role, Stage};
 
 /// What people have set, every value with its origin.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,14 +107,24 @@ impl Roles {
 pub struct Gates {
     /// Every gate that is not named; a person decides when nobody says otherwise.
     pub default: Sourced<Gate>,
-    /// The gates that are named.
-    pub named: BTreeMap<GateName, Sourced<Gate>>,
+    /// The gates that are named, by pattern.
+    pub named: BTreeMap<GatePattern, Sourced<Gate>>,
 }
 
 impl Gates {
+    /// How a gate works, when somebody decided it: a flag wins, then the narrower pattern, then the stronger file.
+    pub fn decided(&self, phase: Phase, stage: Stage) -> Option<&Sourced<Gate>> {
+        let about = self.named.iter().filter(|(pattern, _)| pattern.matches(phase, stage));
+        let strongest = about.max_by_key(|(pattern, gate)| {
+            (matches!(gate.origin, Origin::Flag(_)), pattern.specificity(), gate.origin.rank())
+        });
+        let is_set = |gate: &&Sourced<Gate>| gate.origin != Origin::Default;
+        strongest.map(|(_, gate)| gate).or_else(|| Some(&self.default).filter(is_set))
+    }
+
     /// How a gate works.
-    pub fn get(&self, name: GateName) -> &Sourced<Gate> {
-        self.named.get(&name).unwrap_or(&self.default)
+    pub fn get(&self, phase: Phase, stage: Stage) -> &Sourced<Gate> {
+        self.decided(phase, stage).unwrap_or(&self.default)
     }
 }
 

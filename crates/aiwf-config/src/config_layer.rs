@@ -5,13 +5,14 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::gate::{Gate, GateName};
+use crate::gate::Gate;
 use crate::layer_reader;
 use crate::origin::{ConfigFile, Origin, Sourced};
 use crate::problem::ConfigProblem;
 use crate::tools_config::ToolsLayer;
-use crate::vocabulary::{Adopt, FsAbility, Role};
+use crate::vocabulary::{Adopt, FsAbility};
 use crate::workflow_config::WorkflowLayer;
+use aiwf_session::{GatePattern, Role};
 
 /// What one place says; what it leaves open is empty.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +24,7 @@ pub(crate) struct ConfigLayer {
     /// `[gates] default`.
     pub(crate) default_gate: Option<Sourced<Gate>>,
     /// `[gates]`, by gate. A gate is one value: a layer that names it says all of it.
-    pub(crate) gates: BTreeMap<GateName, Sourced<Gate>>,
+    pub(crate) gates: BTreeMap<GatePattern, Sourced<Gate>>,
     /// `[defaults] fs_ability`.
     pub(crate) fs_ability: Option<Sourced<FsAbility>>,
     /// `[providers.NAME]`.

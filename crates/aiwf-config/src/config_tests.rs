@@ -14,6 +14,12 @@ fn resolve(user: &str, project: &str, flags: &Flags) -> Config {
 
 /// One entry as `value (origin)`.
 fn shown(config: &Config, key: &str) -> String {
+    let gate =
+        key.strip_prefix("gates.\"").and_then(|key| GatePattern::parse(key.strip_suffix('"')?)?.gate());
+    if let Some((phase, stage)) = gate {
+        let gate = config.gates.get(phase, stage);
+        return format!("{} ({})", gate.value, gate.origin);
+    }
     let entries = config.entries();
     let entry = entries.iter().find(|entry| entry.key == key).expect("the setting has a value");
     format!("{} ({})", entry.value, entry.origin)
@@ -28,27 +34,9 @@ fn without_files_everything_is_a_default() {
     let entries = resolve("", "", &Flags::default()).entries();
     let listed: Vec<String> =
         entries.iter().map(|entry| format!("{} = {} ({})", entry.key, entry.value, entry.origin)).collect();
-    insta::assert_snapshot!(listed.join("\n"), @r#"
+    insta::assert_snapshot!(listed.join("\n"), @"
     change.max_rounds = 3 (default)
     change.write = false (default)
-    gates."archive.prompt" = manual (default)
-    gates."archive.response" = manual (default)
-    gates."challenge.prompt" = manual (default)
-    gates."challenge.response" = manual (default)
-    gates."generating.prompt" = manual (default)
-    gates."generating.response" = manual (default)
-    gates."implement.prompt" = manual (default)
-    gates."implement.response" = manual (default)
-    gates."plan.prompt" = manual (default)
-    gates."plan.response" = manual (default)
-    gates."planning.prompt" = manual (default)
-    gates."planning.response" = manual (default)
-    gates."review.prompt" = manual (default)
-    gates."review.response" = manual (default)
-    gates."reviewing.prompt" = manual (default)
-    gates."reviewing.response" = manual (default)
-    gates."revising.prompt" = manual (default)
-    gates."revising.response" = manual (default)
     gates.default = manual (default)
     mcp.allow_unknown = false (default)
     roles.default = manual (default)
@@ -69,7 +57,7 @@ fn without_files_everything_is_a_default() {
     workflow.max_turns = 50 (default)
     workflow.max_write_bytes = 2097152 (default)
     workflow.result_preview_bytes = 65536 (default)
-    "#);
+    ");
     assert!(entries.is_sorted());
 }
 
@@ -90,7 +78,7 @@ fn a_named_role_wins_over_a_default_in_a_stronger_file() {
     check(user, project, "roles.generator", "b (~/.aiwf/config.toml:3)");
     check(user, project, "roles.planner", "c (.aiwf/config.toml:2)");
     check(user, "", "roles.planner", "a (~/.aiwf/config.toml:2)");
-    let flags = Flags { roles: [(Role::Generator, "d".to_owned())].into(), ..Flags::default() };
+    let flags = Flags { roles: [(Role::GENERATOR, "d".to_owned())].into(), ..Flags::default() };
     assert_eq!(shown(&resolve(user, project, &flags), "roles.generator"), "d (--generator)");
 }
 
@@ -109,6 +97,21 @@ fn a_gate_is_taken_whole_from_the_strongest_place_that_names_it() {
     check(user, project, key, &format!("{options} (~/.aiwf/config.toml:2)"));
     check(user, project, "gates.\"revising.response\"", "skip (.aiwf/config.toml:2)");
     check(user, "[gates]\n\"planning.prompt\" = \"ai:y\"\n", key, "ai:y (.aiwf/config.toml:2)");
+}
+
+#[test]
+fn of_several_patterns_the_narrowest_counts_and_a_flag_before_all() {
+    let user =
+        "[gates]\n\"planning.prompt\" = \"manual\"\n\"*.response\" = \"ai:x\"\n\"review.*\" = \"ai:y\"\n";
+    let project = "[gates]\n\"*.prompt\" = \"skip\"\n";
+    check(user, project, "gates.\"planning.prompt\"", "manual (~/.aiwf/config.toml:2)");
+    check(user, project, "gates.\"plan.prompt\"", "skip (.aiwf/config.toml:2)");
+    check(user, project, "gates.\"plan.response\"", "ai:x (~/.aiwf/config.toml:3)");
+    check(user, project, "gates.\"review.response\"", "ai:y (~/.aiwf/config.toml:4)");
+    check(user, project, "gates.\"review.prompt\"", "ai:y (~/.aiwf/config.toml:4)");
+    let gates = [crate::parse_gate_flag("*=skip").unwrap()].into();
+    let flagged = resolve(user, project, &Flags { gates, ..Flags::default() });
+    assert_eq!(shown(&flagged, "gates.\"planning.prompt\""), "skip (--gate)");
 }
 
 #[test]

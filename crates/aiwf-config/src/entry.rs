@@ -1,9 +1,9 @@
 //! The configuration as a list, for `config show`.
 
 use crate::config::Config;
-use crate::gate::GateName;
 use crate::origin::{Origin, Sourced};
-use crate::vocabulary::{FsAbility, Role};
+use crate::vocabulary::FsAbility;
+use aiwf_session::Role;
 
 /// One setting as it is in force.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,12 +28,15 @@ impl Config {
             entry("change.max_rounds", &self.change.max_rounds, ToString::to_string),
             entry("change.write", &self.change.write, ToString::to_string),
         ];
-        for role in Role::ALL {
+        for role in Role::STANDARD {
             entries.push(entry(&format!("roles.{}", role.as_str()), self.roles.get(role), String::clone));
         }
-        for gate in GateName::ALL {
-            let key = format!("gates.\"{}\"", gate.as_str());
-            entries.push(entry(&key, self.gates.get(gate), ToString::to_string));
+        let of_their_own = self.roles.named.iter().filter(|(role, _)| !Role::STANDARD.contains(role));
+        for (role, provider) in of_their_own {
+            entries.push(entry(&format!("roles.{}", role.as_str()), provider, String::clone));
+        }
+        for (pattern, gate) in &self.gates.named {
+            entries.push(entry(&format!("gates.\"{pattern}\""), gate, ToString::to_string));
         }
         let ability = |ability: &FsAbility| ability.as_str().to_owned();
         let mut add_if_set = |set: Option<Entry>| entries.extend(set);

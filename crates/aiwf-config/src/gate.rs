@@ -4,52 +4,6 @@ use std::fmt;
 
 use crate::name::is_provider_name;
 
-/// A gate of a session or a change: a phase and a stage, `planning.prompt`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GateName(&'static str);
-
-/// How many of the gates are a session's.
-const N_OF_SESSION: usize = 8;
-
-impl GateName {
-    /// Every gate, in the order a session meets them, then those of a change.
-    pub const ALL: [Self; 18] = [
-        Self("planning.prompt"),
-        Self("planning.response"),
-        Self("generating.prompt"),
-        Self("generating.response"),
-        Self("reviewing.prompt"),
-        Self("reviewing.response"),
-        Self("revising.prompt"),
-        Self("revising.response"),
-        Self("plan.prompt"),
-        Self("plan.response"),
-        Self("challenge.prompt"),
-        Self("challenge.response"),
-        Self("implement.prompt"),
-        Self("implement.response"),
-        Self("review.prompt"),
-        Self("review.response"),
-        Self("archive.prompt"),
-        Self("archive.response"),
-    ];
-
-    /// The gates of a session.
-    pub fn of_session() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().take(N_OF_SESSION)
-    }
-
-    /// `phase.stage`.
-    pub fn as_str(self) -> &'static str {
-        self.0
-    }
-
-    /// The gate with that name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|gate| gate.0 == name)
-    }
-}
-
 /// Who says yes at a gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approver {

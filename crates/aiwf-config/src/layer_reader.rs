@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::config_layer::{ConfigLayer, Price};
 use crate::fault::ConfigFault;
-use crate::gate::{Approver, Gate, GateName};
+use crate::gate::{Approver, Gate};
 use crate::name::{excerpt, is_provider_name, nearest};
 use crate::origin::{ConfigFile, Sourced};
 use crate::problem::ConfigProblem;
@@ -18,8 +18,8 @@ use crate::provider_table::PROVIDER_KEYS;
 use crate::toml_text::TomlText;
 use crate::tools_table::{MCP_KEYS, MCP_SERVER_KEYS, TOOLS_KEYS};
 use crate::trust_table::TRUST_KEYS;
-use crate::vocabulary::Role;
 use crate::workflow_table::WORKFLOW_KEYS;
+use aiwf_session::{GatePattern, Phase, Role};
 
 pub(crate) const TABLES: &[&str] = &[
     "budget",
@@ -110,6 +110,19 @@ impl Setting<'_, '_> {
     }
 }
 
+/// Whether a role is a slip of the pen.
+fn is_slip(name: &str) -> bool {
+    ROLE_KEYS.iter().any(|known| strsim::damerau_levenshtein(name, known) <= 2)
+        || HOMES.iter().any(|(_, keys)| keys.contains(&name))
+}
+
+/// Whether a table of `[gates]` is what TOML makes of `phase.stage` without quotes.
+fn is_gate_table(value: &DeValue<'_>) -> bool {
+    value
+        .as_table()
+        .is_some_and(|table| table.keys().any(|key| matches!(key.get_ref().as_ref(), "prompt" | "response")))
+}
+
 impl LayerReader<'_> {
     fn file(&mut self, root: &DeTable<'_>) {
         self.each("", root, |reader, setting| match setting.key {
@@ -132,18 +145,22 @@ impl LayerReader<'_> {
 
     fn role(&mut self, setting: &Setting<'_, '_>) {
         match Role::from_name(setting.key) {
+            Some(_) if setting.key == "default" => self.layer.default_role = self.provider_name(setting),
+            // Flows have roles of their own; a name that is nearly a common one, or a key of another table, is a mistake.
+            Some(role) if !Role::STANDARD.contains(&role) && is_slip(setting.key) => {
+                self.unknown(setting, ROLE_KEYS);
+            }
             Some(role) => {
                 if let Some(provider) = self.provider_name(setting) {
                     self.layer.roles.insert(role, provider);
                 }
             }
-            None if setting.key == "default" => self.layer.default_role = self.provider_name(setting),
             None => self.unknown(setting, ROLE_KEYS),
         }
     }
 
     fn gates(&mut self, setting: &Setting<'_, '_>) {
-        match GateName::from_name(setting.key) {
+        match GatePattern::parse(setting.key) {
             Some(name) => {
                 if let Some(gate) = self.gate(setting) {
                     self.layer.gates.insert(name, gate);
@@ -155,15 +172,15 @@ impl LayerReader<'_> {
     }
 
     fn unknown_gate(&mut self, setting: &Setting<'_, '_>) {
-        let is_phase = GateName::ALL.iter().any(|gate| gate.as_str().split('.').next() == Some(setting.key));
-        if is_phase && setting.value.get_ref().is_table() {
+        if Phase::from_name(setting.key).is_some() && is_gate_table(setting.value.get_ref()) {
             // `planning.prompt = …` without quotes is a table `planning` to TOML.
             let fault = ConfigFault::UnquotedGate { path: setting.path(), phase: setting.key.to_owned() };
             return self.report(setting.key_offset, fault);
         }
-        let known: Vec<&str> =
-            std::iter::once("default").chain(GateName::ALL.map(GateName::as_str)).collect();
-        self.unknown(setting, &known);
+        self.unknown(
+            setting,
+            &["default", "PHASE.prompt", "PHASE.response", "PHASE.*", "*.prompt", "*.response"],
+        );
     }
 
     fn defaults(&mut self, setting: &Setting<'_, '_>) {

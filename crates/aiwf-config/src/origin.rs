@@ -37,6 +37,18 @@ pub enum Origin {
     Flag(&'static str),
 }
 
+impl Origin {
+    /// Of two values of one setting, the one with the greater rank counts.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::File { file: ConfigFile::User, .. } => 1,
+            Self::File { file: ConfigFile::Project, .. } => 2,
+            Self::Flag(_) => 3,
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -5,11 +5,10 @@
 use crate::config::Config;
 use crate::error::ConfigError;
 use crate::fault::ConfigFault;
-use crate::gate::{Approver, GateName};
+use crate::gate::Approver;
 use crate::name::nearest;
 use crate::origin::Origin;
 use crate::problem::ConfigProblem;
-use crate::vocabulary::Role;
 
 impl Config {
     /// Reports every setting that names a provider or a type of provider that does not exist.
@@ -27,12 +26,10 @@ impl Config {
                 problems.push(ConfigProblem { origin, column: None, fault });
             }
         };
-        for role in Role::ALL {
-            let provider = self.roles.get(role);
+        for provider in std::iter::once(&self.roles.default).chain(self.roles.named.values()) {
             check_name(&provider.value, provider.origin);
         }
-        for name in GateName::ALL {
-            let gate = self.gates.get(name);
+        for gate in std::iter::once(&self.gates.default).chain(self.gates.named.values()) {
             if let Approver::Ai(provider) = &gate.value.approver {
                 check_name(provider, gate.origin);
             }

@@ -35,7 +35,7 @@ fn an_unknown_provider_of_a_role_is_named_once_with_its_place() {
 
 #[test]
 fn an_unknown_provider_of_a_flag_names_the_flag() {
-    let flags = Flags { roles: [(Role::Planner, "zzz".to_owned())].into(), ..Flags::default() };
+    let flags = Flags { roles: [(aiwf_session::Role::PLANNER, "zzz".to_owned())].into(), ..Flags::default() };
     assert_snapshot!(check("", &flags), @"
     error: unknown provider `zzz`
      --> --planner

@@ -1,46 +1,4 @@
-//! The words that settings may use for roles, abilities and conditions.
-
-/// Who does a phase's work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Makes the plan.
-    Planner,
-    /// Writes the code.
-    Generator,
-    /// Judges the code.
-    Reviewer,
-    /// Mends the code.
-    Reviser,
-}
-
-impl Role {
-    /// Every role, in the order a session needs them.
-    pub const ALL: [Self; 4] = [Self::Planner, Self::Generator, Self::Reviewer, Self::Reviser];
-
-    /// The name used in settings.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Planner => "planner",
-            Self::Generator => "generator",
-            Self::Reviewer => "reviewer",
-            Self::Reviser => "reviser",
-        }
-    }
-
-    /// The role with that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == name)
-    }
-
-    pub(crate) fn flag(self) -> &'static str {
-        match self {
-            Self::Planner => "--planner",
-            Self::Generator => "--generator",
-            Self::Reviewer => "--reviewer",
-            Self::Reviser => "--reviser",
-        }
-    }
-}
+//! The words that settings may use for abilities and conditions.
 
 /// What a provider can do with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_counted_apart() {
         let call = |usage| Spent {
-            phase: Phase::Planning,
+            phase: Phase::INITIALIZED,
             iteration: 1,
             provider: "p".to_owned(),
             is_gate: false,

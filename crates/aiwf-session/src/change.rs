@@ -1,7 +1,4 @@
-//! A change: the same machine with other phases, plan → challenge → implement → review → archive.
-//!
-//! Each phase gives an artifact; its markers decide what follows. A verdict that asks for more leads back, as often as
-//! the cap allows; one that says no stops until a person decides.
+//! What a session has that began with a request: the request, its agents, and what its phases gave.
 
 use std::collections::BTreeMap;
 
@@ -9,81 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::TouchedFile;
 use crate::event::FileHash;
+use crate::flow::{Gives, PhaseSpec};
 use crate::phase::Phase;
-
-/// Which phases a session walks through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// planning → generating → reviewing → revising.
-    Session,
-    /// plan → challenge → implement → review → archive.
-    Change,
-}
-
-impl Flow {
-    /// What somebody calls it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Change => "change",
-        }
-    }
-}
-
-/// How a challenge or a review ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Verdict {
-    /// The idea itself is refused.
-    Rejected,
-    /// Another round cannot mend it.
-    MajorIssues,
-    /// The implementation must be changed.
-    NeedsChanges,
-    /// The plan must be revised.
-    NeedsRevision,
-    /// It goes on.
-    Pass,
-}
-
-impl Verdict {
-    /// Every verdict, worst first.
-    pub const ALL: [Self; 5] =
-        [Self::Rejected, Self::MajorIssues, Self::NeedsChanges, Self::NeedsRevision, Self::Pass];
-
-    /// The word that a reply writes.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rejected => "REJECTED",
-            Self::MajorIssues => "MAJOR_ISSUES",
-            Self::NeedsChanges => "NEEDS_CHANGES",
-            Self::NeedsRevision => "NEEDS_REVISION",
-            Self::Pass => "PASS",
-        }
-    }
-
-    /// The verdict with that word.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|verdict| verdict.as_str() == name)
-    }
-
-    pub(crate) fn follows(self) -> Follows {
-        match self {
-            Self::Pass => Follows::GoOn,
-            // An agent may take the word of the other phase; what it means is the same.
-            Self::NeedsRevision | Self::NeedsChanges => Follows::OnceMore,
-            Self::Rejected | Self::MajorIssues => Follows::Stop,
-        }
-    }
-}
-
-/// What a verdict leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Follows {
-    GoOn,
-    OnceMore,
-    Stop,
-}
+use crate::verdict::Verdict;
 
 /// What became of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,12 +161,9 @@ impl ChangeState {
         }
     }
 
-    pub(crate) fn take_over(&mut self, phase: Phase, artifact: &Artifact) {
+    pub(crate) fn take_over(&mut self, spec: Option<&PhaseSpec>, artifact: &Artifact) {
         self.notes.clone_from(&artifact.notes);
-        if let Some(verdict) = artifact.verdict {
-            self.verdicts.insert(phase, verdict);
-        }
-        if phase == Phase::Implement {
+        if spec.is_some_and(|spec| spec.gives == Gives::Files) {
             self.tasks.clone_from(&artifact.tasks);
             self.files.clone_from(&artifact.files);
             self.edit(&artifact.edited);

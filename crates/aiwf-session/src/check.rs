@@ -40,6 +40,12 @@ pub enum EventFault {
         /// What it gives.
         name: String,
     },
+    /// A flow that cannot be followed.
+    #[error("its flow has a problem: {}", problem.escape_debug())]
+    Flow {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// An iteration that does not follow.
     #[error("it is about iteration {found}, and the session is in iteration {expected}")]
     Iteration {
@@ -131,7 +137,14 @@ impl State {
 
 fn check_setup(setup: &Setup) -> Checked {
     name(&setup.session_id)?;
-    // A change has no profile.
+    setup.name.iter().try_for_each(|text| name(text))?;
+    if let Some(flow) = &setup.flow {
+        name(&flow.name)?;
+        if let Some(problem) = flow.problems().into_iter().next() {
+            return Err(EventFault::Flow { problem: problem.message.chars().take(200).collect() });
+        }
+    }
+    // A session that began with a request has no profile.
     if !setup.profile.is_empty() {
         name(&setup.profile)?;
     }

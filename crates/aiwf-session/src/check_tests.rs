@@ -41,7 +41,7 @@ fn a_file_of_a_session_is_in_the_session() {
 fn every_event_with_files_is_checked() {
     let bad = || hashed("../../.netrc");
     let by = || Actor::OpenGate;
-    let (phase, iteration) = (Phase::Planning, 1);
+    let (phase, iteration) = (Phase::from_name("planning").unwrap(), 1);
     let response_approved = |outcome| Event::ResponseApproved { by: by(), response: hashed("r.md"), outcome };
     let events = [
         Event::PromptWritten {
@@ -108,7 +108,7 @@ fn hashes_and_names_look_like_hashes_and_names() {
 #[test]
 fn iterations_follow_each_other() {
     let event = Event::PromptWritten {
-        phase: Phase::Planning,
+        phase: Phase::from_name("planning").unwrap(),
         iteration: u32::MAX,
         prompt: hashed("p.md"),
         system_prompt: None,

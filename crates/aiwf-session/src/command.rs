@@ -1,8 +1,9 @@
 //! What somebody wants, and whether it may happen.
 
 use crate::call::{Call, ToolUse};
-use crate::change::{Artifact, Flow, PhaseChoice};
+use crate::change::PhaseChoice;
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Person};
+use crate::flow::{Access, Gives, PhaseRecipe};
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
 use crate::refusal::Refusal;
@@ -161,7 +162,7 @@ pub enum Command {
         /// Who takes it.
         by: Actor,
     },
-    /// Work on a phase of a change.
+    /// Work on a phase.
     BeginPhase {
         /// Who wants it.
         by: Actor,
@@ -170,7 +171,7 @@ pub enum Command {
         /// What is said about it.
         choice: Box<PhaseChoice>,
     },
-    /// Nobody has to say yes in a change any more.
+    /// Skip every gate from here on.
     OpenGates,
     /// Accept changes of approved files.
     Rebind {
@@ -218,7 +219,7 @@ impl Command {
             Self::Retry { .. } => "retry",
             Self::RaiseCap { .. } => "raise the cap",
             Self::Accept { .. } => "accept",
-            Self::BeginPhase { phase, .. } => phase.as_str(),
+            Self::BeginPhase { .. } => "work on that phase",
             Self::OpenGates => "open the gates",
             Self::Rebind { .. } => "rebind",
             Self::Cancel { .. } => "cancel",
@@ -232,8 +233,8 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
     let not_now = Refusal::not_now(command.name(), state);
     let one = |event: Event| Ok(vec![event]);
     match (command, &state.step) {
-        (Command::Create(setup), Step::Unborn) => one(Event::SessionCreated { setup }),
-        (_, Step::Unborn) => Err(not_now),
+        (Command::Create(setup), Step::NotCreated) => one(Event::SessionCreated { setup }),
+        (_, Step::NotCreated) => Err(not_now),
 
         (
             Command::RecordPrompt { prompt, system_prompt, seen, fs_ability, left_out },
@@ -302,7 +303,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             one(Event::BudgetReached { message })
         }
         (Command::RaiseBudget, Step::Paused(Pause::Budget)) => one(Event::BudgetRaised),
-        (Command::RaiseBudget, _) if state.is_judge_too_dear => one(Event::BudgetRaised),
+        (Command::RaiseBudget, _) if state.gate_over_budget => one(Event::BudgetRaised),
         (Command::RefuseReply { response, problems }, Step::ReplyReady { .. }) => {
             at_gate(state, &response)?;
             one(Event::ReplyRefused { response, problems })
@@ -310,8 +311,12 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::IntendOutputs { files }, Step::ReplyReady { .. }) => one(Event::OutputsIntended { files }),
         (Command::ApproveResponse { by, response, outcome }, Step::ReplyReady { .. }) => {
             at_gate(state, &response)?;
-            fits(state.phase, &outcome)?;
+            fits(state, &outcome)?;
             one(Event::ResponseApproved { by, response, outcome })
+        }
+        // Whoever disagrees with a verdict that stopped the session begins anew.
+        (Command::RejectResponse { by, feedback, .. }, Step::Paused(Pause::Verdict)) => {
+            one(Event::Reopened { by, feedback: Some(said(feedback)?) })
         }
         (Command::RejectResponse { by, feedback, kept }, Step::ReplyReady { .. }) => {
             if has_used_up(state, &by) {
@@ -337,31 +342,23 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         ) => one(Event::Retried { by, kept }),
         (Command::RaiseCap { max_iterations }, Step::Paused(Pause::IterationCap)) => {
             if max_iterations <= state.round {
-                return Err(Refusal::CapTooLow {
-                    flow: state.flow(),
-                    iteration: state.round,
-                    given: max_iterations,
-                });
+                return Err(Refusal::CapTooLow { round: state.round, given: max_iterations });
             }
             one(Event::CapRaised { max_iterations })
         }
         (Command::Accept { by }, Step::Paused(Pause::IterationCap | Pause::Verdict))
-            // A plan that its challenge did not let pass is never implemented.
-            if state.flow() == Flow::Session || state.phase == Phase::Review =>
+            // What nobody has made yet cannot be accepted: a plan that did not pass is never implemented.
+            if state.flow.judges_files(state.phase) =>
         {
             one(Event::Accepted { by })
         }
-        (Command::BeginPhase { by, phase, choice }, _) if state.flow() == Flow::Change => {
+        (Command::BeginPhase { by, phase, choice }, _) => {
             begin_phase(state, by, phase, *choice)
         }
         (Command::OpenGates, step) if *step != Step::Ended => {
-            let phases: &[Phase] = match state.flow() {
-                Flow::Session => &Phase::SESSION,
-                Flow::Change => &Phase::CHANGE,
-            };
-            Ok(open_gates(state, phases))
+            Ok(open_gates(state, &state.flow.names().collect::<Vec<_>>()))
         }
-        (Command::Rebind { by, files }, _) if state.phase != Phase::Cancelled => {
+        (Command::Rebind { by, files }, _) if state.phase != Phase::CANCELLED => {
             match files.iter().find(|file| !state.bound.contains_key(&file.path)) {
                 Some(file) => Err(Refusal::NotBound { path: file.path.clone() }),
                 None if files.is_empty() => Ok(Vec::new()),
@@ -399,7 +396,6 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             | Command::Retry { .. }
             | Command::RaiseCap { .. }
             | Command::Accept { .. }
-            | Command::BeginPhase { .. }
             | Command::OpenGates
             | Command::Rebind { .. }
             | Command::Cancel { .. }
@@ -434,24 +430,26 @@ fn approve_prompt(
 
 /// The reply of the current phase and no other file.
 fn at_gate(state: &State, response: &FileHash) -> Result<(), Refusal> {
-    if state.phase.response_path(state.iteration).as_deref() == Some(response.path.as_str()) {
+    if state.response_path().as_deref() == Some(response.path.as_str()) {
         Ok(())
     } else {
         Err(Refusal::NotAtGate { path: response.path.clone() })
     }
 }
 
-/// A phase command goes on with the phase that the change is in, and with no other.
+/// Continues the phase that the session is in, and no other.
 fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> Result<Vec<Event>, Refusal> {
     let Some(setup) = state.setup.as_ref().and_then(|setup| setup.change.as_ref()) else {
-        return Err(Refusal::not_now(phase.as_str(), state));
+        return Err(Refusal::other_phase(phase, state));
     };
     let mut events = Vec::new();
     match state.step {
         // Only a person who asks for it leads out of a verdict that said no.
-        Step::Paused(Pause::Verdict) if phase == Phase::Plan => events.push(Event::Reopened { by }),
-        Step::Paused(Pause::Verdict | Pause::IterationCap) | Step::Ended | Step::Unborn => {
-            return Err(Refusal::not_now(phase.as_str(), state));
+        Step::Paused(Pause::Verdict) if phase == state.flow.first() => {
+            events.push(Event::Reopened { by, feedback: None })
+        }
+        Step::Paused(Pause::Verdict | Pause::IterationCap) | Step::Ended | Step::NotCreated => {
+            return Err(Refusal::other_phase(phase, state));
         }
         Step::PromptWanted { .. }
         | Step::PromptReady
@@ -461,7 +459,7 @@ fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> R
         | Step::ReplyReady { .. }
         | Step::Paused(Pause::Budget) => {
             if state.phase != phase {
-                return Err(Refusal::not_now(phase.as_str(), state));
+                return Err(Refusal::other_phase(phase, state));
             }
         }
     }
@@ -480,7 +478,8 @@ fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> R
     if !patterns.is_empty() {
         events.push(Event::FilesAdded { phase, patterns });
     }
-    if choice.may_write && !setup.may_write && phase == Phase::Implement {
+    let gives_files = state.flow.spec(phase).is_some_and(|spec| spec.access == Access::Write);
+    if choice.may_write && !setup.may_write && gives_files {
         events.push(Event::WriteAllowed);
     }
     let is_open =
@@ -502,28 +501,39 @@ fn open_gates(state: &State, phases: &[Phase]) -> Vec<Event> {
     if phases.is_empty() { Vec::new() } else { vec![Event::GatesOpened { phases }] }
 }
 
-fn artifact_fits(phase: Phase, artifact: &Artifact) -> Result<(), Refusal> {
-    if phase.artifact() != Some(artifact.file.path.as_str()) {
-        return Err(Refusal::WrongOutcome { phase, found: "such artifact" });
-    }
-    // A marker that is missing is never taken for a yes.
-    if artifact.verdict.is_some() != phase.gives_verdict() {
-        return Err(Refusal::Markers { phase, marker: "<review>" });
-    }
-    if artifact.tasks.is_empty() == (phase == Phase::Implement) {
-        return Err(Refusal::Markers { phase, marker: "<task_status>" });
-    }
-    Ok(())
-}
-
-fn fits(phase: Phase, outcome: &Outcome) -> Result<(), Refusal> {
-    let (found, fits) = match outcome {
-        Outcome::Artifact(artifact) => return artifact_fits(phase, artifact),
-        Outcome::Plan { .. } => ("plan", phase == Phase::Planning),
-        Outcome::Code { .. } => ("code", matches!(phase, Phase::Generating | Phase::Revising)),
-        Outcome::Pass | Outcome::Fail => ("verdict", phase == Phase::Reviewing),
+/// Whether what a reply gives is what its phase gives.
+fn fits(state: &State, outcome: &Outcome) -> Result<(), Refusal> {
+    let phase = state.phase;
+    let spec = state.flow.spec(phase);
+    let is = |recipe: PhaseRecipe, gives: Gives| {
+        spec.is_some_and(|spec| spec.recipe == recipe && spec.gives == gives)
     };
-    if fits { Ok(()) } else { Err(Refusal::WrongOutcome { phase, found }) }
+    let (found, fits) = match outcome {
+        Outcome::Plan { .. } => ("plan", is(PhaseRecipe::Session, Gives::Text)),
+        Outcome::Code { .. } => ("code", is(PhaseRecipe::Session, Gives::Files)),
+        Outcome::Pass | Outcome::Fail => ("verdict", is(PhaseRecipe::Session, Gives::Verdict)),
+        Outcome::Artifact(artifact) => {
+            let name =
+                spec.filter(|spec| spec.recipe == PhaseRecipe::Change).map(|spec| spec.artifact_file());
+            ("such artifact", name.as_ref() == Some(&artifact.file.path))
+        }
+    };
+    if !fits {
+        return Err(Refusal::WrongOutcome { phase, found });
+    }
+    match (outcome, spec) {
+        (Outcome::Artifact(artifact), Some(spec)) => {
+            // A marker that is missing is never taken for a yes.
+            if artifact.verdict.is_some() != (spec.gives == Gives::Verdict) {
+                return Err(Refusal::Markers { phase, marker: "<review>" });
+            }
+            if artifact.tasks.is_empty() == spec.reports_tasks() {
+                return Err(Refusal::Markers { phase, marker: "<task_status>" });
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn said(feedback: String) -> Result<String, Refusal> {

@@ -3,15 +3,18 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::flow::{ReplyParser, Target};
+use crate::phase::Role;
+use crate::transitions::{outcomes, sample_setup};
 
 /// What leads on from where a session stands; at its end, what must no longer change it.
 fn next_command(pick: u8, state: &State) -> Command {
     let by = person();
     let path = |path: Option<String>| file(&path.unwrap_or_else(|| "none.md".to_owned()), "x");
-    let response = path(state.phase.response_path(state.iteration));
+    let response = path(state.response_path());
     match &state.step {
-        Step::Unborn | Step::PromptWanted { .. } => Command::RecordPrompt {
-            prompt: path(state.phase.prompt_path(state.iteration)),
+        Step::NotCreated | Step::PromptWanted { .. } => Command::RecordPrompt {
+            prompt: path(state.prompt_path()),
             system_prompt: None,
             seen: Vec::new(),
             fs_ability: None,
@@ -31,7 +34,7 @@ fn next_command(pick: u8, state: &State) -> Command {
         }
         Step::Paused(Pause::IterationCap) => Command::RaiseCap { max_iterations: state.round + 1 },
         Step::Paused(Pause::Verdict) => {
-            Command::BeginPhase { by, phase: Phase::Plan, choice: Box::default() }
+            Command::BeginPhase { by, phase: state.flow.first(), choice: Box::default() }
         }
         Step::Ended => match pick % 4 {
             0 => Command::Cancel { by },
@@ -44,29 +47,63 @@ fn next_command(pick: u8, state: &State) -> Command {
 
 /// What the phase can give; one verdict in four is not a pass.
 fn fitting_outcome(pick: u8, state: &State) -> Outcome {
-    let verdict = match pick % 8 {
-        0 => Verdict::NeedsRevision,
-        1 => Verdict::MajorIssues,
-        _ => Verdict::Pass,
-    };
-    match state.phase {
-        Phase::Planning => plan(),
-        Phase::Generating | Phase::Revising => code(state.iteration),
-        Phase::Reviewing if verdict == Verdict::Pass => Outcome::Pass,
-        Phase::Reviewing => Outcome::Fail,
-        Phase::Initialized
-        | Phase::Plan
-        | Phase::Challenge
-        | Phase::Implement
-        | Phase::Review
-        | Phase::Archive
-        | Phase::Complete
-        | Phase::Cancelled => {
-            let phase = state.phase;
-            let verdict = phase.gives_verdict().then_some(verdict);
-            Outcome::Artifact(Box::new(artifact(phase, state.iteration, verdict)))
-        }
-    }
+    let outcomes = outcomes(state);
+    let idx = if pick.is_multiple_of(4) { usize::from(pick / 4) % outcomes.len() } else { 0 };
+    outcomes[idx].clone()
+}
+
+/// Flows that somebody might write: a chain of phases, some of which judge and lead back.
+fn flows() -> impl Strategy<Value = Flow> {
+    let drawn_phase = (0..3_u8, any::<[u8; 4]>(), 1..4_u32);
+    prop::collection::vec(drawn_phase, 1..7).prop_map(|drawn| {
+        let n_phases = drawn.len();
+        let name = |idx: usize| phase(&format!("phase-{idx}"));
+        let follower =
+            |idx: usize| if idx + 1 < n_phases { Target::Phase(name(idx + 1)) } else { Target::Complete };
+        let mut has_files = false;
+        let mut spec = |idx: usize, (kind, picks, cap): (u8, [u8; 4], u32)| {
+            let gives = [Gives::Text, Gives::Files, Gives::Verdict][usize::from(kind)];
+            let back = |pick: u8| match usize::from(pick) % (idx + 3) {
+                earlier if earlier <= idx => Some(Target::Phase(name(earlier))),
+                other if other == idx + 1 => Some(Target::Stop),
+                _ => None,
+            };
+            let is_verdict = gives == Gives::Verdict;
+            let words =
+                [Verdict::NeedsChanges, Verdict::NeedsRevision, Verdict::MajorIssues, Verdict::Rejected];
+            let no = words.into_iter().zip(picks).filter_map(|(word, pick)| Some((word, back(pick)?)));
+            let on: BTreeMap<_, _> = no.chain([(Verdict::Pass, follower(idx))]).collect();
+            let iterates = gives == Gives::Files && std::mem::replace(&mut has_files, true);
+            has_files |= gives == Gives::Files;
+            PhaseSpec {
+                name: name(idx),
+                role: Role::PLANNER,
+                recipe: PhaseRecipe::Change,
+                template: None,
+                task: None,
+                parser: [ReplyParser::Plain, ReplyParser::FileMarkers, ReplyParser::VerdictTag]
+                    [usize::from(kind)],
+                file: name(idx).to_string(),
+                artifact: name(idx).to_string(),
+                reads: (0..idx).map(name).collect(),
+                gives,
+                access: if gives == Gives::Files { Access::Write } else { Access::Read },
+                iterates,
+                next: (!is_verdict).then(|| follower(idx)),
+                on: if is_verdict { on } else { BTreeMap::new() },
+                max_rounds: is_verdict.then_some(cap),
+            }
+        };
+        let phases = drawn.into_iter().enumerate().map(|(idx, phase)| spec(idx, phase)).collect();
+        Flow { name: "drawn".to_owned(), title: "drawn".to_owned(), gates: BTreeMap::new(), phases }
+    })
+}
+
+/// A shipped flow, or one that somebody might write.
+fn any_flow() -> impl Strategy<Value = Flow> {
+    let shipped =
+        prop::sample::select(Flow::built_in().iter().map(|flow| flow.as_ref().clone()).collect::<Vec<_>>());
+    prop_oneof![shipped.prop_map(|flow| flow.capped(2)), flows()]
 }
 
 /// One pick in two leads on: a walk of nothing but chance would hardly ever see the later phases.
@@ -77,7 +114,7 @@ fn random_command(pick: u8, state: &State) -> Command {
     let by = person();
     let judge = Actor::Provider("judge".to_owned());
     let phase_file = |path: Option<String>| file(&path.unwrap_or_else(|| "none.md".to_owned()), "x");
-    let response = phase_file(state.phase.response_path(state.iteration));
+    let response = phase_file(state.response_path());
     let artifact = |verdict| Outcome::Artifact(Box::new(artifact(state.phase, state.iteration, verdict)));
     let choice = |text: &str| {
         Box::new(PhaseChoice {
@@ -89,7 +126,7 @@ fn random_command(pick: u8, state: &State) -> Command {
     match pick % 36 {
         0 => Command::Create(Box::new(setup(&[], 2))),
         1 | 2 => Command::RecordPrompt {
-            prompt: phase_file(state.phase.prompt_path(state.iteration)),
+            prompt: phase_file(state.prompt_path()),
             system_prompt: None,
             seen: Vec::new(),
             fs_ability: None,
@@ -122,8 +159,8 @@ fn random_command(pick: u8, state: &State) -> Command {
         27 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::NeedsRevision)) },
         28 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::MajorIssues)) },
         29 => Command::BeginPhase { by, phase: state.phase, choice: choice("more") },
-        30 => Command::BeginPhase { by, phase: Phase::Plan, choice: choice("anew") },
-        31 => Command::BeginPhase { by, phase: Phase::Implement, choice: choice("now") },
+        30 => Command::BeginPhase { by, phase: state.flow.first(), choice: choice("anew") },
+        31 => Command::RejectResponse { by, feedback: "anew".to_owned(), kept: Vec::new() },
         32 => Command::Accept { by },
         33 => Command::RecordToolCalls { calls: vec![tool_use()] },
         34 => Command::RecordAskedAgain {
@@ -139,16 +176,17 @@ fn random_command(pick: u8, state: &State) -> Command {
 proptest! {
     #[test]
     fn any_sequence_of_commands_keeps_the_promises(
-        is_change in any::<bool>(),
+        flow in any_flow(),
         picks in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        let mut session = Driven::new(if is_change { change_setup(2) } else { setup(&[], 2) });
+        prop_assert_eq!(flow.problems(), Vec::new());
+        let mut session = Driven::new(sample_setup(&flow));
         for pick in picks {
             let before = session.state.clone();
             let command = random_command(pick, &session.state);
             if let Err(refusal) = session.run(command) {
                 prop_assert_eq!(&session.state, &before);
-                prop_assert!(!refusal.hint().is_empty());
+                prop_assert!(!refusal.to_string().is_empty());
             }
             // What is done stays done.
             if before.phase.is_final() {
@@ -156,17 +194,14 @@ proptest! {
             }
             prop_assert!(session.state.iteration >= before.iteration);
             prop_assert!(session.state.is_applied >= before.is_applied);
-            let cap = session.state.setup.as_ref().unwrap().max_iterations;
-            prop_assert!(session.state.round <= cap);
-            prop_assert!(is_change || session.state.iteration == session.state.round);
-            // No phase of another flow, and no implementation of a plan that did not pass.
-            let flow = session.state.flow();
-            prop_assert!(session.state.phase.flow().is_none_or(|of_phase| of_phase == flow));
-            if matches!(session.state.phase, Phase::Implement | Phase::Review | Phase::Archive) {
-                prop_assert_eq!(
-                    session.state.change.verdicts.get(&Phase::Challenge), Some(&Verdict::Pass)
-                );
+            // Every loop keeps to its cap.
+            let state = &session.state;
+            if let Some(cap) = state.flow.judge_of(state.phase).and_then(|judge| state.flow.spec(judge)?.max_rounds) {
+                prop_assert!(state.round <= cap);
             }
+            // Only phases of the flow, and no files without a phase that may write.
+            prop_assert!(state.phase.is_final() || state.phase == Phase::INITIALIZED || state.flow.spec(state.phase).is_some());
+            prop_assert!(!state.can_apply() || state.phase == Phase::COMPLETE || !state.flow.gives_files(state.phase));
             // At the end there is nothing to do but to finish what was begun to be applied.
             if session.state.step == Step::Ended {
                 let has_effect = next_effect(&session.state).is_some();

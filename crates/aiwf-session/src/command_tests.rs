@@ -2,10 +2,16 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::call::{ToolOutcome, TouchedFile, Usage};
-use crate::change::{Agent, ChangeSetup, Task, TaskStatus, Verdict};
+use crate::change::{Agent, Artifact, ChangeSetup, Task, TaskStatus};
 use crate::effect::{Effect, next_effect};
+use crate::flow::{Flow, PhaseSpec};
 use crate::setup::GateSetting;
 use crate::state::Status;
+use crate::verdict::Verdict;
+
+fn phase(name: &str) -> Phase {
+    Phase::from_name(name).unwrap()
+}
 
 fn person() -> Actor {
     Actor::Person(Person { name: "ann".to_owned(), surface: None })
@@ -18,6 +24,8 @@ fn file(path: &str, content: &str) -> FileHash {
 fn setup(gates: &[(&str, GateSetting)], max_iterations: u32) -> Setup {
     Setup {
         session_id: "s".to_owned(),
+        name: None,
+        flow: None,
         profile: "p".to_owned(),
         profile_sha256: "0".to_owned(),
         context: serde_json::Map::new(),
@@ -64,14 +72,14 @@ impl Driven {
     }
 
     fn response(&self) -> FileHash {
-        file(&self.state.phase.response_path(self.state.iteration).unwrap(), "reply")
+        file(&self.state.response_path().unwrap(), "reply")
     }
 
     fn write_prompt(&mut self) {
         let Step::PromptWanted { phase, iteration } = self.state.step.clone() else {
             panic!("no prompt is wanted: {:?}", self.state.step)
         };
-        let prompt = file(&phase.prompt_path(iteration).unwrap(), "prompt");
+        let prompt = file(&self.state.flow.prompt_path(phase, iteration).unwrap(), "prompt");
         self.run(Command::RecordPrompt {
             prompt,
             system_prompt: None,
@@ -118,12 +126,13 @@ impl Driven {
 
 /// What a phase of a change gives.
 fn artifact(phase: Phase, iteration: u32, verdict: Option<Verdict>) -> Artifact {
-    let name = phase.artifact().unwrap_or("none.md");
+    let flow = Flow::find_built_in(Flow::CHANGE).unwrap();
+    let name = flow.spec(phase).map_or("none.md".to_owned(), PhaseSpec::artifact_file);
     let task = Task { id: "1.1".to_owned(), status: TaskStatus::Completed };
     let new = crate::NewFile { path: "src/a.rs".to_owned(), sha256: "a".to_owned(), before: None };
-    let is_implementation = phase == Phase::Implement;
+    let is_implementation = flow.gives_files(phase);
     Artifact {
-        file: file(name, "artifact"),
+        file: file(&name, "artifact"),
         copy: file(&format!("iteration-{iteration}/{name}"), "artifact"),
         verdict,
         tasks: is_implementation.then_some(task).into_iter().collect(),
@@ -160,15 +169,15 @@ fn code(iteration: u32) -> Outcome {
 fn a_session_walks_through_plan_generate_review_revise_and_ends() {
     let mut session = Driven::new(setup(&[], 5));
     session.walk(plan());
-    assert_eq!(session.at(), (Phase::Generating, Some(Stage::Prompt), 1));
+    assert_eq!(session.at(), (phase("generating"), Some(Stage::Prompt), 1));
     session.walk(code(1));
-    assert_eq!(session.at(), (Phase::Reviewing, Some(Stage::Prompt), 1));
+    assert_eq!(session.at(), (phase("reviewing"), Some(Stage::Prompt), 1));
     session.walk(Outcome::Fail);
-    assert_eq!(session.at(), (Phase::Revising, Some(Stage::Prompt), 2));
+    assert_eq!(session.at(), (phase("revising"), Some(Stage::Prompt), 2));
     session.walk(code(2));
-    assert_eq!(session.at(), (Phase::Reviewing, Some(Stage::Prompt), 2));
+    assert_eq!(session.at(), (phase("reviewing"), Some(Stage::Prompt), 2));
     session.walk(Outcome::Pass);
-    assert_eq!(session.at(), (Phase::Complete, None, 2));
+    assert_eq!(session.at(), (Phase::COMPLETE, None, 2));
     assert_eq!(session.state.status(), Status::Complete);
 }
 
@@ -181,10 +190,10 @@ fn the_last_iteration_that_fails_pauses_until_a_person_decides() {
     assert_eq!(session.state.status(), Status::Paused);
     assert_eq!(
         session.run(Command::RaiseCap { max_iterations: 1 }),
-        Err(Refusal::CapTooLow { flow: Flow::Session, iteration: 1, given: 1 })
+        Err(Refusal::CapTooLow { round: 1, given: 1 })
     );
     session.run(Command::RaiseCap { max_iterations: 2 }).unwrap();
-    assert_eq!(session.at(), (Phase::Revising, Some(Stage::Prompt), 2));
+    assert_eq!(session.at(), (phase("revising"), Some(Stage::Prompt), 2));
 }
 
 #[test]
@@ -194,7 +203,7 @@ fn a_person_can_take_code_whose_review_failed() {
     session.walk(code(1));
     session.walk(Outcome::Fail);
     session.run(Command::Accept { by: person() }).unwrap();
-    assert_eq!(session.state.phase, Phase::Complete);
+    assert_eq!(session.state.phase, Phase::COMPLETE);
 }
 
 #[test]
@@ -223,7 +232,7 @@ fn a_rejected_reply_leads_back_to_a_prompt_that_carries_the_feedback() {
     };
     assert_eq!(session.run(reject("  ")), Err(Refusal::NoFeedback));
     session.run(reject("too long")).unwrap();
-    assert_eq!(session.at(), (Phase::Planning, Some(Stage::Prompt), 1));
+    assert_eq!(session.at(), (phase("planning"), Some(Stage::Prompt), 1));
     let feedback = session.state.feedback.clone().unwrap();
     assert_eq!((feedback.text.as_str(), feedback.rejected_reply), ("too long", Some(kept[0].clone())));
     // The next prompt still has it; the next approved reply ends it.
@@ -260,7 +269,7 @@ fn a_provider_at_a_gate_gives_up_after_its_retries_and_a_person_decides() {
     assert!(matches!(session.events.last(), Some(Event::GateUndecided { .. })));
     assert_eq!(next_effect(&session.state), None);
     session.approve_response(plan());
-    assert_eq!(session.state.phase, Phase::Generating);
+    assert_eq!(session.state.phase, phase("generating"));
 }
 
 #[test]
@@ -366,7 +375,10 @@ fn accepted_edits_mark_what_was_derived_and_rebuild_the_waiting_prompt() {
     assert_eq!(session.state.bound["plan.md"].sha256, "sha-of-edited");
     assert!(session.state.outdated.contains("iteration-1/code/A.java"));
     assert!(!session.state.outdated.contains("standards-bundle.md"));
-    assert!(matches!(session.state.step, Step::PromptWanted { phase: Phase::Reviewing, .. }));
+    assert_eq!(
+        session.state.step,
+        Step::PromptWanted { phase: phase("reviewing"), iteration: session.state.iteration }
+    );
     let unknown = Command::Rebind { by: person(), files: vec![file("other.md", "x")] };
     assert_eq!(session.run(unknown), Err(Refusal::NotBound { path: "other.md".to_owned() }));
 }
@@ -376,13 +388,13 @@ fn refusals_say_what_is_possible() {
     let mut session = Driven::new(setup(&[], 5));
     session.write_prompt();
     let refusal = session.run(Command::Accept { by: person() }).unwrap_err();
-    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @r"
+    insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
     cannot accept now: the planning prompt waits for approval
-    possible now: `aiwf approve`, `aiwf reject`, `aiwf cancel`
+    [Approve, Reject, Cancel]
     ");
     session.run(Command::Cancel { by: person() }).unwrap();
     let refusal = session.run(Command::Cancel { by: person() }).unwrap_err();
-    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @r"
+    insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @r"
     cannot cancel now: the session is cancelled
     `aiwf status` shows the session; nothing can be changed any more
     ");
@@ -391,23 +403,23 @@ fn refusals_say_what_is_possible() {
 #[test]
 fn a_change_walks_through_its_phases_and_back_where_a_verdict_says_so() {
     let mut change = Driven::new(change_setup(3));
-    assert_eq!(change.at(), (Phase::Plan, Some(Stage::Prompt), 1));
+    assert_eq!(change.at(), (phase("plan"), Some(Stage::Prompt), 1));
     change.walk_change(None);
     change.walk_change(Some(Verdict::NeedsRevision));
-    assert_eq!(change.at(), (Phase::Plan, Some(Stage::Prompt), 2));
+    assert_eq!(change.at(), (phase("plan"), Some(Stage::Prompt), 2));
     change.walk_change(None);
     change.walk_change(Some(Verdict::Pass));
-    assert_eq!((change.at(), change.state.round), ((Phase::Implement, Some(Stage::Prompt), 2), 1));
+    assert_eq!((change.at(), change.state.round), ((phase("implement"), Some(Stage::Prompt), 2), 1));
     change.walk_change(None);
     change.walk_change(Some(Verdict::NeedsChanges));
-    assert_eq!((change.at(), change.state.round), ((Phase::Implement, Some(Stage::Prompt), 3), 2));
+    assert_eq!((change.at(), change.state.round), ((phase("implement"), Some(Stage::Prompt), 3), 2));
     change.walk_change(None);
     assert!(!change.state.can_apply());
     change.walk_change(Some(Verdict::Pass));
-    assert_eq!(change.at(), (Phase::Archive, Some(Stage::Prompt), 3));
+    assert_eq!(change.at(), (phase("archive"), Some(Stage::Prompt), 3));
     assert!(change.state.can_apply());
     change.walk_change(None);
-    assert_eq!(change.at(), (Phase::Complete, None, 3));
+    assert_eq!(change.at(), (Phase::COMPLETE, None, 3));
     assert_eq!(change.state.bound["iteration-3/code/src/a.rs"].sha256, "a");
 }
 
@@ -420,12 +432,12 @@ fn each_loop_of_a_change_has_its_own_cap() {
     // A plan that did not pass is not implemented, whoever wants it.
     assert!(change.run(Command::Accept { by: person() }).is_err());
     let refusal = change.run(Command::RaiseCap { max_iterations: 1 }).unwrap_err();
-    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
-    the cap must be more than 1 rounds, not 1
-    `aiwf change approve NAME --max-rounds 2` allows one more
+    insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
+    the cap must be more than 1, not 1
+    [RaiseCap { rounds: 2 }]
     ");
     change.run(Command::RaiseCap { max_iterations: 2 }).unwrap();
-    assert_eq!(change.at(), (Phase::Plan, Some(Stage::Prompt), 2));
+    assert_eq!(change.at(), (phase("plan"), Some(Stage::Prompt), 2));
     change.walk_change(None);
     change.walk_change(Some(Verdict::Pass));
     change.walk_change(None);
@@ -434,7 +446,7 @@ fn each_loop_of_a_change_has_its_own_cap() {
     change.walk_change(Some(Verdict::NeedsChanges));
     assert_eq!(change.state.step, Step::Paused(Pause::IterationCap));
     change.run(Command::Accept { by: person() }).unwrap();
-    assert_eq!(change.at(), (Phase::Archive, Some(Stage::Prompt), 3));
+    assert_eq!(change.at(), (phase("archive"), Some(Stage::Prompt), 3));
 }
 
 #[test]
@@ -444,17 +456,17 @@ fn a_verdict_that_says_no_stops_until_a_person_plans_anew() {
     change.walk_change(Some(Verdict::Rejected));
     assert_eq!(change.state.status(), Status::Rejected);
     assert_eq!(next_effect(&change.state), None);
-    let refusal = change.begin(Phase::Implement, PhaseChoice::default()).unwrap_err();
-    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
-    cannot implement now: the challenge said no
-    possible now: `aiwf change plan`, `aiwf change cancel`
+    let refusal = change.begin(phase("implement"), PhaseChoice::default()).unwrap_err();
+    insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
+    cannot work on phase `implement` now: the verdict of phase challenge is REJECTED
+    [Reopen, Cancel]
     ");
     let choice =
         PhaseChoice { instructions: Some("keep the old login".to_owned()), ..PhaseChoice::default() };
-    change.begin(Phase::Plan, choice).unwrap();
-    assert_eq!((change.at(), change.state.round), ((Phase::Plan, Some(Stage::Prompt), 2), 1));
+    change.begin(phase("plan"), choice).unwrap();
+    assert_eq!((change.at(), change.state.round), ((phase("plan"), Some(Stage::Prompt), 2), 1));
     let setup = change.state.setup.as_ref().unwrap().change.as_ref().unwrap();
-    assert_eq!(setup.instructions_of(Phase::Plan), ["keep the old login"]);
+    assert_eq!(setup.instructions_of(phase("plan")), ["keep the old login"]);
 }
 
 #[test]
@@ -471,41 +483,41 @@ fn a_missing_marker_is_never_a_pass() {
         outcome: Outcome::Artifact(Box::new(artifact)),
     };
     assert_eq!(
-        change.run(approve(artifact(Phase::Challenge, 1, None))),
-        Err(Refusal::Markers { phase: Phase::Challenge, marker: "<review>" })
+        change.run(approve(artifact(phase("challenge"), 1, None))),
+        Err(Refusal::Markers { phase: phase("challenge"), marker: "<review>" })
     );
-    assert!(change.run(approve(artifact(Phase::Plan, 1, None))).is_err());
+    assert!(change.run(approve(artifact(phase("plan"), 1, None))).is_err());
     let code = Command::ApproveResponse { by: person(), response: response.clone(), outcome: code(1) };
     assert!(change.run(code).is_err());
-    change.run(approve(artifact(Phase::Challenge, 1, Some(Verdict::Pass)))).unwrap();
+    change.run(approve(artifact(phase("challenge"), 1, Some(Verdict::Pass)))).unwrap();
     change.write_prompt();
     change.approve_prompt();
     change.ask();
     let response = change.response();
-    let silent = Artifact { tasks: Vec::new(), ..artifact(Phase::Implement, 1, None) };
+    let silent = Artifact { tasks: Vec::new(), ..artifact(phase("implement"), 1, None) };
     let outcome = Outcome::Artifact(Box::new(silent));
     assert_eq!(
         change.run(Command::ApproveResponse { by: person(), response, outcome }),
-        Err(Refusal::Markers { phase: Phase::Implement, marker: "<task_status>" })
+        Err(Refusal::Markers { phase: phase("implement"), marker: "<task_status>" })
     );
 }
 
 #[test]
 fn a_phase_command_out_of_order_is_refused_and_names_what_is_possible() {
     let mut change = Driven::new(change_setup(3));
-    let refusal = change.begin(Phase::Implement, PhaseChoice::default()).unwrap_err();
-    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
-    cannot implement now: the plan prompt is yet to be written
-    possible now: `aiwf change plan`, `aiwf change run`, `aiwf change cancel`
+    let refusal = change.begin(phase("implement"), PhaseChoice::default()).unwrap_err();
+    insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
+    cannot work on phase `implement` now: the plan prompt is yet to be written
+    [Step, Run, Cancel]
     ");
     change.walk_change(None);
-    let refusal = change.begin(Phase::Plan, PhaseChoice::default()).unwrap_err();
-    insta::assert_snapshot!(format!("{refusal}\n{}", refusal.hint()), @"
+    let refusal = change.begin(phase("plan"), PhaseChoice::default()).unwrap_err();
+    insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
     cannot plan now: the challenge prompt is yet to be written
     possible now: `aiwf change challenge`, `aiwf change run`, `aiwf change cancel`
     ");
     let mut session = Driven::new(setup(&[], 3));
-    assert!(session.begin(Phase::Plan, PhaseChoice::default()).is_err());
+    assert!(session.begin(phase("plan"), PhaseChoice::default()).is_err());
 }
 
 #[test]
@@ -519,23 +531,26 @@ fn what_is_said_at_a_phase_command_holds_once_and_rebuilds_a_waiting_prompt() {
         opens_gates: true,
     };
     change.write_prompt();
-    change.begin(Phase::Plan, choice()).unwrap();
-    assert!(matches!(change.state.step, Step::PromptWanted { phase: Phase::Plan, .. }));
+    change.begin(phase("plan"), choice()).unwrap();
+    assert_eq!(
+        change.state.step,
+        Step::PromptWanted { phase: phase("plan"), iteration: change.state.iteration }
+    );
     let n_events = change.events.len();
     // A plan writes nothing, whatever is said; and saying it again changes nothing.
     assert!(!change.events.contains(&Event::WriteAllowed));
-    change.begin(Phase::Plan, choice()).unwrap();
+    change.begin(phase("plan"), choice()).unwrap();
     assert_eq!(change.events.len(), n_events);
     let setup = change.state.setup.as_ref().unwrap();
-    assert_eq!(setup.provider(Phase::Plan), "codex");
-    assert_eq!(setup.provider(Phase::Challenge), "manual");
-    assert_eq!(setup.change.as_ref().unwrap().files_of(Phase::Plan), ["src/**"]);
+    assert_eq!(change.state.provider(phase("plan")), "codex");
+    assert_eq!(change.state.provider(phase("challenge")), "manual");
+    assert_eq!(setup.change.as_ref().unwrap().files_of(phase("plan")), ["src/**"]);
     change.write_prompt();
     assert_eq!(next_effect(&change.state), Some(Effect::PassGate { stage: Stage::Prompt }));
     change.approve_prompt();
     let other = PhaseChoice { instructions: Some("be long".to_owned()), ..PhaseChoice::default() };
-    assert_eq!(change.begin(Phase::Plan, other), Err(Refusal::Settled { phase: Phase::Plan }));
-    change.begin(Phase::Plan, choice()).unwrap();
+    assert_eq!(change.begin(phase("plan"), other), Err(Refusal::Settled { phase: phase("plan") }));
+    change.begin(phase("plan"), choice()).unwrap();
 }
 
 #[test]
@@ -543,7 +558,7 @@ fn an_agent_that_may_write_edits_the_project_and_it_is_on_record() {
     let mut change = Driven::new(change_setup(3));
     change.walk_change(None);
     change.walk_change(Some(Verdict::Pass));
-    change.begin(Phase::Implement, PhaseChoice { may_write: true, ..PhaseChoice::default() }).unwrap();
+    change.begin(phase("implement"), PhaseChoice { may_write: true, ..PhaseChoice::default() }).unwrap();
     change.write_prompt();
     change.approve_prompt();
     let touch = |path: &str, before: &str, after: &str| {

@@ -45,14 +45,14 @@ pub fn next_effect(state: &State) -> Option<Effect> {
     if state.applying.is_some() {
         return Some(Effect::SettleApply);
     }
-    let setup = state.setup.as_ref()?;
+    state.setup.as_ref()?;
     let at_gate = |stage: Stage| match state.approver() {
         Approver::Manual => None,
         Approver::Skip => Some(Effect::PassGate { stage }),
-        Approver::Ai(_) if state.is_judge_too_dear => None,
+        Approver::Ai(_) if state.gate_over_budget => None,
         Approver::Ai(provider) => Some(Effect::Judge { stage, provider: provider.clone() }),
     };
-    let provider = || setup.provider(state.phase).to_owned();
+    let provider = || state.provider(state.phase).to_owned();
     match &state.step {
         Step::PromptWanted { phase, iteration } => {
             Some(Effect::WritePrompt { phase: *phase, iteration: *iteration })
@@ -61,7 +61,7 @@ pub fn next_effect(state: &State) -> Option<Effect> {
         Step::AskWanted => Some(Effect::Ask { provider: provider() }),
         Step::Asked { is_free: true } => Some(Effect::AwaitReply { provider: provider() }),
         Step::ReplyReady { .. } => at_gate(Stage::Response),
-        Step::Unborn
+        Step::NotCreated
         | Step::Asked { is_free: false }
         | Step::AskFailed { .. }
         | Step::Paused(_)

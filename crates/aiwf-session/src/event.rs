@@ -313,15 +313,18 @@ pub enum Event {
     },
     /// The agent that implements may edit the project itself.
     WriteAllowed,
-    /// Nobody has to say yes in these phases any more.
+    /// The gates of these phases are skipped from here on.
     GatesOpened {
         /// The phases.
         phases: Vec<Phase>,
     },
-    /// A change that a verdict stopped is planned anew.
+    /// A session that a verdict stopped begins anew.
     Reopened {
         /// Who wants it.
         by: Actor,
+        /// What should be different; journals of 0.1.0 do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
     },
     /// Approved files were changed, and the change was accepted.
     Rebound {

@@ -1,42 +1,15 @@
 //! What a session is set up with and keeps for its whole life.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::change::{Agent, ChangeSetup, Flow};
+use crate::change::{Agent, ChangeSetup};
 use crate::event::FileHash;
-use crate::phase::{Phase, Stage};
-
-/// Who does a phase's work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Makes the plan.
-    Planner,
-    /// Writes the code.
-    Generator,
-    /// Judges the code.
-    Reviewer,
-    /// Mends the code.
-    Reviser,
-}
-
-impl Role {
-    /// Every role.
-    pub const ALL: [Self; 4] = [Self::Planner, Self::Generator, Self::Reviewer, Self::Reviser];
-
-    /// The name used in flags and settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Planner => "planner",
-            Self::Generator => "generator",
-            Self::Reviewer => "reviewer",
-            Self::Reviser => "reviser",
-        }
-    }
-}
+use crate::flow::{Access, Flow};
+use crate::phase::{Phase, Role, Stage};
 
 /// Who says yes at a gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +48,12 @@ impl GateSetting {
 pub struct Setup {
     /// The session.
     pub session_id: String,
+    /// What the user calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The flow it follows, as it was when the session began; journals of 0.1.0 have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Box<Flow>>,
     /// The profile.
     pub profile: String,
     /// SHA-256 of the profile's files.
@@ -89,39 +68,46 @@ pub struct Setup {
     pub max_iterations: u32,
     /// Whether edited prompts count as changed after approval.
     pub hash_prompts: bool,
-    /// The standards as they were when the session began; a change has none.
+    /// The standards as they were when the session began; a session without a profile has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standards: Option<FileHash>,
     /// The inputs that files gave, as they were when the session began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<FileHash>,
-    /// What a change has beside; nothing for a session of a profile.
+    /// What a session has that began with a request; nothing for a session of a profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Box<ChangeSetup>>,
 }
 
 impl Setup {
-    /// The phases it walks through.
-    pub(crate) fn flow(&self) -> Flow {
-        if self.change.is_some() { Flow::Change } else { Flow::Session }
+    /// The flow it follows; sessions of 0.1.0 follow the one that came with it.
+    pub(crate) fn flow(&self) -> Arc<Flow> {
+        if let Some(flow) = &self.flow {
+            return Arc::new(flow.as_ref().clone());
+        }
+        let name = if self.change.is_some() { Flow::CHANGE } else { Flow::GENERATE };
+        let flow = Flow::find_built_in(name).unwrap_or_default();
+        Arc::new(flow.as_ref().clone().capped(self.max_iterations))
     }
 
-    /// Who does a phase's work in a change.
+    /// Who does a phase's work, when the phase has an agent of its own.
     pub(crate) fn agent(&self, phase: Phase) -> Option<&Agent> {
         self.change.as_ref().and_then(|change| change.agents.get(&phase))
     }
 
-    /// Whether whoever works in a phase may edit the project itself.
-    pub fn may_write_project(&self, phase: Phase) -> bool {
-        phase == Phase::Implement && self.change.as_ref().is_some_and(|change| change.may_write)
+    /// Whether the agent that works in a phase may edit the project itself.
+    pub fn may_write_project(&self, flow: &Flow, phase: Phase) -> bool {
+        flow.spec(phase).is_some_and(|spec| spec.access == Access::Write)
+            && self.change.as_ref().is_some_and(|change| change.may_write)
     }
 
     /// The provider that is asked in a phase.
-    pub fn provider(&self, phase: Phase) -> &str {
+    pub fn provider(&self, flow: &Flow, phase: Phase) -> &str {
         if let Some(agent) = self.agent(phase) {
             return &agent.provider;
         }
-        phase.role().and_then(|role| self.roles.get(&role)).map_or("manual", String::as_str)
+        let role = flow.spec(phase).map(|spec| spec.role);
+        role.and_then(|role| self.roles.get(&role)).map_or("manual", String::as_str)
     }
 
     /// How the gate of a phase and stage works.

@@ -1,19 +1,22 @@
 //! Where a session stands: the fold of its events, and nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::call::{Call, Spent, Total};
-use crate::change::{Artifact, ChangeSetup, ChangeState, Flow, Follows};
+use crate::change::{Artifact, ChangeSetup, ChangeState};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
+use crate::flow::{Flow, Target};
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
 use crate::setup::{Approver, GateSetting, Setup, gate_key};
+use crate::verdict::Verdict;
 
 /// What the session is waiting for, or about to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// There is no session yet.
-    Unborn,
+    NotCreated,
     /// A prompt is to be written for this phase and iteration.
     PromptWanted {
         /// The phase.
@@ -49,9 +52,9 @@ pub enum Step {
 /// Why a session waits although no gate is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// The last iteration failed its review, or the last round of a change asked for another.
+    /// The last round that is allowed asked for another.
     IterationCap,
-    /// A challenge or a review of a change said no.
+    /// A verdict stopped the session, or leads nowhere.
     Verdict,
     /// The next call might cost more than may be spent.
     Budget,
@@ -127,15 +130,18 @@ impl Status {
 pub struct State {
     /// What it was set up with; nothing before it was created.
     pub setup: Option<Setup>,
+    /// The flow it follows.
+    pub flow: Arc<Flow>,
     /// The phase.
     pub phase: Phase,
     /// The stage; nothing before the first prompt and after the end.
     pub stage: Option<Stage>,
     /// The iteration, from 1.
     pub iteration: u32,
-    /// The round of the current loop, from 1: the iteration of a session, or how often a change went from plan to
-    /// challenge, or from implementation to review.
+    /// The round of the current loop, from 1.
     pub round: u32,
+    /// How many rounds each phase that judges has asked for, since it passed last.
+    rounds: BTreeMap<Phase, u32>,
     /// What it is waiting for, or about to do.
     pub step: Step,
     /// How the gate of the stage stands.
@@ -169,7 +175,7 @@ pub struct State {
     /// Whether a provider was asked to judge and has not answered.
     pub is_judged: bool,
     /// Whether the provider at the gate is not asked, since that might cost more than may be spent.
-    pub is_judge_too_dear: bool,
+    pub gate_over_budget: bool,
     /// Why a person is needed, or why the session is paused, when somebody said.
     pub remark: Option<String>,
     /// The calls that may have cost something.
@@ -188,11 +194,13 @@ impl Default for State {
     fn default() -> Self {
         Self {
             setup: None,
-            phase: Phase::Initialized,
+            flow: Arc::default(),
+            phase: Phase::INITIALIZED,
             stage: None,
             iteration: 1,
             round: 1,
-            step: Step::Unborn,
+            rounds: BTreeMap::new(),
+            step: Step::NotCreated,
             gate: GateState::Pending,
             feedback: None,
             bound: BTreeMap::new(),
@@ -208,7 +216,7 @@ impl Default for State {
             n_sent: 0,
             needs_person: false,
             is_judged: false,
-            is_judge_too_dear: false,
+            gate_over_budget: false,
             remark: None,
             spent: Vec::new(),
             applying: None,
@@ -234,11 +242,12 @@ impl State {
         match event {
             Event::SessionCreated { setup } => {
                 self.setup = Some(setup.as_ref().clone());
-                match setup.flow() {
-                    Flow::Session => {
-                        self.step = Step::PromptWanted { phase: Phase::Planning, iteration: 1 };
-                    }
-                    Flow::Change => self.want(Phase::Plan, 1),
+                self.flow = setup.flow();
+                if setup.change.is_some() {
+                    self.want(self.flow.first(), 1);
+                } else {
+                    // A session of a profile has not begun before its first prompt is there.
+                    self.step = Step::PromptWanted { phase: self.flow.first(), iteration: 1 };
                 }
                 for file in setup.standards.iter().chain(&setup.inputs) {
                     self.bind(file, true);
@@ -306,12 +315,12 @@ impl State {
                 if self.step == Step::AskWanted {
                     self.step = Step::Paused(Pause::Budget);
                 } else {
-                    self.is_judge_too_dear = true;
+                    self.gate_over_budget = true;
                 }
             }
             Event::BudgetRaised => {
                 self.remark = None;
-                self.is_judge_too_dear = false;
+                self.gate_over_budget = false;
                 if self.step == Step::Paused(Pause::Budget) {
                     self.step = Step::AskWanted;
                 }
@@ -349,14 +358,12 @@ impl State {
                 if let Some(setup) = &mut self.setup {
                     setup.max_iterations = *max_iterations;
                 }
+                self.flow = Arc::new(self.flow.as_ref().clone().capped(*max_iterations));
                 if self.step == Step::Paused(Pause::IterationCap) {
-                    self.once_more();
+                    self.follow(self.change.verdicts.get(&self.phase).copied());
                 }
             }
-            Event::Accepted { .. } => match self.flow() {
-                Flow::Session => self.end(Phase::Complete),
-                Flow::Change => self.want(Phase::Archive, self.iteration),
-            },
+            Event::Accepted { .. } => self.follow(Some(Verdict::Pass)),
             Event::AgentChosen { phase, agent } => {
                 self.choose(|change| drop(change.agents.insert(*phase, agent.clone())));
             }
@@ -378,12 +385,14 @@ impl State {
                     }
                 }
             }
-            Event::Reopened { .. } => {
-                self.round = 1;
-                self.want(Phase::Plan, self.iteration + 1);
+            Event::Reopened { by, feedback } => {
+                self.rounds.clear();
+                self.feedback =
+                    feedback.clone().map(|text| Feedback { by: by.clone(), text, rejected_reply: None });
+                self.want(self.flow.first(), self.iteration + 1);
             }
             Event::Rebound { files, .. } => self.rebind(files),
-            Event::Cancelled { .. } => self.end(Phase::Cancelled),
+            Event::Cancelled { .. } => self.end(Phase::CANCELLED),
             Event::ApplyIntended { files } => self.applying = Some(files.clone()),
             Event::Applied => {
                 self.applying = None;
@@ -396,30 +405,42 @@ impl State {
 
     /// How the session stands, in one word.
     pub fn status(&self) -> Status {
-        match (&self.phase, &self.step) {
-            (Phase::Complete, _) => Status::Complete,
-            (Phase::Cancelled, _) => Status::Cancelled,
-            (_, Step::Paused(Pause::Verdict)) => Status::Rejected,
-            (_, Step::Paused(_)) => Status::Paused,
-            _ if self.is_judge_too_dear => Status::Paused,
+        match &self.step {
+            _ if self.phase == Phase::COMPLETE => Status::Complete,
+            _ if self.phase == Phase::CANCELLED => Status::Cancelled,
+            Step::Paused(Pause::Verdict) => Status::Rejected,
+            Step::Paused(_) => Status::Paused,
+            _ if self.gate_over_budget => Status::Paused,
             // Looking for the reply is something to do, but it is a person who is awaited.
-            (_, Step::Asked { .. }) => Status::Waiting,
+            Step::Asked { .. } => Status::Waiting,
             _ if crate::effect::next_effect(self).is_some() => Status::InProgress,
             _ => Status::Waiting,
         }
     }
 
-    /// The phases it walks through.
-    pub fn flow(&self) -> Flow {
-        self.setup.as_ref().map_or(Flow::Session, Setup::flow)
-    }
-
     /// Whether the code may be copied into the project: it is approved, and nothing will change it any more.
     pub fn can_apply(&self) -> bool {
-        match self.flow() {
-            Flow::Session => self.phase == Phase::Complete,
-            Flow::Change => matches!(self.phase, Phase::Archive | Phase::Complete),
-        }
+        self.flow.is_settled_in(self.phase)
+    }
+
+    /// Whether a phase gave files that can be copied into the project.
+    pub fn has_code(&self) -> bool {
+        self.bound.keys().any(|path| path.starts_with("iteration-") && path.contains("/code/"))
+    }
+
+    /// The provider that is asked in a phase.
+    pub fn provider(&self, phase: Phase) -> &str {
+        self.setup.as_ref().map_or("manual", |setup| setup.provider(&self.flow, phase))
+    }
+
+    /// Where the prompt of the current phase is, relative to the session.
+    pub fn prompt_path(&self) -> Option<String> {
+        self.flow.prompt_path(self.phase, self.iteration)
+    }
+
+    /// Where the reply of the current phase is expected, relative to the session.
+    pub fn response_path(&self) -> Option<String> {
+        self.flow.response_path(self.phase, self.iteration)
     }
 
     /// Whether a provider was asked and the answer never arrived whole, so that asking again may cost twice.
@@ -439,10 +460,8 @@ impl State {
     pub fn files_at_gate(&self) -> Vec<String> {
         match self.step {
             Step::PromptReady => self.written.iter().map(|file| file.path.clone()).collect(),
-            Step::ReplyReady { .. } | Step::Asked { .. } => {
-                self.phase.response_path(self.iteration).into_iter().collect()
-            }
-            Step::Unborn
+            Step::ReplyReady { .. } | Step::Asked { .. } => self.response_path().into_iter().collect(),
+            Step::NotCreated
             | Step::PromptWanted { .. }
             | Step::AskWanted
             | Step::AskFailed { .. }
@@ -474,7 +493,7 @@ impl State {
             (Actor::Provider(_), None) | (Actor::Person(_) | Actor::OpenGate, _) => {}
         }
         // What was approved on the way here is about to be written anew.
-        let paths = [self.phase.prompt_path(self.iteration), self.phase.system_prompt_path(self.iteration)];
+        let paths = [self.prompt_path(), self.flow.system_prompt_path(self.phase, self.iteration)];
         for path in paths.into_iter().flatten() {
             self.bound.remove(&path);
         }
@@ -489,7 +508,7 @@ impl State {
     fn reopen_gate(&mut self) {
         self.needs_person = false;
         self.is_judged = false;
-        self.is_judge_too_dear = false;
+        self.gate_over_budget = false;
         self.remark = None;
     }
 
@@ -532,21 +551,28 @@ impl State {
         self.n_replies_rejected_by_provider = 0;
         self.intended = Vec::new();
         self.reopen_gate();
-        match outcome {
+        let verdict = match outcome {
             Outcome::Plan { plan } => {
                 self.bind(plan, true);
-                self.want(Phase::Generating, self.iteration);
+                None
             }
             Outcome::Code { files } => {
                 for file in files {
                     self.bind(file, true);
                 }
-                self.want(Phase::Reviewing, self.iteration);
+                None
             }
-            Outcome::Pass => self.end(Phase::Complete),
-            Outcome::Fail => self.once_more(),
-            Outcome::Artifact(artifact) => self.take_artifact(artifact),
+            Outcome::Pass => Some(Verdict::Pass),
+            Outcome::Fail => Some(Verdict::Fail),
+            Outcome::Artifact(artifact) => {
+                self.take_artifact(artifact);
+                artifact.verdict
+            }
+        };
+        if let Some(verdict) = verdict {
+            self.change.verdicts.insert(self.phase, verdict);
         }
+        self.follow(verdict);
     }
 
     fn take_artifact(&mut self, artifact: &Artifact) {
@@ -557,55 +583,48 @@ impl State {
             let path = format!("{code}/{}", file.path);
             self.bind(&FileHash { path, sha256: file.sha256.clone() }, true);
         }
-        self.change.take_over(self.phase, artifact);
-        let follows = artifact.verdict.map_or(Follows::GoOn, crate::change::Verdict::follows);
-        match (follows, self.phase) {
-            (Follows::OnceMore, _) => self.once_more(),
-            (Follows::Stop, _) => self.step = Step::Paused(Pause::Verdict),
-            (Follows::GoOn, Phase::Plan) => self.want(Phase::Challenge, self.iteration),
-            (Follows::GoOn, Phase::Challenge) => {
-                self.round = 1;
-                self.want(Phase::Implement, self.iteration);
+        self.change.take_over(self.flow.spec(self.phase), artifact);
+    }
+
+    /// What follows the current phase: the flow decides.
+    fn follow(&mut self, verdict: Option<Verdict>) {
+        let flow = Arc::clone(&self.flow);
+        let spec = flow.spec(self.phase);
+        let target = match verdict {
+            Some(verdict) => spec.and_then(|spec| spec.on.get(&verdict)),
+            None => spec.and_then(|spec| spec.next.as_ref()),
+        };
+        let Some(target) = target else {
+            self.step = Step::Paused(Pause::Verdict);
+            return;
+        };
+        match *target {
+            Target::Complete => self.end(Phase::COMPLETE),
+            Target::Stop => self.step = Step::Paused(Pause::Verdict),
+            Target::Phase(next) if flow.is_again(self.phase, verdict, *target) => self.once_more(next),
+            Target::Phase(next) => {
+                if verdict.is_some() {
+                    self.rounds.remove(&self.phase);
+                }
+                let begins_anew = flow.spec(next).is_some_and(|spec| spec.iterates);
+                self.want(next, self.iteration + u32::from(begins_anew));
             }
-            (Follows::GoOn, Phase::Implement) => self.want(Phase::Review, self.iteration),
-            (Follows::GoOn, Phase::Review) => self.want(Phase::Archive, self.iteration),
-            (
-                Follows::GoOn,
-                Phase::Initialized
-                | Phase::Planning
-                | Phase::Generating
-                | Phase::Reviewing
-                | Phase::Revising
-                | Phase::Archive
-                | Phase::Complete
-                | Phase::Cancelled,
-            ) => self.end(Phase::Complete),
         }
     }
 
     /// Another round, as far as the cap allows.
-    fn once_more(&mut self) {
-        let cap = self.setup.as_ref().map_or(0, |setup| setup.max_iterations);
-        if self.round >= cap {
+    fn once_more(&mut self, next: Phase) {
+        let round = self.rounds.get(&self.phase).copied().unwrap_or(1);
+        let cap = self.flow.spec(self.phase).and_then(|spec| spec.max_rounds).unwrap_or(0);
+        if round >= cap {
             self.step = Step::Paused(Pause::IterationCap);
             return;
         }
-        let phase = match self.phase {
-            Phase::Plan | Phase::Challenge => Phase::Plan,
-            Phase::Implement | Phase::Review | Phase::Archive => Phase::Implement,
-            Phase::Initialized
-            | Phase::Planning
-            | Phase::Generating
-            | Phase::Reviewing
-            | Phase::Revising
-            | Phase::Complete
-            | Phase::Cancelled => Phase::Revising,
-        };
-        self.round += 1;
-        self.want(phase, self.iteration + 1);
+        self.rounds.insert(self.phase, round + 1);
+        self.want(next, self.iteration + 1);
     }
 
-    /// Something was said about a phase of a change; a prompt that nobody has approved yet is built again with it.
+    /// Something was said about a phase; a prompt that nobody has approved yet is built again with it.
     fn choose(&mut self, change: impl FnOnce(&mut ChangeSetup)) {
         if let Some(setup) = self.setup.as_mut().and_then(|setup| setup.change.as_mut()) {
             change(setup);
@@ -618,7 +637,8 @@ impl State {
     /// Takes up what an agent changed in the project; gives the problems when it was not to.
     fn touched(&mut self, call: Option<&Call>) -> Vec<String> {
         let touched = call.map(|call| call.touched.as_slice()).unwrap_or_default();
-        let may_write = self.setup.as_ref().is_some_and(|setup| setup.may_write_project(self.phase));
+        let may_write =
+            self.setup.as_ref().is_some_and(|setup| setup.may_write_project(&self.flow, self.phase));
         // Whoever may edit the project still has no business with the rules that hold for it.
         let (edited, forbidden): (Vec<_>, Vec<_>) =
             touched.iter().cloned().partition(|file| may_write && !file.path.starts_with(".aiwf/"));
@@ -632,6 +652,9 @@ impl State {
     fn want(&mut self, phase: Phase, iteration: u32) {
         self.phase = phase;
         self.iteration = iteration;
+        if let Some(judge) = self.flow.judge_of(phase) {
+            self.round = self.rounds.get(&judge).copied().unwrap_or(1);
+        }
         self.stage = Some(Stage::Prompt);
         self.gate = GateState::Pending;
         self.step = Step::PromptWanted { phase, iteration };

@@ -1,41 +1,34 @@
-//! The transition table, made from the machine itself.
+//! The transition table of a flow, made from the machine itself.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Map;
 
-use crate::change::{Artifact, Flow, Follows, PhaseChoice, Task, TaskStatus, Verdict};
+use crate::change::{Artifact, ChangeSetup, PhaseChoice, Task, TaskStatus};
 use crate::command::{Command, decide};
 use crate::event::{Actor, FileHash, Outcome, Person};
-use crate::phase::Phase;
+use crate::flow::{Flow, Gives, PhaseRecipe};
 use crate::refusal::situation;
 use crate::setup::Setup;
 use crate::state::{Pause, State, Step};
+use crate::verdict::Verdict;
 
 /// Later rounds do what the second does.
 const MAX_ROUND: u32 = 2;
 
-/// What each command does in a session where it is possible, as a Markdown table; what is not listed is refused.
-pub fn transition_table() -> String {
-    table(Flow::Session)
-}
-
-/// The same for a change.
-pub fn change_transition_table() -> String {
-    table(Flow::Change)
-}
-
-fn table(flow: Flow) -> String {
+/// What each command does where it is possible, as a Markdown table; what is not listed is refused.
+pub fn transition_table(flow: &Flow) -> String {
     let mut table =
-        format!("| where the {} stands | command | where it stands then |\n|---|---|---|\n", flow.as_str());
-    let mut seen: Vec<(String, u32, &'static str)> = Vec::new();
+        String::from("| where the session stands | command | where it stands then |\n|---|---|---|\n");
+    let flow = flow.clone().capped(MAX_ROUND);
+    let mut seen: Vec<(String, u32, String)> = Vec::new();
     let mut open = vec![State::default()];
     while let Some(state) = open.pop() {
-        for command in commands(flow, &state) {
-            let name = label(&command, &state);
+        for command in commands(&flow, &state) {
+            let name = label(&command);
             let from = situation(&state);
-            if state.round > MAX_ROUND || seen.contains(&(from.clone(), state.round, name)) {
+            if state.round > MAX_ROUND || seen.contains(&(from.clone(), state.round, name.clone())) {
                 continue;
             }
             let Ok(events) = decide(&state, command) else { continue };
@@ -50,51 +43,36 @@ fn table(flow: Flow) -> String {
     table
 }
 
-fn label(command: &Command, state: &State) -> &'static str {
-    let is_last = state.setup.as_ref().is_some_and(|setup| state.round >= setup.max_iterations);
-    if let Command::ApproveResponse { outcome: Outcome::Artifact(artifact), .. } = command {
-        return match artifact.verdict.map(|verdict| (verdict, verdict.follows())) {
-            None => "approve",
-            Some((_, Follows::GoOn)) => "approve (verdict PASS)",
-            Some((_, Follows::OnceMore)) if is_last => "approve (it needs another round, the last is over)",
-            Some((_, Follows::OnceMore)) => "approve (verdict NEEDS_REVISION or NEEDS_CHANGES)",
-            Some((_, Follows::Stop)) => "approve (verdict REJECTED or MAJOR_ISSUES)",
-        };
-    }
-    if let Command::ApproveResponse { outcome: Outcome::Pass, .. } = command {
-        "approve (verdict PASS)"
-    } else if let Command::ApproveResponse { outcome: Outcome::Fail, .. } = command {
-        if is_last { "approve (verdict FAIL in the last iteration)" } else { "approve (verdict FAIL)" }
-    } else if let Command::RecordSent { is_free: true, .. } = command {
-        "ask (a person or a recording)"
+fn label(command: &Command) -> String {
+    let verdict = if let Command::ApproveResponse { outcome, .. } = command {
+        match outcome {
+            Outcome::Artifact(artifact) => artifact.verdict,
+            Outcome::Pass => Some(Verdict::Pass),
+            Outcome::Fail => Some(Verdict::Fail),
+            Outcome::Plan { .. } | Outcome::Code { .. } => None,
+        }
     } else {
-        command.name()
+        None
+    };
+    if let Some(verdict) = verdict {
+        return format!("approve (verdict {})", verdict.as_str());
     }
+    if let Command::RecordSent { is_free: true, .. } = command {
+        return "ask (a person or a recording)".to_owned();
+    }
+    command.name().to_owned()
 }
 
 /// Commands that make sense somewhere, with made-up contents that fit the state.
-fn commands(flow: Flow, state: &State) -> Vec<Command> {
+fn commands(flow: &Flow, state: &State) -> Vec<Command> {
     let by = Actor::Person(Person { name: "you".to_owned(), surface: None });
     let file = |path: &str| FileHash { path: path.to_owned(), sha256: "0".repeat(64) };
-    let response = file(&state.phase.response_path(state.iteration).unwrap_or_default());
-    let prompt = file(&state.phase.prompt_path(state.iteration).unwrap_or_default());
-    let outcome = |outcome| Command::ApproveResponse { by: by.clone(), response: response.clone(), outcome };
-    let outcomes: Vec<Command> = match flow {
-        Flow::Session => vec![
-            outcome(Outcome::Plan { plan: file("plan.md") }),
-            outcome(Outcome::Code { files: Vec::new() }),
-            outcome(Outcome::Pass),
-            outcome(Outcome::Fail),
-        ],
-        Flow::Change => [None, Some(Verdict::Pass), Some(Verdict::NeedsRevision), Some(Verdict::Rejected)]
-            .into_iter()
-            .map(|verdict| outcome(Outcome::Artifact(Box::new(sample_artifact(state.phase, verdict)))))
-            .collect(),
-    };
-    let phases = Phase::CHANGE.map(|phase| Command::BeginPhase {
+    let response = file(&state.response_path().unwrap_or_default());
+    let prompt = file(&state.prompt_path().unwrap_or_default());
+    let outcomes = outcomes(state).into_iter().map(|outcome| Command::ApproveResponse {
         by: by.clone(),
-        phase,
-        choice: Box::new(PhaseChoice { instructions: Some("more".to_owned()), ..PhaseChoice::default() }),
+        response: response.clone(),
+        outcome,
     });
     let mut commands = vec![
         Command::Create(Box::new(sample_setup(flow))),
@@ -121,55 +99,65 @@ fn commands(flow: Flow, state: &State) -> Vec<Command> {
         Command::RaiseBudget,
         Command::RaiseCap { max_iterations: state.round + 1 },
         Command::Accept { by: by.clone() },
-        Command::Cancel { by },
+        Command::Cancel { by: by.clone() },
     ]);
-    if flow == Flow::Change && state.step == Step::Paused(Pause::Verdict) {
-        commands.extend(phases);
+    if state.step == Step::Paused(Pause::Verdict) {
+        let choice = PhaseChoice { instructions: Some("more".to_owned()), ..PhaseChoice::default() };
+        let choice = Box::new(choice);
+        commands.extend(flow.names().map(|phase| Command::BeginPhase {
+            by: by.clone(),
+            phase,
+            choice: choice.clone(),
+        }));
     }
     commands
 }
 
-fn sample_artifact(phase: Phase, verdict: Option<Verdict>) -> Artifact {
-    let name = phase.artifact().unwrap_or_default();
-    let file = FileHash { path: name.to_owned(), sha256: String::new() };
-    let tasks = match phase {
-        Phase::Implement => vec![Task { id: "1.1".to_owned(), status: TaskStatus::Completed }],
-        Phase::Initialized
-        | Phase::Planning
-        | Phase::Generating
-        | Phase::Reviewing
-        | Phase::Revising
-        | Phase::Plan
-        | Phase::Challenge
-        | Phase::Review
-        | Phase::Archive
-        | Phase::Complete
-        | Phase::Cancelled => Vec::new(),
-    };
-    Artifact {
-        copy: file.clone(),
-        file,
-        verdict,
-        tasks,
-        files: Vec::new(),
-        edited: Vec::new(),
-        notes: Vec::new(),
+/// What the current phase can give.
+pub(crate) fn outcomes(state: &State) -> Vec<Outcome> {
+    let file = |path: &str| FileHash { path: path.to_owned(), sha256: "0".repeat(64) };
+    let Some(spec) = state.flow.spec(state.phase) else { return Vec::new() };
+    let code = format!("iteration-{}/code/a", state.iteration);
+    match (spec.recipe, spec.gives) {
+        (PhaseRecipe::Session, Gives::Text) => vec![Outcome::Plan { plan: file("plan.md") }],
+        (PhaseRecipe::Session, Gives::Files) => vec![Outcome::Code { files: vec![file(&code)] }],
+        (PhaseRecipe::Session, Gives::Verdict) => vec![Outcome::Pass, Outcome::Fail],
+        (PhaseRecipe::Change, gives) => {
+            let verdicts: Vec<Option<Verdict>> = if gives == Gives::Verdict {
+                Verdict::ALL.into_iter().rev().filter(|word| *word != Verdict::Fail).map(Some).collect()
+            } else {
+                vec![None]
+            };
+            let task = Task { id: "1.1".to_owned(), status: TaskStatus::Completed };
+            let artifact = |verdict| Artifact {
+                file: file(&spec.artifact_file()),
+                copy: file(&format!("iteration-{}/{}", state.iteration, spec.artifact_file())),
+                verdict,
+                tasks: spec.reports_tasks().then(|| task.clone()).into_iter().collect(),
+                files: Vec::new(),
+                edited: Vec::new(),
+                notes: Vec::new(),
+            };
+            verdicts.into_iter().map(|verdict| Outcome::Artifact(Box::new(artifact(verdict)))).collect()
+        }
     }
 }
 
-fn sample_setup(flow: Flow) -> Setup {
+pub(crate) fn sample_setup(flow: &Flow) -> Setup {
     Setup {
         session_id: "sample".to_owned(),
+        name: None,
+        flow: Some(Box::new(flow.clone())),
         profile: "sample".to_owned(),
         profile_sha256: String::new(),
         context: Map::new(),
         roles: BTreeMap::new(),
         gates: BTreeMap::new(),
-        max_iterations: 2,
+        max_iterations: MAX_ROUND,
         hash_prompts: true,
         standards: None,
         inputs: Vec::new(),
-        change: (flow == Flow::Change).then(Box::default),
+        change: (!flow.needs_profile()).then(|| Box::new(ChangeSetup::default())),
     }
 }
 
