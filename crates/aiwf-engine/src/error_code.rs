@@ -53,6 +53,7 @@ impl SessionError {
         match self {
             Self::Ask(error) | Self::SendFailed { error, .. } => ask_code(error),
             Self::UnknownProvider { .. } => "PROVIDER_UNKNOWN",
+            Self::UnknownPhase { .. } => "PHASE_UNKNOWN",
             Self::PersonCannotReply { .. } | Self::HeldToReading { .. } => "ENGINE_PRECONDITION_FAILED",
             Self::OverLimit { .. } => "BUDGET_EXCEEDED",
             Self::NoPrice { .. } => "PRICE_UNKNOWN",

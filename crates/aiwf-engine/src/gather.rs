@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
 use aiwf_prompt::{FsAbility, Problem, Request};
-pub use change::{ChangeFlags, ReadArtifact};
+pub use change::{ChangeFlags, FlowTemplate, ReadArtifact};
 pub use files::MissingFiles;
 
 use crate::document::Document;

@@ -12,6 +12,7 @@ mod read_many;
 mod document;
 mod gather;
 
+mod advice;
 mod budget;
 mod build;
 mod call;
@@ -62,7 +63,7 @@ pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
 };
 pub use error::EngineError;
-pub use gather::{ChangeFlags, MissingFiles, Progress, ReadArtifact};
+pub use gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};

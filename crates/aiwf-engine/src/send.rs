@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use aiwf_config::{Config, Flags};
-use aiwf_session::{ToolUse, Total, Usage};
+use aiwf_session::{Access, ToolUse, Total, Usage};
 use aiwf_store::LedgerDir;
 use tempfile::TempDir;
 
@@ -222,7 +222,8 @@ impl Engine {
         config: &Config,
     ) -> Result<PhaseTools, SessionError> {
         const PHASE: &str = "reply";
-        let tools = self.phase_tools(PHASE, provider, ability.has_native_tools, config, &mut None)?;
+        let tools =
+            self.phase_tools(PHASE, Access::Write, provider, ability.has_native_tools, config, &mut None)?;
         let no_tools = |problems| SessionError::NoTools { phase: PHASE.to_owned(), problems };
         let tools = tools.ok_or_else(|| no_tools(Vec::new()))?;
         if tools.policy.is_empty() {

@@ -57,7 +57,7 @@ pub enum SessionError {
         /// The session.
         session_id: String,
         /// The phase it is in.
-        phase: &'static str,
+        phase: Phase,
         /// What failed.
         error: Box<Self>,
     },
@@ -118,7 +118,7 @@ pub enum SessionError {
         /// What was asked for.
         artifact: String,
         /// The artifacts there are.
-        known: Vec<&'static str>,
+        known: Vec<String>,
     },
     /// A session has no code of an iteration.
     #[error("session `{id}` has no code of iteration {iteration}")]
@@ -196,11 +196,17 @@ pub enum SessionError {
         /// Where what arrived is.
         kept: String,
     },
+    /// A phase that the flow does not have.
+    #[error("no phase is named `{phase}`")]
+    UnknownPhase {
+        /// What was given.
+        phase: String,
+    },
     /// A phase without a prompt.
     #[error("phase `{phase}` has no prompt")]
     NoPrompt {
         /// The phase.
-        phase: &'static str,
+        phase: Phase,
     },
     /// Approved files were changed.
     #[error("approved files were changed after their approval{}", lines(&files.iter().map(|file| file.path.clone()).collect::<Vec<_>>()))]
@@ -432,7 +438,7 @@ impl SessionError {
         if let Self::InPhase { .. } = self {
             return self;
         }
-        Self::InPhase { session_id: session_id.to_owned(), phase: phase.as_str(), error: Box::new(self) }
+        Self::InPhase { session_id: session_id.to_owned(), phase, error: Box::new(self) }
     }
 
     /// The error itself, without the session and the phase it happened in.
@@ -581,7 +587,8 @@ impl SessionError {
                 "name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; `aiwf tools list` shows what there is"
             )),
             Self::Tools(error) => Some(error.hint()),
-            Self::Refused(error) => Some(error.hint()),
+            Self::UnknownPhase { .. } => Some("`aiwf flow show NAME` lists the phases of a flow".to_owned()),
+            Self::Refused(error) => Some(crate::advice::hint(&error.advice())),
             Self::Journal(error) => Some(error.hint()),
             Self::Lock(error) => Some(error.hint()),
             Self::Trust(error) => Some(error.hint()),

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use aiwf_config::{Config, Flags};
 use aiwf_prompt::nearest;
 use aiwf_provider::Stop;
+use aiwf_session::Access as PhaseAccess;
 use aiwf_store::ConsentKind;
 use aiwf_tools::{
     Access, CallOptions, Grant, Listed, Offered, PinState, PinsFile, Policy, Progress, ResultsDir, Rules,
@@ -165,6 +166,7 @@ impl Engine {
     pub(crate) fn phase_tools(
         &self,
         phase: &str,
+        access: PhaseAccess,
         provider: &str,
         is_native: bool,
         config: &Config,
@@ -178,7 +180,7 @@ impl Engine {
             Some(toolbox) => Rc::clone(toolbox),
             None => Rc::clone(toolbox.insert(Rc::new(self.agreed_tools()?))),
         };
-        let (grant, n_list_changes) = (toolbox.grant(phase), toolbox.servers.n_list_changes());
+        let (grant, n_list_changes) = (toolbox.grant(phase, access), toolbox.servers.n_list_changes());
         let policy = toolbox.policy(&Rules::default(), &grant)?;
         Ok(Some(PhaseTools { toolbox, grant, policy, n_list_changes, is_native }))
     }
@@ -325,11 +327,13 @@ impl Toolbox {
     /// What the configuration gives a phase.
     ///
     /// Phases that plan or judge only read.
-    pub(crate) fn grant(&self, phase: &str) -> Grant {
+    pub(crate) fn grant(&self, phase: &str, access: PhaseAccess) -> Grant {
         let names = self.config.tools.grants.get(phase);
-        let is_reading = matches!(phase, "planning" | "reviewing" | "plan" | "challenge" | "review");
         Grant {
-            access: if is_reading { Access::ReadOnly } else { Access::Full },
+            access: match access {
+                PhaseAccess::Read => Access::ReadOnly,
+                PhaseAccess::Write => Access::Full,
+            },
             names: names.into_iter().flat_map(|names| names.value.iter().cloned()).collect(),
         }
     }

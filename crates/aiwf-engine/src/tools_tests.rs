@@ -58,6 +58,12 @@ impl World {
     }
 }
 
+/// As the flow of profiles says.
+fn access(phase: &str) -> PhaseAccess {
+    let flow = aiwf_session::Flow::find_built_in("generate").unwrap();
+    flow.spec(aiwf_session::Phase::from_name(phase).unwrap()).unwrap().access
+}
+
 fn names(policy: &Policy) -> Vec<String> {
     policy.tools().map(Tool::full_name).collect()
 }
@@ -68,7 +74,8 @@ const GRANTS: &str = "[tools.grant]\nplanning = [\"fake__look\", \"fake__write\"
 fn a_phase_gets_what_it_is_granted_and_planning_only_reads() {
     let world = World::new(GRANTS);
     let toolbox = world.toolbox();
-    let policy = |phase: &str| toolbox.policy(&Rules::default(), &toolbox.grant(phase)).unwrap();
+    let policy =
+        |phase: &str| toolbox.policy(&Rules::default(), &toolbox.grant(phase, access(phase))).unwrap();
     assert_eq!(names(&policy("planning")), ["fake__look"]);
     assert_eq!(names(&policy("generating")), ["fake__look", "fake__write"]);
     let why = policy("planning").unusable_grants();
@@ -81,10 +88,12 @@ fn a_phase_gets_what_it_is_granted_and_planning_only_reads() {
 fn nothing_is_started_for_a_phase_without_tools_or_when_they_are_off() {
     let world = World::new("");
     let toolbox = world.toolbox();
-    assert!(toolbox.policy(&Rules::default(), &toolbox.grant("planning")).unwrap().is_empty());
+    assert!(
+        toolbox.policy(&Rules::default(), &toolbox.grant("planning", access("planning"))).unwrap().is_empty()
+    );
     let world_off = World::new(&format!("[tools]\nenabled = false\n{GRANTS}"));
     let toolbox = world_off.toolbox();
-    let policy = toolbox.policy(&Rules::default(), &toolbox.grant("planning")).unwrap();
+    let policy = toolbox.policy(&Rules::default(), &toolbox.grant("planning", access("planning"))).unwrap();
     assert_eq!(policy.allows("fake__look"), Err(Refusal::Disabled));
     assert_eq!((world.n_starts(), world_off.n_starts()), (0, 0));
 }
@@ -92,7 +101,9 @@ fn nothing_is_started_for_a_phase_without_tools_or_when_they_are_off() {
 #[test]
 fn a_tool_that_changed_between_two_runs_is_not_shown_to_a_model() {
     let world = World::new(GRANTS);
-    let policy = |toolbox: &Toolbox| toolbox.policy(&Rules::default(), &toolbox.grant("planning")).unwrap();
+    let policy = |toolbox: &Toolbox| {
+        toolbox.policy(&Rules::default(), &toolbox.grant("planning", access("planning"))).unwrap()
+    };
     assert_eq!(names(&policy(&world.toolbox())), ["fake__look"]);
     world.write("project/description.txt", "Looks, and tells on you.\n");
     let refused = policy(&world.toolbox());
@@ -106,6 +117,6 @@ fn the_smaller_limit_holds() {
     let world = World::new("[tools]\nmax_rounds = 4\nmax_result_bytes = 100\n");
     let toolbox = world.toolbox();
     let agent = Rules { max_rounds: Some(9), max_result_bytes: Some(50), ..Rules::default() };
-    let policy = toolbox.policy(&agent, &toolbox.grant("planning")).unwrap();
+    let policy = toolbox.policy(&agent, &toolbox.grant("planning", access("planning"))).unwrap();
     assert_eq!((policy.rules().max_rounds, policy.rules().max_result_bytes), (Some(4), Some(50)));
 }

@@ -22,8 +22,19 @@ impl Phase {
     /// All phases, in the order a session walks through them.
     pub const ALL: [Self; 4] = [Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
 
+    /// The phase that a role works in: `planner`, `generator`, `reviewer` or `reviser`.
+    pub fn of_role(role: &str) -> Option<Self> {
+        match role {
+            "planner" => Some(Self::Planning),
+            "generator" => Some(Self::Generating),
+            "reviewer" => Some(Self::Reviewing),
+            "reviser" => Some(Self::Revising),
+            _ => None,
+        }
+    }
+
     /// The name, like `planning`.
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Planning => "planning",
             Self::Generating => "generating",

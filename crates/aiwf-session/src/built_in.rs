@@ -13,6 +13,18 @@ const FILES: [(&str, &str); 4] = [
     ("spec", include_str!("../../../flows/spec/flow.toml")),
 ];
 
+/// The templates beside them: flow, file, text.
+const TEMPLATES: [(&str, &str, &str); 8] = [
+    ("do", "plan.md", include_str!("../../../flows/do/plan.md")),
+    ("do", "implement.md", include_str!("../../../flows/do/implement.md")),
+    ("do", "review.md", include_str!("../../../flows/do/review.md")),
+    ("spec", "specify.md", include_str!("../../../flows/spec/specify.md")),
+    ("spec", "plan.md", include_str!("../../../flows/spec/plan.md")),
+    ("spec", "tasks.md", include_str!("../../../flows/spec/tasks.md")),
+    ("spec", "implement.md", include_str!("../../../flows/spec/implement.md")),
+    ("spec", "review.md", include_str!("../../../flows/spec/review.md")),
+];
+
 static FLOWS: LazyLock<Vec<Arc<Flow>>> = LazyLock::new(|| {
     // A test reads each of them; a file that is broken would leave its flow out.
     FILES.iter().filter_map(|(name, text)| parse_flow(name, text).ok()).map(Arc::new).collect()
@@ -32,6 +44,12 @@ impl Flow {
     /// The text of the file of a flow that comes with aiwf.
     pub fn built_in_text(name: &str) -> Option<&'static str> {
         FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+
+    /// A template beside a flow that comes with aiwf.
+    pub fn built_in_template(flow: &str, file: &str) -> Option<&'static str> {
+        let template = TEMPLATES.iter().find(|(known, name, _)| (*known, *name) == (flow, file));
+        template.map(|(_, _, text)| *text)
     }
 
     /// The flow of that name that comes with aiwf.

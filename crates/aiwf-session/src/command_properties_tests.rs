@@ -95,7 +95,13 @@ fn flows() -> impl Strategy<Value = Flow> {
             }
         };
         let phases = drawn.into_iter().enumerate().map(|(idx, phase)| spec(idx, phase)).collect();
-        Flow { name: "drawn".to_owned(), title: "drawn".to_owned(), gates: BTreeMap::new(), phases }
+        Flow {
+            name: "drawn".to_owned(),
+            title: "drawn".to_owned(),
+            gates: BTreeMap::new(),
+            waits: false,
+            phases,
+        }
     })
 }
 

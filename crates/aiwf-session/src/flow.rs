@@ -22,6 +22,9 @@ pub struct Flow {
     /// How gates work unless the user decides otherwise, by pattern: `*.prompt`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gates: BTreeMap<String, GateSetting>,
+    /// Whether each phase begins with a command of its own, so that its agent can be chosen then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
     /// The phases; a session begins with the first.
     pub phases: Vec<PhaseSpec>,
 }
@@ -266,7 +269,7 @@ impl Flow {
     }
 
     /// Whether nothing that follows a phase can change files any more.
-    pub(crate) fn is_settled_in(&self, phase: Phase) -> bool {
+    pub fn is_settled_in(&self, phase: Phase) -> bool {
         phase == Phase::COMPLETE
             || (self.spec(phase).is_some_and(|spec| spec.access == Access::Read)
                 && !self.reachable_from(phase).into_iter().any(|next| self.gives_files(next)))

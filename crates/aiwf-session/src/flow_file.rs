@@ -24,6 +24,8 @@ struct FlowFile {
     #[serde(default)]
     gates: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
+    waits: bool,
+    #[serde(default)]
     phase: Vec<Spanned<PhaseTable>>,
 }
 
@@ -77,7 +79,7 @@ pub fn parse_flow(name: &str, text: &str) -> Result<Flow, Vec<FlowProblem>> {
         .collect();
     let title = file.title.unwrap_or_else(|| name.to_owned());
     let phases = file.phase.iter().map(|table| spec(table.get_ref())).collect();
-    let flow = Flow { name: name.to_owned(), title, gates, phases };
+    let flow = Flow { name: name.to_owned(), title, gates, waits: file.waits, phases };
     problems.extend(flow.problems().into_iter().map(|problem| {
         let table = problem.phase.and_then(|idx| file.phase.get(idx));
         let offset = table.map(|table| {

@@ -423,6 +423,11 @@ impl State {
         self.flow.is_settled_in(self.phase)
     }
 
+    /// Whether it began with a request, without a profile.
+    pub fn is_request(&self) -> bool {
+        self.setup.as_ref().is_some_and(|setup| setup.change.is_some())
+    }
+
     /// Whether a phase gave files that can be copied into the project.
     pub fn has_code(&self) -> bool {
         self.bound.keys().any(|path| path.starts_with("iteration-") && path.contains("/code/"))

@@ -209,7 +209,7 @@ impl From<SessionError> for Failure {
             failure.hint = failure.hint.map(|hint| naming_session(&hint, &session_id));
             failure.is_place_told = true;
             failure.fields.insert("session_id", Value::from(session_id));
-            failure.fields.insert("phase", Value::from(phase));
+            failure.fields.insert("phase", Value::from(phase.as_str()));
             return failure;
         }
         let exit = if let SessionError::NoReplyYet { .. } = error {

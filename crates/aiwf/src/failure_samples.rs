@@ -7,10 +7,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{Exit, Failure};
-use aiwf_engine::config::{
-    ConfigError, ConfigFault, ConfigFile, ConfigProblem, GateFlagError, GateName, Origin,
-};
-use aiwf_engine::machine::{Flow, Phase, Refusal};
+use aiwf_engine::config::{ConfigError, ConfigFault, ConfigFile, ConfigProblem, GateFlagError, Origin};
+use aiwf_engine::machine::{Action, Phase, Refusal};
 use aiwf_engine::package::{ExtractError, PackageError, RejectCode, Rejected, SelectError, SourceError};
 use aiwf_engine::profile::{
     NoComponent, ParamProblem, ProfileError, ProfileProblem, ProfileProblemKind, StandardsError,
@@ -204,7 +202,7 @@ fn session_errors() -> Vec<Sample> {
             SessionError::NoArtifact {
                 id: text("2026-01-02-app"),
                 artifact: text("code"),
-                known: vec!["plan", "standards", "prompt"],
+                known: vec![text("plan"), text("standards"), text("prompt")],
             },
         ],
         NoIteration => [
@@ -215,7 +213,7 @@ fn session_errors() -> Vec<Sample> {
         Cancelled => [SessionError::Cancelled { id: text("2026-01-02-app") }],
         InPhase => [SessionError::InPhase {
             session_id: text("2026-01-02-app"),
-            phase: "planning",
+            phase: phase("planning"),
             error: Box::new(SessionError::Ask(no_key())),
         }],
         OutsideSession => [SessionError::OutsideSession { path: text("../other/plan.md") }],
@@ -254,7 +252,8 @@ fn session_errors() -> Vec<Sample> {
             },
             kept: text("reply.partial.md"),
         }],
-        NoPrompt => [SessionError::NoPrompt { phase: "initialized" }],
+        UnknownPhase => [SessionError::UnknownPhase { phase: text("implemnt") }],
+        NoPrompt => [SessionError::NoPrompt { phase: Phase::INITIALIZED }],
         Stale => [SessionError::Stale {
             files: vec![Difference { path: text("plan.md"), approved: text("1f"), found: Some(text("2e")) }],
         }],
@@ -346,37 +345,37 @@ fn session_errors() -> Vec<Sample> {
     })
 }
 
+fn phase(name: &str) -> Phase {
+    Phase::from_name(name).unwrap()
+}
+
 fn refusals() -> Vec<Sample> {
     let shown = |error| Failure::from(SessionError::from(error));
     every_variant!(Refusal, shown, {
         NotNow => [
             Refusal::NotNow {
-                flow: Flow::Session,
                 command: "approve",
                 situation: text("the planning prompt is yet to be sent"),
-                possible: vec!["step", "run", "reject", "cancel"],
+                possible: vec![Action::Step, Action::Run, Action::Reject, Action::Cancel],
             },
             Refusal::NotNow {
-                flow: Flow::Session,
                 command: "cancel",
                 situation: text("the session is complete"),
                 possible: Vec::new(),
             },
-            Refusal::NotNow {
-                flow: Flow::Change,
-                command: "cancel",
-                situation: text("the change is cancelled"),
-                possible: Vec::new(),
-            },
         ],
+        OtherPhase => [Refusal::OtherPhase {
+            wanted: phase("implement"),
+            situation: text("the plan prompt is yet to be written"),
+            possible: vec![Action::Step, Action::Run, Action::Cancel],
+        }],
         NoFeedback => [Refusal::NoFeedback],
         CapTooLow => [
-            Refusal::CapTooLow { flow: Flow::Session, iteration: 3, given: 2 },
-            Refusal::CapTooLow { flow: Flow::Change, iteration: 3, given: 2 },
+            Refusal::CapTooLow { round: 3, given: 2 },
         ],
-        WrongOutcome => [Refusal::WrongOutcome { phase: Phase::Planning, found: "verdict" }],
-        Markers => [Refusal::Markers { phase: Phase::Plan, marker: "PLAN" }],
-        Settled => [Refusal::Settled { phase: Phase::Plan }],
+        WrongOutcome => [Refusal::WrongOutcome { phase: phase("planning"), found: "verdict" }],
+        Markers => [Refusal::Markers { phase: phase("plan"), marker: "PLAN" }],
+        Settled => [Refusal::Settled { phase: phase("plan") }],
         NotAtGate => [Refusal::NotAtGate { path: text("plan.md") }],
         NotBound => [Refusal::NotBound { path: text("plan.md") }],
     })
@@ -708,7 +707,7 @@ fn gate_flag_errors() -> Vec<Sample> {
             GateFlagError::UnknownGate { name: text("zzz") },
         ],
         UnknownKind => [GateFlagError::UnknownKind {
-            name: GateName::ALL[0],
+            name: aiwf_engine::machine::GatePattern::ALL,
             kind: text("never"),
         }],
     })

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use aiwf_engine::machine::{Dollars, Flow, TaskStatus, Total};
+use aiwf_engine::machine::{Dollars, TaskStatus, Total};
 use aiwf_engine::{Decided, SessionReport, UsageReport, left_out_lines};
 use serde_json::json;
 
@@ -54,7 +54,7 @@ fn shown(report: &SessionReport) -> String {
         line("change", &change.name);
         line("request", &escaped_line(&change.request));
         line("phase", &format!("{}{stage} (round {} of {})", report.phase, change.round, change.max_rounds));
-        if let Some(agent) = change.agents.get(report.phase) {
+        if let Some(agent) = change.agents.get(&report.phase) {
             line("agent", &agent.provider);
         }
     } else {
@@ -84,8 +84,8 @@ fn shown(report: &SessionReport) -> String {
     if let Some(change) = &report.change {
         for artifact in &change.artifacts {
             let verdict =
-                change.verdicts.get(artifact.phase).map(|verdict| format!(" ({})", verdict.as_str()));
-            line(artifact.phase, &format!("{}{}", artifact.path, verdict.unwrap_or_default()));
+                change.verdicts.get(&artifact.phase).map(|verdict| format!(" ({})", verdict.as_str()));
+            line(artifact.phase.as_str(), &format!("{}{}", artifact.path, verdict.unwrap_or_default()));
         }
         for task in change.tasks.iter().filter(|task| task.status == TaskStatus::Failed) {
             line("failed", &format!("task {}", escaped_line(&task.id)));
@@ -141,11 +141,11 @@ fn plain(value: &serde_json::Value) -> String {
 }
 
 /// Prints what a session or a change cost and what it may cost.
-pub(crate) fn usage(usage: &UsageReport, flow: Flow, output: &Output<'_>) -> Result<Exit, Failure> {
+pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Failure> {
     if output.is_json() {
         return output.json(json!({ "session_id": usage.session_id, "usage": usage }), Exit::Done);
     }
-    let mut text = format!("{:9} {}\n", flow.as_str(), usage.session_id);
+    let mut text = format!("session   {}\n", usage.session_id);
     for call in &usage.calls {
         let used = call.usage.unwrap_or_default();
         let gate = if call.is_gate { " gate" } else { "" };

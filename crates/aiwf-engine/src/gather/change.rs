@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
 use aiwf_prompt::{
-    ChangeRequest, ContextItem, ItemKind, PartBody, Problem, PromptError, Request, Source, Text,
-    render_template, render_template_here,
+    ChangeRequest, ContextItem, ItemKind, PartBody, Problem, PromptError, Request, Source, TemplateSource,
+    Text, render_template, render_template_here,
 };
 
 use super::files::{self, MissingFiles, Pattern};
@@ -35,8 +35,23 @@ pub struct ChangeFlags {
     pub read_artifacts: Vec<ReadArtifact>,
     /// Thoughts.
     pub thoughts: Vec<String>,
+    /// The template of a flow; it is used instead of a system template.
+    pub template: Option<FlowTemplate>,
     /// Directories that the overview of the project leaves out, such as one that requests are recorded in.
     pub left_out: Vec<PathBuf>,
+}
+
+/// A template that a flow brings.
+#[derive(Clone, Debug)]
+pub struct FlowTemplate {
+    /// Its name, as people read it.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// What the session is about, for `{{ request }}`.
+    pub request: String,
+    /// Who wrote it.
+    pub layer: TemplateLayer,
 }
 
 /// An artifact with its text.
@@ -69,7 +84,7 @@ pub(super) fn gather(
     let system_prompt = match (&document.system_prompt, &document.phase) {
         (Some(text), _) => Some((Text::from(text.as_str()), Source::Input("system_prompt".to_owned()))),
         (None, None) => None,
-        (None, Some(phase)) => Some(template(&document, phase, &context, settings, &flags.left_out)?),
+        (None, Some(phase)) => Some(template(&document, phase, &context, settings, flags)?),
     };
     let request = ChangeRequest {
         phase: document.phase,
@@ -144,19 +159,28 @@ fn template(
     phase: &str,
     context: &[ContextItem],
     settings: &Settings,
-    left_out: &[PathBuf],
+    flags: &ChangeFlags,
 ) -> Result<(Text, Source), EngineError> {
-    let found = system_templates::find(settings, document.agent.as_deref(), phase)?;
+    let (source, agent, layer) = match &flags.template {
+        Some(template) => {
+            let source = TemplateSource { name: template.name.clone(), text: template.text.clone() };
+            (source, document.agent.clone().unwrap_or_else(|| "BASE".to_owned()), template.layer)
+        }
+        None => {
+            let found = system_templates::find(settings, document.agent.as_deref(), phase)?;
+            (found.source, found.name.agent().to_owned(), found.layer)
+        }
+    };
     // Listing a large project is work; it is done for the templates that ask for it.
-    let uses = |variable: &str| found.source.text.contains(variable);
+    let uses = |variable: &str| source.text.contains(variable);
     let mut variables = BTreeMap::new();
-    variables.insert("AGENT", found.name.agent().to_owned());
+    variables.insert("AGENT", agent);
     variables.insert("PHASE", phase.to_owned());
     let context_text =
         if uses("PROJECT_CONTEXT") { project::context(&settings.project_root)? } else { String::new() };
     variables.insert("PROJECT_CONTEXT", context_text);
     let structure = if uses("PROJECT_STRUCTURE") {
-        project::structure(&settings.project_root, left_out)
+        project::structure(&settings.project_root, &flags.left_out)
     } else {
         String::new()
     };
@@ -164,18 +188,21 @@ fn template(
     variables.insert("ARTIFACTS", artifact_list(context));
     variables.insert("TASKS", artifact_text(context, "tasks"));
     variables.insert("SKELETON", artifact_text(context, "skeleton"));
+    if let Some(template) = &flags.template {
+        variables.insert("request", template.request.clone());
+    }
     let variables: BTreeMap<String, serde_json::Value> = variables
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text))
         .chain(document.variables.clone())
         .map(|(name, text)| (name, text.into()))
         .collect();
-    let render = match found.layer {
+    let render = match layer {
         TemplateLayer::BuiltIn => render_template_here,
         TemplateLayer::Project | TemplateLayer::User => render_template,
     };
-    let text = render(&found.source, &variables).map_err(PromptError::from)?;
-    Ok((Text::from(text.trim_end()), Source::Template(found.source.name)))
+    let text = render(&source, &variables).map_err(PromptError::from)?;
+    Ok((Text::from(text.trim_end()), Source::Template(source.name)))
 }
 
 fn artifact_list(context: &[ContextItem]) -> String {

@@ -511,6 +511,7 @@ fn mcp_policy(
         servers: policy.allowed_servers.as_ref().map(|servers| servers.iter().cloned().collect()),
         ..Rules::default()
     };
-    let grant = Grant { access: Access::Full, ..toolbox.grant(grant_name(kind)) };
+    let grant =
+        Grant { access: Access::Full, ..toolbox.grant(grant_name(kind), aiwf_session::Access::Write) };
     Ok(toolbox.policy_of_those_that_start(&rules, &grant)?)
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use aiwf_session::{AppliedFile, Command, Flow, decide};
+use aiwf_session::{AppliedFile, Command, decide};
 use aiwf_store::{
     ConfinedDir, ConfinedError, Durability, EntryKind, LedgerDir, StoreError, is_reserved_dir, sha256_hex,
 };
@@ -150,8 +150,8 @@ impl Work<'_> {
         let places: Vec<PathBuf> = if let Some(directory) = &options.to {
             texts.iter().map(|(name, _)| settings.current_dir.join(directory).join(name)).collect()
         } else {
-            // A change names its files as they are called in the project.
-            if self.state.flow() == Flow::Change {
+            // A session that began with a request names its files as they are called in the project.
+            if self.state.is_request() {
                 texts.iter().map(|(name, _)| settings.project_root.join(name)).collect()
             } else {
                 let files: Vec<(&str, &str)> =
@@ -206,7 +206,7 @@ impl Work<'_> {
 
     /// The code of the last iteration that has some, by path below `code/`.
     fn newest_code(&self) -> Result<Vec<(String, Vec<u8>)>, SessionError> {
-        if self.state.flow() == Flow::Change && self.state.change.files.is_empty() {
+        if self.state.is_request() && self.state.change.files.is_empty() {
             let id = self.directory.id.clone();
             return Err(SessionError::NothingToApply { id, is_edited: !self.state.change.edited.is_empty() });
         }

@@ -4,7 +4,7 @@
 //! so a reply at its place is a whole one, and what arrived of another is kept.
 
 use aiwf_provider::{Ask, AskError, Payload, Permission};
-use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step, Total};
+use aiwf_session::{Access, Call, Command, FileHash, Phase, PhaseRecipe, Step, Total};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
@@ -35,13 +35,21 @@ impl Work<'_> {
         iteration: u32,
         flag: Option<aiwf_prompt::FsAbility>,
     ) -> Result<Ability, SessionError> {
-        let name = self.setup()?.provider(phase);
-        providers::ability(name, self.config(), flag, duty(phase), &Self::call_name(phase, iteration))
+        let name = self.state.provider(phase);
+        providers::ability(name, self.config(), flag, self.duty(phase), &Self::call_name(phase, iteration))
+    }
+
+    /// Whether the agent of a phase may write its reply by itself.
+    pub(crate) fn duty(&self, phase: Phase) -> Duty {
+        match self.state.flow.spec(phase) {
+            Some(spec) if spec.recipe == PhaseRecipe::Session && spec.access == Access::Write => Duty::Write,
+            Some(_) | None => Duty::Read,
+        }
     }
 
     /// What could not be sent is not approved.
     pub(crate) fn refuse_unsendable(&self, payload: &Payload) -> Result<(), SessionError> {
-        let name = self.setup()?.provider(self.state.phase).to_owned();
+        let name = self.state.provider(self.state.phase).to_owned();
         let provider = self.engine.open_provider(&name, self.config())?;
         let files = self.call_files("response")?;
         self.order(&name, payload, &files, None)?.refuse(provider.as_ref(), self.engine)
@@ -255,14 +263,14 @@ impl Work<'_> {
         ability: Ability,
     ) -> Result<StepOutcome, SessionError> {
         let is_asked = self.state.step == (Step::Asked { is_free: false });
-        // In a change nobody is asked to save anything.
-        let is_session = self.state.flow() == Flow::Session;
+        // Where the recipe is `change` nobody is asked to save anything.
+        let is_session = self.spec()?.recipe == PhaseRecipe::Session;
         let claims_to_write = ability.permission == Permission::WriteResponse && is_asked && is_session;
         if has_written {
             call.kept = self.keep_call_files(files)?;
         } else {
             if claims_to_write {
-                let name = self.setup()?.provider(self.state.phase);
+                let name = self.state.provider(self.state.phase);
                 call.notes.push(format!("{name} could save its reply but did not: its text is used"));
             }
             files.ledger.rename(&files.text, response)?;
@@ -313,7 +321,7 @@ impl Work<'_> {
             payload,
             ability,
             // An agent that implements a change may be let edit the project itself.
-            permission: if self.setup()?.may_write_project(self.state.phase) {
+            permission: if self.setup()?.may_write_project(&self.state.flow, self.state.phase) {
                 Permission::WriteProject
             } else {
                 ability.permission
@@ -339,13 +347,5 @@ fn add_earlier(earlier: &mut Call, call: &Call) {
             Some(known) => known.after.clone_from(&file.after),
             None => earlier.touched.push(file.clone()),
         }
-    }
-}
-
-/// Whether a phase gives files.
-pub(crate) fn duty(phase: Phase) -> Duty {
-    match phase.role() {
-        Some(Role::Generator | Role::Reviser) => Duty::Write,
-        Some(Role::Planner | Role::Reviewer) | None => Duty::Read,
     }
 }

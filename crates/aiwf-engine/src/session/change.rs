@@ -4,18 +4,15 @@
 
 use std::collections::BTreeMap;
 
-use aiwf_config::{Approver, Config, ConfigFile, Flags, Gate, GateName, Origin};
-use aiwf_session::{
-    Agent, Approver as SessionApprover, ChangeSetup, Command, Flow, GateSetting, Phase, PhaseChoice, Setup,
-    Step, decide,
-};
+use aiwf_config::{Config, ConfigFile, Flags, Origin};
+use aiwf_session::{Agent, Approver, ChangeSetup, Command, Flow, Phase, PhaseChoice, Setup, Step, decide};
 use aiwf_store::Lock;
 use serde_json::Map;
 
 use super::change_prompt::check_patterns;
-use super::create::Reach;
+use super::create::{Reach, gates_of};
 use super::decisions::Decided;
-use super::directory::{self, SessionDirectory, Which, create_place};
+use super::directory::{self, Place, SessionDirectory, Which, create_place};
 use super::perform::Performed;
 use super::report::SessionReport;
 use super::snapshot::{self, SessionSummary};
@@ -64,7 +61,7 @@ impl Engine {
         let config = providers::load_config(self.settings(), &Flags::default())?;
         let setup = setup(&new, &config)?;
 
-        let place = create_place(self.settings(), Flow::Change)?;
+        let place = create_place(self.settings(), Place::Changes)?;
         let lock = Lock::wait_in(&place)?;
         place.remove_leftovers();
         let directory = SessionDirectory::of_change(self.settings(), &new.name);
@@ -86,19 +83,16 @@ impl Engine {
     }
 
     /// Works on a phase until a person is needed or the phase is over.
-    pub fn run_phase(
-        &self,
-        name: &str,
-        phase: Phase,
-        options: PhaseOptions,
-    ) -> Result<Decided, SessionError> {
+    pub fn run_phase(&self, name: &str, phase: &str, options: PhaseOptions) -> Result<Decided, SessionError> {
+        let unknown = || SessionError::UnknownPhase { phase: phase.to_owned() };
+        let phase = Phase::from_name(phase).ok_or_else(unknown)?;
         let mut work = Work::open(self, directory::find(self.settings(), Which::Change(name))?)?;
         let agent = options.agent.map(|given| chosen_agent(&given, phase, work.config())).transpose()?;
         let choice = PhaseChoice {
             agent,
             instructions: options.instructions,
             files: options.files,
-            may_write: options.may_write || (phase == Phase::Implement && work.config().change.write.value),
+            may_write: options.may_write || work.config().change.write.value,
             opens_gates: options.opens_gates,
         };
         work.wake_up()?;
@@ -176,8 +170,10 @@ impl Work<'_> {
 }
 
 fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
+    let flow = Flow::find_built_in(Flow::CHANGE).unwrap_or_default();
+    let flow = flow.as_ref().clone().capped(config.change.max_rounds.value.get());
     let mut agents = BTreeMap::new();
-    for phase in Phase::CHANGE {
+    for phase in flow.names() {
         let named = config.change.agents.get(phase.as_str());
         let provider = &named.unwrap_or(&config.roles.default).value;
         agents.insert(phase, agent_of(provider, phase, config)?);
@@ -198,14 +194,16 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
         may_write: config.change.write.value,
         ..ChangeSetup::default()
     };
-    let gates = gates(config, new.opens_gates);
+    let gates = gates_of(&flow, config, new.opens_gates);
     for (gate, setting) in &gates {
-        if let SessionApprover::Ai(name) = &setting.approver {
+        if let Approver::Ai(name) = &setting.approver {
             providers::refuse_unknown(name, config, || format!("gate `{gate}`"))?;
         }
     }
     Ok(Setup {
         session_id: new.name.clone(),
+        name: None,
+        flow: Some(Box::new(flow)),
         profile: String::new(),
         profile_sha256: String::new(),
         context: Map::new(),
@@ -217,31 +215,6 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
         inputs: Vec::new(),
         change: Some(Box::new(change)),
     })
-}
-
-/// The gates of a change that are not manual.
-fn gates(config: &Config, opens_gates: bool) -> BTreeMap<String, GateSetting> {
-    let setting = |gate: &Gate| GateSetting {
-        approver: match &gate.approver {
-            Approver::Manual => SessionApprover::Manual,
-            Approver::Skip => SessionApprover::Skip,
-            Approver::Ai(provider) => SessionApprover::Ai(provider.clone()),
-        },
-        max_retries: gate.max_retries,
-        allow_rewrite: gate.allow_rewrite,
-    };
-    let is_of_change = |name: &GateName| {
-        Phase::CHANGE.iter().any(|phase| name.as_str().split('.').next() == Some(phase.as_str()))
-    };
-    GateName::ALL
-        .into_iter()
-        .filter(is_of_change)
-        .map(|name| {
-            let gate = if opens_gates { GateSetting::SKIP } else { setting(&config.gates.get(name).value) };
-            (name.as_str().to_owned(), gate)
-        })
-        .filter(|(_, gate)| *gate != GateSetting::MANUAL)
-        .collect()
 }
 
 /// The agent that a flag names: a family stands for its program, any other name for a provider.

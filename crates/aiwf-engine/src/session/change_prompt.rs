@@ -1,5 +1,5 @@
-//! The prompt of a phase of a change: the system template of its agent, files of the project, what earlier phases
-//! gave, and what to do, as one XML text.
+//! The prompt of a phase by the recipe `change`: its template, files of the project, what other phases gave, and what to
+//! do, as one XML text.
 //!
 //! Nothing of it is handed to an agent by any other way: no flag, no variable, no earlier conversation.
 
@@ -7,49 +7,58 @@ use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
 use aiwf_prompt::{Format, FsAbility, Prompt};
-use aiwf_session::{ChangeSetup, FileHash, Phase, TaskStatus, Verdict};
+use aiwf_session::{
+    Access, ChangeSetup, FileHash, Flow, Gives, Phase, PhaseSpec, ReplyParser, TaskStatus, Verdict,
+};
 use aiwf_store::sha256_hex;
 
-use super::asking::duty;
 use super::create::Reach;
 use super::work::Work;
 use crate::Engine;
 use crate::build::{BuildOptions, Built, Receiver};
 use crate::document::{ChangeDocument, Document, ToolDocument};
-use crate::gather::{ChangeFlags, MissingFiles, ReadArtifact};
+use crate::gather::{ChangeFlags, FlowTemplate, MissingFiles, ReadArtifact};
 use crate::read::into_text;
 use crate::session_error::SessionError;
+use crate::system_templates::TemplateLayer;
 
 impl Work<'_> {
     /// Builds the prompt of a phase for the agent that will be asked.
     pub(crate) fn build_change_prompt(
         &self,
-        phase: Phase,
+        spec: &PhaseSpec,
         iteration: u32,
         fs_ability: Option<FsAbility>,
-        change: &ChangeSetup,
         tools: Vec<ToolDocument>,
     ) -> Result<Built, SessionError> {
+        let phase = spec.name;
+        let none = ChangeSetup::default();
+        let change = self.setup()?.change.as_deref().unwrap_or(&none);
+        let template = self.flow_template(spec)?;
+        let has_template = template.is_some();
         let document = ChangeDocument {
             agent: change.agents.get(&phase).and_then(|agent| agent.template.clone()),
-            phase: Some(phase.as_str().to_owned()),
-            instructions: self.instructions(phase, change),
+            phase: Some(
+                spec.template.as_deref().filter(|_| !has_template).unwrap_or(phase.as_str()).to_owned(),
+            ),
+            instructions: self.instructions(spec, change, has_template),
             tools,
             ..ChangeDocument::default()
         };
-        let (files, project_files) = self.context_files(phase, change);
+        let (files, project_files) = self.context_files(spec, change);
         let flags = ChangeFlags {
             files,
             project_files,
-            required_files: if phase == Phase::Review { self.code_files() } else { Vec::new() },
+            required_files: if self.state.flow.judges_files(phase) { self.code_files() } else { Vec::new() },
+            template,
             missing_files: MissingFiles::LeftOut,
-            read_artifacts: self.artifacts(phase)?,
+            read_artifacts: self.artifacts(spec)?,
             left_out: self.recordings(),
             ..ChangeFlags::default()
         };
         let options = BuildOptions { format: Some(Format::Xml), ..self.build_options(phase, fs_ability)? };
         let call = Self::call_name(phase, iteration);
-        let receiver = Receiver { config: self.config(), duty: duty(phase), call: &call };
+        let receiver = Receiver { config: self.config(), duty: self.duty(phase), call: &call };
         at_root(self.engine).build_for(Document::Change(document), &flags, &options, receiver, &|_| ())
     }
 
@@ -64,11 +73,11 @@ impl Work<'_> {
     /// Patterns of files, relative to the project's root: those that may lead out of it, and those that may not.
     ///
     /// Only what this user typed may: in a change that came from elsewhere, a stranger did.
-    fn context_files(&self, phase: Phase, change: &ChangeSetup) -> (Vec<String>, Vec<String>) {
-        let typed = change.files_of(phase);
+    fn context_files(&self, spec: &PhaseSpec, change: &ChangeSetup) -> (Vec<String>, Vec<String>) {
+        let typed = change.files_of(spec.name);
         let mut confined = change.project_files.clone();
         // What the agent edited, and what an implementation is about to replace, is shown whatever the patterns say.
-        if matches!(phase, Phase::Implement | Phase::Review) {
+        if spec.access == Access::Write || self.state.flow.judges_files(spec.name) {
             confined.extend(self.code_files());
         }
         if self.is_own {
@@ -91,47 +100,67 @@ impl Work<'_> {
         files
     }
 
-    /// What earlier phases and rounds gave.
-    fn artifacts(&self, phase: Phase) -> Result<Vec<ReadArtifact>, SessionError> {
-        let mut files: Vec<(String, &str)> = Phase::CHANGE
-            .into_iter()
-            .filter_map(Phase::artifact)
-            .filter(|file| self.state.bound.contains_key(*file))
-            .map(|file| (stem(file), file))
+    /// What the phases gave that this one reads, in the order of the flow.
+    fn artifacts(&self, spec: &PhaseSpec) -> Result<Vec<ReadArtifact>, SessionError> {
+        let flow = &self.state.flow;
+        let mut files: Vec<(String, String)> = flow
+            .phases
+            .iter()
+            .filter(|other| spec.reads.contains(&other.name))
+            .map(|other| (other.artifact.clone(), other.artifact_file()))
+            .filter(|(_, file)| self.state.bound.contains_key(file))
             .collect();
-        let feedback = self.state.feedback.as_ref().filter(|_| self.state.phase == phase);
+        let feedback = self.state.feedback.as_ref().filter(|_| self.state.phase == spec.name);
         if let Some(reply) = feedback.and_then(|feedback| feedback.rejected_reply.as_ref()) {
-            files.push(("rejected-reply".to_owned(), &reply.path));
+            files.push(("rejected-reply".to_owned(), reply.path.clone()));
         }
-        let read = |(name, file): (String, &str)| {
-            let path = self.directory.shown(file);
+        let read = |(name, file): (String, String)| {
+            let path = self.directory.shown(&file);
             // Through the handle of the session: a link in its place is not followed.
-            let text = into_text(self.read(file)?, Path::new(&path))?;
+            let text = into_text(self.read(&file)?, Path::new(&path))?;
             Ok(ReadArtifact { name, path, text })
         };
         files.into_iter().map(read).collect()
     }
 
-    /// What to do: what the change is about, what was said for the phase, and what became of the last round.
-    fn instructions(&self, phase: Phase, change: &ChangeSetup) -> String {
+    /// The template of a phase that stands beside its flow, as it was when the session began.
+    fn flow_template(&self, spec: &PhaseSpec) -> Result<Option<FlowTemplate>, SessionError> {
+        let Some(name) = spec.template.as_deref().filter(|name| is_flow_template(name)) else {
+            return Ok(None);
+        };
+        let path = flow_file(name);
+        let text = into_text(self.read(&path)?, &self.directory.file(&path))?;
+        let flow = &self.state.flow.name;
+        let is_built_in = Flow::built_in_template(flow, name) == Some(text.as_str());
+        let request = self.setup()?.change.as_ref().map(|change| change.request.clone());
+        Ok(Some(FlowTemplate {
+            name: format!("flows/{flow}/{name}"),
+            text,
+            request: request.unwrap_or_default(),
+            layer: if is_built_in { TemplateLayer::BuiltIn } else { TemplateLayer::Project },
+        }))
+    }
+
+    /// What to do: the request, what was said for the phase, and what became of the last round.
+    fn instructions(&self, spec: &PhaseSpec, change: &ChangeSetup, has_template: bool) -> String {
+        let flow = &self.state.flow;
         let mut parts: Vec<String> = Vec::new();
-        parts.extend(task(phase).map(str::to_owned));
+        parts.extend(spec.task.clone());
         parts.push(change.request.clone());
-        parts.extend(change.instructions_of(phase).iter().cloned());
-        if phase == Phase::Implement && change.may_write {
+        parts.extend(change.instructions_of(spec.name).iter().cloned());
+        if spec.access == Access::Write && change.may_write {
             parts.push("You may edit the project: edit its files in place.".to_owned());
         }
-        let verdict = |phase: Phase| self.state.change.verdicts.get(&phase).copied();
-        let asks_for_more =
-            |verdict: Option<Verdict>| verdict.is_some_and(|verdict| verdict != Verdict::Pass);
-        if phase == Phase::Plan && asks_for_more(verdict(Phase::Challenge)) {
-            parts.push(
-                "The challenge did not let the last plan pass: revise the plan by its findings.".to_owned(),
-            );
-        }
-        if matches!(phase, Phase::Plan | Phase::Implement) && asks_for_more(verdict(Phase::Review)) {
-            parts
-                .push("The review did not let the last implementation pass: answer its findings.".to_owned());
+        let leads_to = flow.reachable_from(spec.name);
+        for (judge, verdict) in &self.state.change.verdicts {
+            if *verdict != Verdict::Pass
+                && *judge != spec.name
+                && leads_to.contains(judge)
+                && spec.gives != Gives::Verdict
+            {
+                parts
+                    .push(format!("The last {judge} ended with {}: resolve its findings.", verdict.as_str()));
+            }
         }
         let failed: Vec<&str> = self
             .state
@@ -141,18 +170,23 @@ impl Work<'_> {
             .filter(|task| task.status == TaskStatus::Failed)
             .map(|task| task.id.as_str())
             .collect();
-        if matches!(phase, Phase::Review | Phase::Implement | Phase::Archive) && !failed.is_empty() {
+        let is_about_files =
+            flow.gives_files(spec.name) || flow.judges_files(spec.name) || flow.is_settled_in(spec.name);
+        if is_about_files && !failed.is_empty() {
             parts.push(format!("Tasks that were reported as FAILED: {}.", failed.join(", ")));
         }
-        if let Some(feedback) = self.state.feedback.as_ref().filter(|_| self.state.phase == phase) {
+        if let Some(feedback) = self.state.feedback.as_ref().filter(|_| self.state.phase == spec.name) {
             parts.push(format!("Your last reply was turned down:\n\n{}", feedback.text));
+        }
+        if has_template {
+            parts.push(output_form(spec));
         }
         parts.join("\n\n")
     }
 
     /// The files of the project that a prompt shows, as they are; what an implementation replaces is held against them.
     pub(crate) fn seen(&self, phase: Phase, prompt: &Prompt) -> Vec<FileHash> {
-        if phase != Phase::Implement {
+        if !self.state.flow.gives_files(phase) {
             return Vec::new();
         }
         let root = &self.engine.settings().project_root;
@@ -190,25 +224,41 @@ fn at_root(engine: &Engine) -> Engine {
     Engine::new(Settings { current_dir: settings.project_root.clone(), ..settings.clone() })
 }
 
-/// The name of an artifact without its ending.
-fn stem(file: &str) -> String {
-    file.strip_suffix(".md").unwrap_or(file).to_owned()
+/// Whether a template is a file beside the flow; else it is the phase of a system template.
+pub(crate) fn is_flow_template(name: &str) -> bool {
+    name.ends_with(".md")
 }
 
-/// What a phase does with the request; a plan is made from the request alone.
-fn task(phase: Phase) -> Option<&'static str> {
-    match phase {
-        Phase::Challenge => Some("Challenge the plan of this change:"),
-        Phase::Implement => Some("Implement the approved plan of this change:"),
-        Phase::Review => Some("Review the implementation of this change:"),
-        Phase::Archive => Some("Write the closing record of this change:"),
-        Phase::Initialized
-        | Phase::Planning
-        | Phase::Generating
-        | Phase::Reviewing
-        | Phase::Revising
-        | Phase::Plan
-        | Phase::Complete
-        | Phase::Cancelled => None,
+/// Where a session keeps a template of its flow.
+pub(crate) fn flow_file(name: &str) -> String {
+    format!("flow/{name}")
+}
+
+/// How a reply is to be written, for templates that leave it to the engine.
+fn output_form(spec: &PhaseSpec) -> String {
+    let files = "Give every file whole, each after a line `<<<FILE: path>>>` with its path in the project. \
+                 Write nothing after the last file.";
+    let tasks = "Before the files, report each task on a line of its own: \
+                 `<task_status id=\"1\">COMPLETED</task_status>` or `FAILED`.";
+    match (spec.gives, spec.parser) {
+        (Gives::Text, _) => {
+            "Reply with the text alone: all of your reply is kept and read by the next phase.".to_owned()
+        }
+        (Gives::Files, ReplyParser::TaskFiles) => format!("{tasks} {files}"),
+        (Gives::Files, ReplyParser::FencedFiles) => {
+            "Give every file whole, in a fenced block whose first line names its path in the project."
+                .to_owned()
+        }
+        (Gives::Files, _) => files.to_owned(),
+        (Gives::Verdict, ReplyParser::ReviewMeta) => {
+            "End with a block `@@@REVIEW_META` that says `verdict: PASS` or `verdict: FAIL`.".to_owned()
+        }
+        (Gives::Verdict, _) => {
+            let words: Vec<&str> = spec.on.keys().rev().map(|verdict| verdict.as_str()).collect();
+            format!(
+                "End with one line `<review>VERDICT</review>`, where VERDICT is one of {}.",
+                words.join(", ")
+            )
+        }
     }
 }

@@ -1,12 +1,14 @@
-//! Reads the reply of a phase of a change: its markers, its files, and the artifact that later phases see.
+//! Reads a reply to the recipe `change`: its markers, its files, and the artifact that later phases see.
 
 use std::collections::BTreeMap;
 
 use aiwf_reply::{
-    TaskOutcome, parse_file_markers, parse_task_status, parse_verdict_tag, split_files, split_report_after,
-    strip_thoughts,
+    FileBlock, TaskOutcome, parse_fenced_files, parse_file_markers, parse_review_meta, parse_task_status,
+    parse_verdict_tag, split_files, split_report_after, strip_thoughts,
 };
-use aiwf_session::{Artifact, Command, FileHash, NewFile, Outcome, Phase, Task, TaskStatus, Verdict};
+use aiwf_session::{
+    Artifact, Command, FileHash, Gives, NewFile, Outcome, PhaseSpec, ReplyParser, Task, TaskStatus, Verdict,
+};
 use aiwf_store::{WritePlan, sha256_hex};
 
 use super::reply_files::path_below_code;
@@ -33,8 +35,9 @@ impl Work<'_> {
         problems: &mut Vec<String>,
     ) -> Result<Option<Outcome>, SessionError> {
         let phase = self.state.phase;
-        let name = phase.artifact().ok_or(SessionError::NoPrompt { phase: phase.as_str() })?;
-        let may_write = self.setup()?.may_write_project(phase);
+        let spec = self.spec()?.clone();
+        let name = spec.artifact_file();
+        let may_write = self.setup()?.may_write_project(&self.state.flow, phase);
         let (session, iteration) = (self.directory.shown(""), self.state.iteration);
         let root = self.engine.settings().project_root.clone();
         let name_of = |path: &str| {
@@ -43,13 +46,13 @@ impl Work<'_> {
             let is_projects = name != path && root.join(path).parent().is_some_and(std::path::Path::is_dir);
             if is_projects && !path.starts_with(&session) { path.to_owned() } else { name }
         };
-        let read = read(phase, reply, may_write, &name_of, problems);
+        let read = read(&spec, reply, may_write, &name_of, problems);
         if !problems.is_empty() {
             return Ok(None);
         }
         let iteration = format!("iteration-{}", self.state.iteration);
         let sha256 = sha256_hex(read.text.as_bytes());
-        let file = FileHash { path: name.to_owned(), sha256: sha256.clone() };
+        let file = FileHash { path: name.clone(), sha256: sha256.clone() };
         let copy = FileHash { path: format!("{iteration}/{name}"), sha256 };
         let files = self.new_files(read.files.as_ref());
         let code = files.iter().map(|new| FileHash {
@@ -69,7 +72,7 @@ impl Work<'_> {
             self.directory.objects()?.keep_all(plan.files().map(|(_, content)| content))?;
             self.put_code(&iteration, plan)?;
         }
-        self.write(name, read.text.as_bytes())?;
+        self.write(&name, read.text.as_bytes())?;
         Ok(Some(Outcome::Artifact(Box::new(Artifact {
             file,
             copy,
@@ -123,16 +126,19 @@ impl Work<'_> {
 }
 
 fn read(
-    phase: Phase,
+    spec: &PhaseSpec,
     reply: &str,
     may_write: bool,
     name_of: &dyn Fn(&str) -> String,
     problems: &mut Vec<String>,
 ) -> Read {
     // Tags in the content of a file are no answer.
-    let is_implementation = phase == Phase::Implement;
-    let (before, files) = if is_implementation { split_files(reply) } else { (reply, "") };
-    let are_statuses_missing = parse_task_status(before).value.is_empty();
+    let gives_files = spec.gives == Gives::Files;
+    if gives_files && spec.parser == ReplyParser::FencedFiles {
+        return read_fenced(reply, name_of, problems);
+    }
+    let (before, files) = if gives_files { split_files(reply) } else { (reply, "") };
+    let are_statuses_missing = spec.reports_tasks() && parse_task_status(before).value.is_empty();
     let (files, after) = split_report_after(files, are_statuses_missing);
     // What is said before and after the files, each line where it was.
     let report = &format!("{before}{}{after}", "\n".repeat(files.matches('\n').count()));
@@ -140,20 +146,33 @@ fn read(
     problems.extend(stripped.problems.iter().map(ToString::to_string));
     let text = format!("{}{files}{}", strip_thoughts(before).value, strip_thoughts(after).value);
     let mut read = Read { text, ..Read::default() };
-    if stripped.value.trim().is_empty() && problems.is_empty() {
+    let needs_words = !gives_files || spec.reports_tasks();
+    if needs_words && stripped.value.trim().is_empty() && problems.is_empty() {
         problems.push("the reply says nothing".to_owned());
     }
     if !problems.is_empty() {
         return read;
     }
-    if phase.gives_verdict() {
-        let parsed = parse_verdict_tag(report);
-        let found = parsed.problems.iter().map(ToString::to_string);
-        read.verdict = parsed.value.and_then(|verdict| Verdict::from_name(verdict.as_str()));
+    if spec.gives == Gives::Verdict {
+        let found = match spec.parser {
+            ReplyParser::ReviewMeta => {
+                let parsed = parse_review_meta(report);
+                read.verdict = parsed.value.verdict.and_then(|verdict| Verdict::from_name(verdict.as_str()));
+                parsed.problems.iter().map(ToString::to_string).collect::<Vec<_>>()
+            }
+            _ => {
+                let parsed = parse_verdict_tag(report);
+                read.verdict = parsed.value.and_then(|verdict| Verdict::from_name(verdict.as_str()));
+                parsed.problems.iter().map(ToString::to_string).collect()
+            }
+        };
         // Of several verdicts the worst counts, which is worth saying; none is never a pass.
         if read.verdict.is_some() { read.notes.extend(found) } else { problems.extend(found) }
     }
-    if is_implementation {
+    if gives_files && !spec.reports_tasks() && (!files.is_empty() || !may_write) {
+        read.files = read_files(reply, name_of, problems);
+    }
+    if spec.reports_tasks() {
         let parsed = parse_task_status(report);
         let found = parsed.problems.iter().map(ToString::to_string);
         if parsed.value.is_empty() {
@@ -181,14 +200,20 @@ fn read(
     read
 }
 
-fn read_files(
-    reply: &str,
+/// Reads files from fenced blocks.
+fn read_fenced(reply: &str, name_of: &dyn Fn(&str) -> String, problems: &mut Vec<String>) -> Read {
+    let parsed = parse_fenced_files(reply);
+    problems.extend(parsed.problems.iter().map(ToString::to_string));
+    let files = checked(parsed.value, name_of, problems);
+    Read { text: strip_thoughts(reply).value, files, ..Read::default() }
+}
+
+fn checked(
+    blocks: Vec<FileBlock>,
     name_of: &dyn Fn(&str) -> String,
     problems: &mut Vec<String>,
 ) -> Option<WritePlan> {
-    let parsed = parse_file_markers(reply);
-    problems.extend(parsed.problems.iter().map(ToString::to_string));
-    let files = parsed.value.into_iter().map(|block| (name_of(&block.path), block.content.into_bytes()));
+    let files = blocks.into_iter().map(|block| (name_of(&block.path), block.content.into_bytes()));
     match WritePlan::check(files) {
         Ok(plan) => Some(plan),
         Err(faults) => {
@@ -198,37 +223,53 @@ fn read_files(
     }
 }
 
+fn read_files(
+    reply: &str,
+    name_of: &dyn Fn(&str) -> String,
+    problems: &mut Vec<String>,
+) -> Option<WritePlan> {
+    let parsed = parse_file_markers(reply);
+    problems.extend(parsed.problems.iter().map(ToString::to_string));
+    checked(parsed.value, name_of, problems)
+}
+
 #[cfg(test)]
 mod tests {
+    use aiwf_session::{Flow, Phase};
+
     use super::*;
 
-    fn check(phase: Phase, reply: &str) -> (Read, Vec<String>) {
+    fn spec(phase: &str) -> PhaseSpec {
+        let flow = Flow::find_built_in(Flow::CHANGE).unwrap();
+        flow.spec(Phase::from_name(phase).unwrap()).unwrap().clone()
+    }
+
+    fn check(phase: &str, reply: &str) -> (Read, Vec<String>) {
         let mut problems = Vec::new();
-        let read = read(phase, reply, false, &str::to_owned, &mut problems);
+        let read = read(&spec(phase), reply, false, &str::to_owned, &mut problems);
         (read, problems)
     }
 
     #[test]
     fn the_worst_of_several_verdicts_counts_and_is_said() {
-        let (read, problems) =
-            check(Phase::Review, "<review>PASS</review>\n\n<review>NEEDS_CHANGES</review>\n");
+        let (read, problems) = check("review", "<review>PASS</review>\n\n<review>NEEDS_CHANGES</review>\n");
         assert_eq!((read.verdict, problems.len()), (Some(Verdict::NeedsChanges), 0));
         assert!(read.notes[0].contains("conflict"), "{:?}", read.notes);
     }
 
     #[test]
     fn a_missing_marker_is_a_problem() {
-        assert!(check(Phase::Challenge, "looks good to me").1[0].contains("no verdict"));
-        assert!(check(Phase::Implement, "<<<FILE: a.rs>>>\nx\n").1[0].contains("says nothing"));
-        assert!(check(Phase::Implement, "done\n<<<FILE: a.rs>>>\nx\n").1[0].contains("no task status"));
-        assert_eq!(check(Phase::Plan, "# Plan\n").1, Vec::<String>::new());
-        assert!(check(Phase::Plan, "<thought>hm</thought>\n").1[0].contains("says nothing"));
+        assert!(check("challenge", "looks good to me").1[0].contains("no verdict"));
+        assert!(check("implement", "<<<FILE: a.rs>>>\nx\n").1[0].contains("says nothing"));
+        assert!(check("implement", "done\n<<<FILE: a.rs>>>\nx\n").1[0].contains("no task status"));
+        assert_eq!(check("plan", "# Plan\n").1, Vec::<String>::new());
+        assert!(check("plan", "<thought>hm</thought>\n").1[0].contains("says nothing"));
     }
 
     #[test]
     fn tags_in_a_file_are_no_answer() {
         let reply = "<task_status id=\"1.1\">COMPLETED</task_status>\n<<<FILE: a.md>>>\n<task_status id=\"9.9\">FAILED</task_status>\n<thought>kept</thought>\n";
-        let (read, problems) = check(Phase::Implement, reply);
+        let (read, problems) = check("implement", reply);
         assert_eq!((read.tasks.len(), problems.len()), (1, 0));
         assert!(read.text.contains("<thought>kept</thought>"));
     }
@@ -239,24 +280,24 @@ mod tests {
             let reply = format!(
                 "Done.\n<<<FILE: a.md>>>\nhello\n{end}\n<task_status id=\"1.1\">COMPLETED</task_status>\n"
             );
-            let (read, problems) = check(Phase::Implement, &reply);
+            let (read, problems) = check("implement", &reply);
             assert_eq!((read.tasks.len(), problems), (1, Vec::<String>::new()), "{reply}");
             let files: Vec<_> = read.files.iter().flat_map(WritePlan::files).collect();
             assert_eq!(files, [("a.md", b"hello\n".as_slice())]);
         }
         // Where no words stand before the files either.
         let reply = "<<<FILE: a.md>>>\nx\n<task_status id=\"1\">FAILED</task_status>";
-        assert_eq!(check(Phase::Implement, reply).1, Vec::<String>::new());
+        assert_eq!(check("implement", reply).1, Vec::<String>::new());
     }
 
     #[test]
     fn work_that_is_done_gives_files_unless_the_agent_edits_the_project() {
         let done = "<task_status id=\"1.1\">COMPLETED</task_status>\n";
-        assert!(check(Phase::Implement, done).1[0].contains("no file marker"));
+        assert!(check("implement", done).1[0].contains("no file marker"));
         let failed = "<task_status id=\"1.1\">FAILED</task_status>\n";
-        assert_eq!(check(Phase::Implement, failed).1, Vec::<String>::new());
+        assert_eq!(check("implement", failed).1, Vec::<String>::new());
         let mut problems = Vec::new();
-        read(Phase::Implement, done, true, &str::to_owned, &mut problems);
+        read(&spec("implement"), done, true, &str::to_owned, &mut problems);
         assert_eq!(problems, Vec::<String>::new());
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use aiwf_config::{Config, Flags, Gate, GateName};
-use aiwf_session::{Approver, Command, FileHash, Flow, GateSetting, Role, Setup};
+use aiwf_config::{Config, Flags, Gate};
+use aiwf_session::{Approver, Command, FileHash, Flow, GatePattern, GateSetting, Phase, Role, Setup, Stage};
 use aiwf_store::{Durability, Lock, sha256_hex};
 use serde_json::{Map, Value};
 
-use super::directory::{SessionDirectory, create_place, new_id};
+use super::directory::{Place, SessionDirectory, create_place, new_id};
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
@@ -63,17 +63,16 @@ impl Engine {
         flags: &Flags,
     ) -> Result<NewSession, SessionError> {
         let config = Config::load(self.settings(), flags)?;
+        let flow = Flow::find_built_in(Flow::GENERATE).unwrap_or_default();
         Ok(NewSession {
             profile: profile.to_owned(),
             given,
-            roles: Role::ALL
-                .into_iter()
-                .filter_map(|role| {
-                    let named = aiwf_config::Role::from_name(role.as_str())?;
-                    Some((role, config.roles.get(named).value.clone()))
-                })
+            roles: flow
+                .phases
+                .iter()
+                .map(|spec| (spec.role, config.roles.get(spec.role).value.clone()))
                 .collect(),
-            gates: gates(&config),
+            gates: gates_of(&flow, &config, false),
             max_iterations: config.session.max_iterations.value.get(),
             hash_prompts: config.session.hash_prompts.value,
             reach: Reach::Anywhere,
@@ -84,6 +83,8 @@ impl Engine {
     pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
         let profile = profiles::find(self.settings(), &new.profile)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
+        let flow = Flow::find_built_in(Flow::GENERATE).unwrap_or_default();
+        let flow = flow.as_ref().clone().capped(new.max_iterations.max(1));
         for (role, name) in &new.roles {
             providers::refuse_unknown(name, &config, || format!("role `{}`", role.as_str()))?;
             self.open_provider(name, &config)?;
@@ -124,7 +125,7 @@ impl Engine {
         let standards = profile.standards(&settled.context, &of_project)?.unwrap_or_default();
 
         // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
-        let place = create_place(self.settings(), Flow::Session)?;
+        let place = create_place(self.settings(), Place::Sessions)?;
         let lock = Lock::wait_in(&place)?;
         place.remove_leftovers();
         let directory = SessionDirectory::new(self.settings(), &new_id(place.path(), ""));
@@ -134,6 +135,8 @@ impl Engine {
         let outcome = filled.and_then(|(standards, inputs)| {
             let setup = Setup {
                 session_id: directory.id.clone(),
+                name: None,
+                flow: Some(Box::new(flow)),
                 profile: new.profile,
                 profile_sha256: profile.hash().to_string(),
                 context: settled.context,
@@ -196,7 +199,8 @@ fn is_written_outside(root: &Path, path: &Path) -> bool {
         || below.is_ok_and(|below| !below.components().all(|part| matches!(part, Component::Normal(_))))
 }
 
-fn gates(config: &Config) -> BTreeMap<String, GateSetting> {
+/// The gates of a flow that are not manual: as flags and files decide, else as the flow does.
+pub(super) fn gates_of(flow: &Flow, config: &Config, opens_gates: bool) -> BTreeMap<String, GateSetting> {
     let setting = |gate: &Gate| GateSetting {
         approver: match &gate.approver {
             aiwf_config::Approver::Manual => Approver::Manual,
@@ -206,8 +210,23 @@ fn gates(config: &Config) -> BTreeMap<String, GateSetting> {
         max_retries: gate.max_retries,
         allow_rewrite: gate.allow_rewrite,
     };
-    GateName::of_session()
-        .map(|name| (name.as_str().to_owned(), setting(&config.gates.get(name).value)))
+    let of_flow = |phase: Phase, stage: Stage| {
+        let about = flow.gates.iter().filter_map(|(pattern, gate)| {
+            let pattern = GatePattern::parse(pattern)?;
+            pattern.matches(phase, stage).then(|| (pattern.specificity(), gate.clone()))
+        });
+        about.max_by_key(|(specificity, _)| *specificity).map(|(_, gate)| gate)
+    };
+    let gate = |phase: Phase, stage: Stage| {
+        if opens_gates {
+            return GateSetting::SKIP;
+        }
+        let decided = config.gates.decided(phase, stage).map(|gate| setting(&gate.value));
+        decided.or_else(|| of_flow(phase, stage)).unwrap_or(GateSetting::MANUAL)
+    };
+    flow.names()
+        .flat_map(|phase| Stage::ALL.map(|stage| (phase, stage)))
+        .map(|(phase, stage)| (format!("{phase}.{}", stage.as_str()), gate(phase, stage)))
         .filter(|(_, gate)| *gate != GateSetting::MANUAL)
         .collect()
 }

@@ -81,7 +81,7 @@ impl Engine {
         let by = work.person();
         work.fs_ability = options.fs_ability.or(work.fs_ability);
         // Whoever says yes where a judge is too dear has decided instead of it.
-        let is_awake = !work.state.is_judge_too_dear && work.wake_up()?;
+        let is_awake = !work.state.gate_over_budget && work.wake_up()?;
         if is_awake || matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
             // Nothing lies at a gate that somebody has seen: what follows is not approved by this.
             let performed = work.run_until_waiting()?;
@@ -175,7 +175,7 @@ impl Engine {
         }
         if let Some(directory) = record {
             let (phase, iteration) = (work.state.phase, work.state.iteration);
-            let provider = work.setup()?.provider(phase).to_owned();
+            let provider = work.state.provider(phase).to_owned();
             let cassette = Cassette::in_directory(self.settings().current_dir.join(directory));
             let answered = Answered {
                 name: &Work::call_name(phase, iteration),
@@ -282,7 +282,7 @@ impl Work<'_> {
 
     /// A cancelled session cannot be continued; one that is complete has nothing left to do.
     pub(super) fn refuse_cancelled(&self) -> Result<(), SessionError> {
-        if self.state.phase == Phase::Cancelled {
+        if self.state.phase == Phase::CANCELLED {
             return Err(SessionError::Cancelled { id: self.directory.id.clone() });
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use aiwf_config::Settings;
-use aiwf_session::{Event, Flow, State};
+use aiwf_session::{Event, State};
 use aiwf_store::{ConfinedError, Journal, LedgerDir, Line, Objects, sha256_hex};
 
 use super::snapshot::summary;
@@ -41,27 +41,27 @@ pub(crate) struct SessionDirectory {
     pub(crate) id: String,
     pub(crate) path: PathBuf,
     project_root: PathBuf,
-    flow: Flow,
+    place: Place,
     /// Its handle, once it was opened; every file of the engine in it is opened from there.
     ledger: OnceLock<Arc<LedgerDir>>,
 }
 
 impl SessionDirectory {
     pub(crate) fn new(settings: &Settings, id: &str) -> Self {
-        Self::of(settings, id, Flow::Session)
+        Self::of(settings, id, Place::Sessions)
     }
 
     pub(crate) fn of_change(settings: &Settings, name: &str) -> Self {
-        Self::of(settings, name, Flow::Change)
+        Self::of(settings, name, Place::Changes)
     }
 
-    fn of(settings: &Settings, id: &str, flow: Flow) -> Self {
+    fn of(settings: &Settings, id: &str, place: Place) -> Self {
         let root = &settings.project_root;
         Self {
             id: id.to_owned(),
-            path: root.join(place(flow)).join(id),
+            path: root.join(place.path()).join(id),
             project_root: root.clone(),
-            flow,
+            place,
             ledger: OnceLock::new(),
         }
     }
@@ -80,15 +80,15 @@ impl SessionDirectory {
         if let Some(ledger) = self.ledger.get() {
             return Ok(Arc::clone(ledger));
         }
-        let opened = LedgerDir::open(&self.project_root, place(self.flow), &self.name());
+        let opened = LedgerDir::open(&self.project_root, self.place.path(), &self.name());
         let ledger = Arc::new(opened.map_err(|error| self.unusable("", error))?);
         Ok(Arc::clone(self.ledger.get_or_init(|| ledger)))
     }
 
     pub(crate) fn ledger_kind(&self) -> LedgerKind {
-        match self.flow {
-            Flow::Session => LedgerKind::Session,
-            Flow::Change => LedgerKind::Change,
+        match self.place {
+            Place::Sessions => LedgerKind::Session,
+            Place::Changes => LedgerKind::Change,
         }
     }
 
@@ -146,7 +146,7 @@ impl SessionDirectory {
 
     /// A path of the session as an agent uses it that works in the project's root.
     pub(crate) fn shown(&self, relative: &str) -> String {
-        let place = place(self.flow).display();
+        let place = self.place.path().display();
         if relative.is_empty() {
             format!("{place}/{}/", self.id)
         } else {
@@ -180,12 +180,23 @@ impl SessionDirectory {
     }
 }
 
-/// Where sessions and changes are, relative to the project.
-fn place(flow: Flow) -> &'static Path {
-    Path::new(match flow {
-        Flow::Session => ".aiwf/sessions",
-        Flow::Change => ".aiwf/changes",
-    })
+/// Where sessions are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// `.aiwf/sessions`.
+    Sessions,
+    /// `.aiwf/changes`, where 0.1.0 put changes.
+    Changes,
+}
+
+impl Place {
+    /// Relative to the project.
+    fn path(self) -> &'static Path {
+        Path::new(match self {
+            Self::Sessions => ".aiwf/sessions",
+            Self::Changes => ".aiwf/changes",
+        })
+    }
 }
 
 /// Why a journal is not the one of its directory.
@@ -194,8 +205,8 @@ pub(crate) fn other_name(journal: &str, directory: &str) -> String {
 }
 
 /// Opens the place where sessions or changes are, and creates it when it is not there.
-pub(crate) fn create_place(settings: &Settings, flow: Flow) -> Result<LedgerDir, SessionError> {
-    let place = place(flow);
+pub(crate) fn create_place(settings: &Settings, place: Place) -> Result<LedgerDir, SessionError> {
+    let place = place.path();
     LedgerDir::create_place(&settings.project_root, place).map_err(|error| SessionError::UnsafeFile {
         path: place.display().to_string(),
         problem: error.to_string(),
@@ -203,11 +214,11 @@ pub(crate) fn create_place(settings: &Settings, flow: Flow) -> Result<LedgerDir,
 }
 
 pub(crate) fn sessions_root(settings: &Settings) -> PathBuf {
-    settings.project_root.join(place(Flow::Session))
+    settings.project_root.join(Place::Sessions.path())
 }
 
 pub(crate) fn changes_root(settings: &Settings) -> PathBuf {
-    settings.project_root.join(place(Flow::Change))
+    settings.project_root.join(Place::Changes.path())
 }
 
 /// A new name in a directory: behind its prefix it sorts by time, and of two that begin in the same second the later one

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use aiwf_session::{Flow, Phase, State};
+use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State};
 use serde_json::{Map, Value};
 
 use super::directory::{self, SessionDirectory, Which};
@@ -71,7 +71,7 @@ impl Engine {
     ) -> Result<Vec<SessionArtifact>, SessionError> {
         let directory = directory::find_any(self.settings(), given)?;
         let state = fold(&directory)?;
-        let current = [state.phase.prompt_path(state.iteration), state.phase.response_path(state.iteration)];
+        let current = [state.prompt_path(), state.response_path()];
         let written = state.written.iter().map(|file| file.path.clone());
         let paths: BTreeSet<String> =
             state.bound.keys().cloned().chain(written).chain(current.into_iter().flatten()).collect();
@@ -149,42 +149,47 @@ fn fold(directory: &SessionDirectory) -> Result<State, SessionError> {
 /// when it is no such name.
 fn artifact_path(artifact: &str, directory: &SessionDirectory, state: &State) -> Option<String> {
     let path = match artifact {
-        "plan" => Some("plan.md".to_owned()),
         "standards" => Some("standards-bundle.md".to_owned()),
         "prompt" => {
             let written = state.written.first().map(|file| file.path.clone());
-            state.phase.prompt_path(state.iteration).or(written)
+            state.prompt_path().or(written)
         }
-        "response" => state
-            .phase
-            .response_path(state.iteration)
-            .or_else(|| newest_bound(state, |path| path.ends_with("-response.md"))),
-        "review" if state.flow() == Flow::Session => {
-            // One that waits at its gate is the newest.
-            let current = state.phase.response_path(state.iteration);
-            let waiting = current.filter(|path| state.phase == Phase::Reviewing && directory.is_file(path));
-            waiting.or_else(|| newest_bound(state, |path| path.ends_with("/review-response.md")))
+        "response" => {
+            state.response_path().or_else(|| newest_bound(state, |path| path.ends_with("-response.md")))
         }
-        "latest" if state.flow() == Flow::Change => Some(newest_artifact(state)),
-        "challenge" | "implementation" | "review" | "archive" => Some(format!("{artifact}.md")),
+        "latest" if state.is_request() => Some(newest_artifact(state)),
         "code" => newest_bound(state, |path| path.starts_with(&newest_code(state))),
-        _ => return None,
+        _ => {
+            let is_meant = |spec: &&PhaseSpec| spec.artifact == artifact || spec.file == artifact;
+            let spec = state.flow.phases.iter().find(is_meant)?;
+            match (spec.recipe, spec.gives) {
+                (PhaseRecipe::Session, Gives::Verdict | Gives::Files) => {
+                    // One that waits at its gate is the newest.
+                    let waiting = state
+                        .response_path()
+                        .filter(|path| state.phase == spec.name && directory.is_file(path));
+                    let name = format!("/{}-response.md", spec.file);
+                    waiting.or_else(|| newest_bound(state, |path| path.ends_with(&name)))
+                }
+                (PhaseRecipe::Session, Gives::Text) | (PhaseRecipe::Change, _) => Some(spec.artifact_file()),
+            }
+        }
     };
     Some(path.unwrap_or_default())
 }
 
 /// The names of artifacts that can be shown now.
-pub(super) fn artifact_names(directory: &SessionDirectory, state: &State) -> Vec<&'static str> {
-    let names: &[&str] = match state.flow() {
-        Flow::Session => &["plan", "standards", "prompt", "response", "review", "code"],
-        Flow::Change => {
-            &["plan", "challenge", "implementation", "review", "archive", "prompt", "response", "code"]
-        }
+pub(super) fn artifact_names(directory: &SessionDirectory, state: &State) -> Vec<String> {
+    let of_phase = |spec: &PhaseSpec| match (spec.recipe, spec.gives) {
+        (PhaseRecipe::Session, Gives::Files) => None,
+        (PhaseRecipe::Session, Gives::Verdict) => Some(spec.file.clone()),
+        (PhaseRecipe::Session, Gives::Text) | (PhaseRecipe::Change, _) => Some(spec.artifact.clone()),
     };
-    let is_there = |name: &&&'static str| {
+    let is_there = |name: &String| {
         artifact_path(name, directory, state).is_some_and(|path| !path.is_empty() && directory.is_file(&path))
     };
-    names.iter().filter(is_there).copied().collect()
+    let common = ["standards", "prompt", "response", "code"].map(str::to_owned);
+    state.flow.phases.iter().filter_map(of_phase).chain(common).filter(is_there).collect()
 }
 
 /// The approved file that was approved last among those a test lets pass.
@@ -207,12 +212,12 @@ pub(super) fn newest_code(state: &State) -> String {
     format!("iteration-{}/code/", iterations_with_code(state).last().unwrap_or(&1))
 }
 
-/// What was approved last of a change, else its prompt.
+/// The result that was approved last, else the prompt.
 fn newest_artifact(state: &State) -> String {
-    let artifacts = aiwf_session::Phase::CHANGE.into_iter().filter_map(aiwf_session::Phase::artifact);
-    let bound = artifacts.filter_map(|file| Some((state.bound.get(file)?.rank, file)));
+    let artifacts = state.flow.phases.iter().map(PhaseSpec::artifact_file);
+    let bound = artifacts.filter_map(|file| Some((state.bound.get(&file)?.rank, file)));
     match bound.max() {
-        Some((_, file)) => file.to_owned(),
-        None => state.phase.prompt_path(state.iteration).unwrap_or_default(),
+        Some((_, file)) => file,
+        None => state.prompt_path().unwrap_or_default(),
     }
 }

@@ -6,7 +6,7 @@
 use aiwf_prompt::Format;
 use aiwf_provider::{AskError, Payload};
 use aiwf_reply::{Verdict, parse_verdict_tag, without_thoughts};
-use aiwf_session::{Actor, Approver, Command, Phase, Stage};
+use aiwf_session::{Actor, Approver, Command, Gives, PhaseSpec, Stage, Target};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
@@ -163,7 +163,7 @@ impl Work<'_> {
             Ok(())
         };
         add("standards", "standards-bundle.md")?;
-        if !matches!(phase, Phase::Planning | Phase::Plan) {
+        if self.spec()?.gives != Gives::Text {
             add("plan", "plan.md")?;
         }
         let subject = match stage {
@@ -190,7 +190,7 @@ impl Work<'_> {
             "The artifact `{subject}` lies at the gate `{}.{}`. {}{rewriting}",
             phase.as_str(),
             stage.as_str(),
-            question(phase, stage)
+            question(self.spec()?, stage)
         );
         let document = ChangeDocument {
             phase: Some(GATE.to_owned()),
@@ -211,23 +211,19 @@ impl Work<'_> {
 }
 
 /// What a gate asks.
-fn question(phase: Phase, stage: Stage) -> &'static str {
+fn question(spec: &PhaseSpec, stage: Stage) -> &'static str {
     if stage == Stage::Prompt {
         return "Is it complete, free of contradictions and ready to be sent?";
     }
-    match phase {
-        Phase::Planning | Phase::Plan => {
-            "Is the plan acceptable: does it answer the prompt, and can it be carried out as it stands?"
+    match spec.gives {
+        Gives::Verdict => "Is the review clear, and can someone act on it?",
+        Gives::Files if spec.iterates => "Are the issues addressed that the review named?",
+        Gives::Files => "Does it implement the plan? A code review follows and is not your task.",
+        // The first text of a flow is its plan; what follows a review closes the session.
+        Gives::Text if spec.next == Some(Target::Complete) => {
+            "Is the record complete, and does it say nothing that was not done?"
         }
-        Phase::Generating | Phase::Implement => {
-            "Does it implement the plan? A code review follows and is not your task."
-        }
-        Phase::Reviewing | Phase::Challenge | Phase::Review => {
-            "Is the review clear, and can someone act on it?"
-        }
-        Phase::Revising => "Are the issues addressed that the review named?",
-        Phase::Archive => "Is the record complete, and does it say nothing that the change did not do?",
-        Phase::Initialized | Phase::Complete | Phase::Cancelled => "Does it answer the prompt?",
+        Gives::Text => "Is it acceptable: does it answer the prompt, and can it be carried out as it stands?",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use aiwf_session::{Actor, Approver, Command, Effect, Flow, LeftOut, Pause, Stage, Step, next_effect};
+use aiwf_session::{Actor, Approver, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect};
 
 use super::work::Work;
 use crate::left_out::left_out_lines;
@@ -15,7 +15,7 @@ pub enum Performed {
     /// A prompt lies ready.
     PromptWritten {
         /// The phase.
-        phase: &'static str,
+        phase: Phase,
         /// The file, relative to the session.
         path: String,
         /// What it was to hold and does not.
@@ -24,7 +24,7 @@ pub enum Performed {
     /// An open gate let it pass.
     GatePassed {
         /// The phase.
-        phase: &'static str,
+        phase: Phase,
         /// The stage.
         stage: &'static str,
     },
@@ -140,24 +140,21 @@ impl Work<'_> {
 
     /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
     pub(crate) fn wake_up(&mut self) -> Result<bool, SessionError> {
-        if self.state.is_judge_too_dear {
+        if self.state.gate_over_budget {
             return self.wake_judge();
         }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
             Pause::Verdict => return Ok(false),
             Pause::IterationCap => {
-                let max_iterations = match self.state.flow() {
-                    Flow::Session => self.config().session.max_iterations.value.get(),
-                    Flow::Change => self.config().change.max_rounds.value.get(),
-                };
+                let max_iterations = self.configured_rounds();
                 if max_iterations <= self.state.round.max(self.setup()?.max_iterations) {
                     return Ok(false);
                 }
                 Command::RaiseCap { max_iterations }
             }
             Pause::Budget => {
-                let name = self.setup()?.provider(self.state.phase).to_owned();
+                let name = self.state.provider(self.state.phase).to_owned();
                 let payload = self.payload()?;
                 if self.over_budget(&name, &payload)?.is_some() {
                     return Ok(false);
@@ -168,6 +165,15 @@ impl Work<'_> {
         self.refuse_stale()?;
         self.commit(command)?;
         Ok(true)
+    }
+
+    /// How many rounds the configuration allows now.
+    fn configured_rounds(&self) -> u32 {
+        if self.state.is_request() {
+            self.config().change.max_rounds.value.get()
+        } else {
+            self.config().session.max_iterations.value.get()
+        }
     }
 
     /// Lets the provider at the gate be asked when the configuration allows more by now; says whether it does.
@@ -204,14 +210,13 @@ impl Work<'_> {
         match effect {
             Effect::WritePrompt { phase, iteration } => {
                 self.write_prompt(phase, iteration, self.fs_ability)?;
-                let path = phase.prompt_path(iteration).unwrap_or_default();
+                let path = self.state.flow.prompt_path(phase, iteration).unwrap_or_default();
                 let left_out = self.state.left_out.clone();
                 self.is_left_out_told = true;
-                Ok(StepOutcome::Done(Performed::PromptWritten { phase: phase.as_str(), path, left_out }))
+                Ok(StepOutcome::Done(Performed::PromptWritten { phase, path, left_out }))
             }
             Effect::PassGate { stage } => {
-                let passed =
-                    Performed::GatePassed { phase: self.state.phase.as_str(), stage: stage.as_str() };
+                let passed = Performed::GatePassed { phase: self.state.phase, stage: stage.as_str() };
                 match stage {
                     Stage::Prompt => self.approve_prompt(Actor::OpenGate, None)?,
                     Stage::Response => self.take_reply(Actor::OpenGate)?,
@@ -258,9 +263,6 @@ impl Work<'_> {
     /// Where the reply of the current phase is expected, relative to the session.
     pub(crate) fn response_path(&self) -> Result<String, SessionError> {
         let state = &self.state;
-        state
-            .phase
-            .response_path(state.iteration)
-            .ok_or(SessionError::NoPrompt { phase: state.phase.as_str() })
+        state.response_path().ok_or(SessionError::NoPrompt { phase: state.phase })
     }
 }

@@ -60,7 +60,7 @@ pub struct PreviewMessage {
 #[derive(Debug, Serialize)]
 pub struct PreviewMetadata {
     /// The phase.
-    pub phase: &'static str,
+    pub phase: Phase,
     /// The provider.
     pub provider: String,
     /// SHA-256 of the canonical form.
@@ -112,7 +112,7 @@ impl Engine {
         }
         let ability = work.ability()?;
         Ok(Some(AbilityInForce {
-            provider: work.setup()?.provider(phase).to_owned(),
+            provider: work.state.provider(phase).to_owned(),
             fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
             lowered_from: ability.lowered_from.map(FsAbility::as_str),
         }))
@@ -154,7 +154,7 @@ impl Engine {
                 left_out = built;
                 payload
             }
-            Step::Unborn
+            Step::NotCreated
             | Step::PromptReady
             | Step::AskWanted
             | Step::Asked { .. }
@@ -164,7 +164,7 @@ impl Engine {
             | Step::Ended => {
                 let phase = work.state.phase;
                 if work.state.written.is_empty() || phase.is_final() {
-                    return Err(SessionError::NoPrompt { phase: phase.as_str() });
+                    return Err(SessionError::NoPrompt { phase });
                 }
                 work.payload()?
             }
@@ -184,8 +184,8 @@ impl Engine {
             prompt: prompt.concat(),
             messages: system.chain(user).collect(),
             metadata: PreviewMetadata {
-                phase: phase.as_str(),
-                provider: work.setup()?.provider(phase).to_owned(),
+                phase,
+                provider: work.state.provider(phase).to_owned(),
                 payload_sha256: payload.sha256(),
                 fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
                 lowered_from: ability.lowered_from.map(FsAbility::as_str),

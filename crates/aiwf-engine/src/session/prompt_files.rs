@@ -7,9 +7,8 @@ use std::rc::Rc;
 
 use aiwf_prompt::{Format, FsAbility, OwnedText, Role, Tokens};
 use aiwf_provider::{AttachedFile, Payload};
-use aiwf_session::{Command, FileHash, Flow, LeftOut, Phase, Stage};
+use aiwf_session::{Command, FileHash, LeftOut, Phase, PhaseRecipe, Stage};
 
-use super::asking::duty;
 use super::ownership::attribute;
 use super::work::Work;
 use crate::build::{BuildOptions, Built, Receiver};
@@ -37,18 +36,19 @@ impl Work<'_> {
     ) -> Result<Built, SessionError> {
         let setup = self.setup()?.clone();
         let tools = self.tools(phase, iteration)?.map(|tools| tools.documents()).unwrap_or_default();
-        if let Some(change) = &setup.change {
-            return self.build_change_prompt(phase, iteration, fs_ability, change, tools);
+        let spec = self.state.flow.spec(phase).cloned().ok_or(SessionError::NoPrompt { phase })?;
+        if spec.recipe == PhaseRecipe::Change {
+            return self.build_change_prompt(&spec, iteration, fs_ability, tools);
         }
         let inputs = self.inputs()?;
-        let domain = domain_phase(phase)?;
+        let domain = self.profile_phase(phase)?;
         let profile_prompt = self
             .profile()?
             .prompt(domain, &setup.context, &inputs)
             .map_err(aiwf_prompt::PromptError::from)?;
         let document = SessionDocument {
             session_dir: self.directory.path.to_string_lossy().into_owned(),
-            phase: phase.as_str().to_owned(),
+            phase: domain.as_str().to_owned(),
             iteration,
             profile_prompt,
             fs_ability: None,
@@ -65,7 +65,7 @@ impl Work<'_> {
         };
         let options = BuildOptions { format: Some(Format::Text), ..self.build_options(phase, fs_ability)? };
         let call = Self::call_name(phase, iteration);
-        let receiver = Receiver { config: self.config(), duty: duty(phase), call: &call };
+        let receiver = Receiver { config: self.config(), duty: self.duty(phase), call: &call };
         let document = Document::Session(document);
         self.engine.build_for(document, &ChangeFlags::default(), &options, receiver, &|_| ())
     }
@@ -78,7 +78,7 @@ impl Work<'_> {
     ) -> Result<BuildOptions, SessionError> {
         let set = self.config().session.budget_tokens.as_ref();
         Ok(BuildOptions {
-            provider: Some(self.setup()?.provider(phase).to_owned()),
+            provider: Some(self.state.provider(phase).to_owned()),
             fs_ability,
             budget: set.map(|budget| Tokens(u64::from(budget.value.get()))),
             ..BuildOptions::default()
@@ -95,12 +95,13 @@ impl Work<'_> {
         self.refuse_stale()?;
         self.remove_rejected_reply(phase, iteration)?;
         let Built { prompt, left_out, .. } = self.build_prompt(phase, iteration, fs_ability)?;
-        let path = |path: Option<String>| path.ok_or(SessionError::NoPrompt { phase: phase.as_str() });
+        let flow = std::sync::Arc::clone(&self.state.flow);
+        let path = |path: Option<String>| path.ok_or(SessionError::NoPrompt { phase });
         let system = prompt
             .system_prompt()
-            .map(|text| self.write(&path(phase.system_prompt_path(iteration))?, text.as_bytes()))
+            .map(|text| self.write(&path(flow.system_prompt_path(phase, iteration))?, text.as_bytes()))
             .transpose()?;
-        let user = self.write(&path(phase.prompt_path(iteration))?, prompt.user_prompt().as_bytes())?;
+        let user = self.write(&path(flow.prompt_path(phase, iteration))?, prompt.user_prompt().as_bytes())?;
         let seen = self.seen(phase, &prompt);
         self.commit(Command::RecordPrompt {
             prompt: user,
@@ -115,14 +116,14 @@ impl Work<'_> {
     pub(crate) fn budget(&self, phase: Phase) -> Option<Tokens> {
         let set = self.config().session.budget_tokens.as_ref();
         let set = set.map(|budget| u64::from(budget.value.get()));
-        let of_provider = || providers::window(self.setup().ok()?.provider(phase), self.config());
+        let of_provider = || providers::window(self.state.provider(phase), self.config());
         set.or_else(of_provider).map(Tokens)
     }
 
     /// An edit may have made a prompt larger than it may be; then it is not sent.
     pub(crate) fn refuse_over_budget(&self, payload: &Payload) -> Result<(), SessionError> {
         let Some(budget) = self.budget(self.state.phase) else { return Ok(()) };
-        let provider = self.setup()?.provider(self.state.phase);
+        let provider = self.state.provider(self.state.phase);
         let tokenizer = providers::tokenizer(provider, self.config());
         let counter = CountCache::open(tokenizer, self.engine.settings().cache_dir.as_deref());
         let needed = tokens_of(payload, &counter);
@@ -147,9 +148,10 @@ impl Work<'_> {
     ) -> Result<(Payload, Vec<LeftOut>), SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
         let Built { prompt, left_out, .. } = self.build_prompt(phase, iteration, fs_ability)?;
-        let mut files = vec![(phase.prompt_path(iteration).unwrap_or_default(), prompt.user_prompt())];
+        let mut files = vec![(self.state.prompt_path().unwrap_or_default(), prompt.user_prompt())];
         if let Some(system) = prompt.system_prompt() {
-            files.push((phase.system_prompt_path(iteration).unwrap_or_default(), system));
+            let path = self.state.flow.system_prompt_path(phase, iteration);
+            files.push((path.unwrap_or_default(), system));
         }
         let built = BuiltParts { owned: prompt.owned(), files: files_of(&prompt) };
         Ok((self.payload_of(files, &built)?, left_out))
@@ -203,12 +205,9 @@ impl Work<'_> {
         self.state.prompt_fs_ability.as_deref().and_then(FsAbility::from_name)
     }
 
-    /// The id that may stand in a prompt; a change's name is a word like any other and stands in none.
+    /// The id that may stand in a prompt; the name of a change of 0.1.0 is a word like any other and stands in none.
     pub(crate) fn id_in_prompts(&self) -> Option<String> {
-        match self.state.flow() {
-            Flow::Session => Some(self.directory.id.clone()),
-            Flow::Change => None,
-        }
+        (!self.state.is_request()).then(|| self.directory.id.clone())
     }
 
     /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.
@@ -237,28 +236,19 @@ impl Work<'_> {
     /// A reply that was turned down must not be taken for the next one.
     fn remove_rejected_reply(&self, phase: Phase, iteration: u32) -> Result<(), SessionError> {
         let rejected = self.state.feedback.as_ref().and_then(|feedback| feedback.rejected_reply.as_ref());
-        let (Some(rejected), Some(path)) = (rejected, phase.response_path(iteration)) else { return Ok(()) };
+        let (Some(rejected), Some(path)) = (rejected, self.state.flow.response_path(phase, iteration)) else {
+            return Ok(());
+        };
         if self.directory.sha256(&path).as_ref() == Some(&rejected.sha256) {
             self.directory.ledger()?.remove(&path)?;
         }
         Ok(())
     }
-}
 
-/// The phase as profiles know it.
-pub(crate) fn domain_phase(phase: Phase) -> Result<aiwf_profile::Phase, SessionError> {
-    match phase {
-        Phase::Planning => Ok(aiwf_profile::Phase::Planning),
-        Phase::Generating => Ok(aiwf_profile::Phase::Generating),
-        Phase::Reviewing => Ok(aiwf_profile::Phase::Reviewing),
-        Phase::Revising => Ok(aiwf_profile::Phase::Revising),
-        Phase::Initialized
-        | Phase::Plan
-        | Phase::Challenge
-        | Phase::Implement
-        | Phase::Review
-        | Phase::Archive
-        | Phase::Complete
-        | Phase::Cancelled => Err(SessionError::NoPrompt { phase: phase.as_str() }),
+    /// The phase as profiles know it: by the role that does its work.
+    pub(crate) fn profile_phase(&self, phase: Phase) -> Result<aiwf_profile::Phase, SessionError> {
+        let role = self.state.flow.spec(phase).map(|spec| spec.role);
+        role.and_then(|role| aiwf_profile::Phase::of_role(role.as_str()))
+            .ok_or(SessionError::NoPrompt { phase })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aiwf_reply::{parse_fenced_files, parse_file_markers};
-use aiwf_session::{Phase, State, Step};
+use aiwf_session::{State, Step};
 use serde::Serialize;
 
 use super::directory::SessionDirectory;
@@ -41,10 +41,9 @@ impl SelfRunning {
 ///
 /// Nobody has decided on them yet: one too many is better than one too few.
 fn pending_paths(directory: &SessionDirectory, state: &State) -> Vec<String> {
-    let gives_files = matches!(state.phase, Phase::Generating | Phase::Revising | Phase::Implement);
+    let gives_files = state.flow.gives_files(state.phase);
     let may_have_reply = matches!(state.step, Step::ReplyReady { .. } | Step::Asked { is_free: true });
-    let Some(path) = state.phase.response_path(state.iteration).filter(|_| gives_files && may_have_reply)
-    else {
+    let Some(path) = state.response_path().filter(|_| gives_files && may_have_reply) else {
         return Vec::new();
     };
     let path = directory.file(&path);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use aiwf_session::{Approver, Event, Flow, GateState, LeftOut, Pause, Phase, State, Step};
+use aiwf_session::{Approver, Event, GateState, LeftOut, Phase, State, Step};
 use aiwf_store::{LedgerDir, Line};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::change_report::{self, ChangeReport};
+use super::change_report::ChangeReport;
 use super::directory::{self, SessionDirectory, Which};
 use super::reply_files::SelfRunning;
 use super::seen_gate::sha256_of;
@@ -15,6 +15,7 @@ use super::snapshot::{self, SessionSummary};
 use super::take_reply::capped;
 use super::verify::{Difference, stale};
 use crate::Engine;
+use crate::advice;
 use crate::every_core::map_on_every_core;
 use crate::session_error::SessionError;
 use crate::trust;
@@ -31,7 +32,7 @@ pub struct SessionReport {
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
     /// Its phase.
-    pub phase: &'static str,
+    pub phase: Phase,
     /// Its stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<&'static str>,
@@ -143,12 +144,13 @@ impl Engine {
     }
 
     /// Marks the sessions of a list that are not the user's.
-    pub fn mark_foreign(&self, summaries: &mut [SessionSummary], flow: Flow) {
+    pub fn mark_foreign(&self, summaries: &mut [SessionSummary], is_change: bool) {
         for summary in summaries {
             let id = &summary.session_id;
-            let directory = match flow {
-                Flow::Session => SessionDirectory::new(self.settings(), id),
-                Flow::Change => SessionDirectory::of_change(self.settings(), id),
+            let directory = if is_change {
+                SessionDirectory::of_change(self.settings(), id)
+            } else {
+                SessionDirectory::new(self.settings(), id)
             };
             let kind = directory.ledger_kind();
             let is_known = |ledger: &LedgerDir| !trust::is_foreign(self.settings(), kind, id, ledger);
@@ -176,8 +178,8 @@ impl SessionReport {
         let setup = state.setup.as_ref();
         let shown = |path: Option<String>| path.map(|path| directory.shown(&path));
         let phase = state.phase;
-        let is_yet_to_begin = state.flow() == Flow::Change && matches!(state.step, Step::PromptWanted { .. });
-        let response_path = shown(phase.response_path(state.iteration)).filter(|_| !is_yet_to_begin);
+        let is_yet_to_begin = state.is_request() && matches!(state.step, Step::PromptWanted { .. });
+        let response_path = shown(state.response_path()).filter(|_| !is_yet_to_begin);
         let differences: Vec<Difference> = stale(directory, state);
         let is_awaited = state.step == Step::Asked { is_free: true };
         let awaiting = response_path.iter().filter(|_| is_awaited).cloned().collect();
@@ -185,12 +187,12 @@ impl SessionReport {
             session_id: directory.id.clone(),
             profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
             context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
-            phase: phase.as_str(),
+            phase,
             stage: state.stage.map(aiwf_session::Stage::as_str),
             status: state.status().as_str(),
             iteration: state.iteration,
             gate: gate(directory, state),
-            prompt_path: shown(phase.prompt_path(state.iteration)).filter(|_| !is_yet_to_begin),
+            prompt_path: shown(state.prompt_path()).filter(|_| !is_yet_to_begin),
             system_prompt_path: state
                 .written
                 .iter()
@@ -210,10 +212,7 @@ impl SessionReport {
                 Some(Box::new(ChangeReport::of(directory, state, change, setup.max_iterations)))
             }),
             not_trusted: None,
-            next: match state.flow() {
-                Flow::Session => next(&directory.id, state, !differences.is_empty()),
-                Flow::Change => change_report::next(&directory.id, state, !differences.is_empty()),
-            },
+            next: advice::next(&directory.id, state, !differences.is_empty()),
             stale: differences
                 .into_iter()
                 .map(|difference| StaleReport {
@@ -236,8 +235,8 @@ fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
         || [".rejected-", ".partial-", ".output-"].iter().any(|mark| name.contains(mark))
         || state.bound.contains_key(path)
         || named.contains(path)
-        || state.phase.prompt_path(state.iteration).as_deref() == Some(path)
-        || state.phase.response_path(state.iteration).as_deref() == Some(path)
+        || state.prompt_path().as_deref() == Some(path)
+        || state.response_path().as_deref() == Some(path)
 }
 
 fn unknown_files(directory: &SessionDirectory, state: &State) -> Vec<String> {
@@ -275,41 +274,12 @@ fn problems(state: &State) -> Vec<String> {
     match &state.step {
         Step::ReplyReady { problems } | Step::AskFailed { problems } => problems.clone(),
         Step::Asked { is_free: false } => vec!["the call was interrupted: no whole reply arrived".to_owned()],
-        Step::Unborn
+        Step::NotCreated
         | Step::PromptWanted { .. }
         | Step::PromptReady
         | Step::AskWanted
         | Step::Asked { is_free: true }
         | Step::Paused(_)
         | Step::Ended => Vec::new(),
-    }
-}
-
-/// What to type next.
-fn next(id: &str, state: &State, is_stale: bool) -> String {
-    if is_stale && state.phase != Phase::Cancelled {
-        return format!("aiwf restore {id} FILE, or aiwf approve {id} --rebind");
-    }
-    if state.is_judge_too_dear {
-        return format!(
-            "raise `[budget]` in .aiwf/config.toml, then aiwf run {id}; or decide: aiwf approve {id}"
-        );
-    }
-    match &state.step {
-        Step::Unborn => "aiwf PROFILE init".to_owned(),
-        Step::PromptWanted { .. } | Step::AskWanted => format!("aiwf run {id}"),
-        Step::PromptReady => format!("aiwf approve {id}"),
-        Step::Asked { is_free: true } => format!("save the reply, then aiwf approve {id}"),
-        Step::Asked { is_free: false } | Step::AskFailed { .. } => format!("aiwf retry {id}"),
-        Step::ReplyReady { problems } if problems.is_empty() => format!("aiwf approve {id}"),
-        Step::ReplyReady { .. } => {
-            format!("edit the reply and aiwf approve {id}, or aiwf reject {id} --feedback TEXT")
-        }
-        Step::Paused(Pause::Budget) => format!("raise `[budget]` in .aiwf/config.toml, then aiwf run {id}"),
-        Step::Paused(Pause::IterationCap | Pause::Verdict) => {
-            format!("aiwf approve {id} --accept, or aiwf approve {id} --max-iterations N")
-        }
-        Step::Ended if state.phase == Phase::Complete && !state.is_applied => format!("aiwf apply {id}"),
-        Step::Ended => format!("aiwf verify {id}"),
     }
 }

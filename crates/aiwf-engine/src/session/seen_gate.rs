@@ -71,16 +71,18 @@ pub(crate) fn sha256_of(directory: &SessionDirectory, state: &State) -> Option<S
 fn reply_sha256(directory: &SessionDirectory, state: &State) -> Option<String> {
     match state.step {
         Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } | Step::Paused(_) => {
-            directory.sha256(&state.phase.response_path(state.iteration)?)
+            directory.sha256(&state.response_path()?)
         }
-        Step::Unborn | Step::PromptWanted { .. } | Step::PromptReady | Step::AskWanted | Step::Ended => None,
+        Step::NotCreated | Step::PromptWanted { .. } | Step::PromptReady | Step::AskWanted | Step::Ended => {
+            None
+        }
     }
 }
 
 fn prompt_sha256(directory: &SessionDirectory, state: &State) -> Option<String> {
     let is_there = match state.step {
         Step::PromptReady | Step::Asked { .. } | Step::AskFailed { .. } => true,
-        Step::Unborn
+        Step::NotCreated
         | Step::PromptWanted { .. }
         | Step::AskWanted
         | Step::ReplyReady { .. }

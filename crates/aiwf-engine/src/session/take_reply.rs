@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use aiwf_profile::{PhaseValue, ReviewVerdict};
-use aiwf_session::{Actor, Command, FileHash, Outcome, Phase};
+use aiwf_session::{Actor, Command, FileHash, Outcome, PhaseRecipe};
 use aiwf_store::{ConfinedError, StoreError, WritePlan};
 
-use super::prompt_files::domain_phase;
 use super::reply_files::path_below_code;
 use super::work::Work;
 use crate::read::into_text;
@@ -40,7 +39,7 @@ impl Work<'_> {
         let sha256 = self.directory.objects()?.keep(&bytes)?;
         let response = FileHash { path: path.clone(), sha256 };
         let text = into_text(bytes, &self.directory.file(&path));
-        let is_change = self.setup()?.change.is_some();
+        let is_change = self.spec()?.recipe == PhaseRecipe::Change;
         let mut artifact = None;
         let (value, mut problems) = match text {
             Err(error) => (None, vec![error.to_string()]),
@@ -50,7 +49,7 @@ impl Work<'_> {
                 (None, problems)
             }
             Ok(text) => {
-                let phase = domain_phase(self.state.phase)?;
+                let phase = self.profile_phase(self.state.phase)?;
                 let reply = self.profile()?.read(phase, &text);
                 (Some(reply.value), reply.problems.iter().map(ToString::to_string).collect())
             }
@@ -95,7 +94,7 @@ impl Work<'_> {
                         return Ok(None);
                     }
                 };
-                if self.state.phase == Phase::Revising {
+                if self.spec()?.iterates {
                     files.extend(self.code(self.state.iteration.saturating_sub(1))?);
                 }
                 files.extend(plan.files().map(|(path, content)| (path.to_owned(), content.to_vec())));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aiwf_config::Flags;
-use aiwf_session::{Role, Spent, State, Total};
+use aiwf_session::{Phase, Spent, State, Total};
 use serde::Serialize;
 
 use super::directory::{self, Which};
@@ -31,7 +31,7 @@ pub struct UsageReport {
 #[derive(Clone, Debug, Serialize)]
 pub struct PhaseUsage {
     /// The phase.
-    pub phase: &'static str,
+    pub phase: Phase,
     /// Its sum.
     #[serde(flatten)]
     pub total: Total,
@@ -63,16 +63,16 @@ impl Engine {
         let config = load_config(self.settings(), &Flags::default())?;
         let mut phases: Vec<PhaseUsage> = Vec::new();
         for call in &state.spent {
-            if phases.iter().all(|phase| phase.phase != call.phase.as_str()) {
+            if phases.iter().all(|phase| phase.phase != call.phase) {
                 let of_phase = state.spent.iter().filter(|other| other.phase == call.phase);
-                phases.push(PhaseUsage { phase: call.phase.as_str(), total: Total::of(of_phase) });
+                phases.push(PhaseUsage { phase: call.phase, total: Total::of(of_phase) });
             }
         }
         let asked: BTreeSet<String> = match &state.setup {
             Some(setup) => {
                 let agents = setup.change.iter().flat_map(|change| change.agents.values());
                 let agents = agents.map(|agent| agent.provider.clone());
-                Role::ALL.iter().filter_map(|role| setup.roles.get(role).cloned()).chain(agents).collect()
+                setup.roles.values().cloned().chain(agents).collect()
             }
             None => BTreeSet::new(),
         };

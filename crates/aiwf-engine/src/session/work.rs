@@ -5,7 +5,7 @@ use std::rc::Rc;
 use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
 use aiwf_prompt::FsAbility;
-use aiwf_session::{Actor, Command, FileHash, Flow, Person, Phase, Setup, State, decide};
+use aiwf_session::{Access, Actor, Command, FileHash, Person, Phase, PhaseSpec, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 
 use super::directory::SessionDirectory;
@@ -42,7 +42,7 @@ pub(crate) struct Work<'e> {
     profile: Option<Profile>,
     /// Whether the profile is not the one the session began with.
     pub(crate) is_profile_changed: bool,
-    /// The phase and iteration after which a change waits for the next command; a session never does.
+    /// The phase and iteration after which a phase command stops; other commands go on.
     pub(super) stop_after: Option<(Phase, u32)>,
     config: Config,
     toolbox: Option<Rc<Toolbox>>,
@@ -121,7 +121,7 @@ impl<'e> Work<'e> {
             None => trust::is_own(engine.settings(), directory.ledger_kind(), &directory.id, journal.lines()),
         };
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
-        let stop_after = (state.flow() == Flow::Change).then_some((state.phase, state.iteration));
+        let stop_after = state.flow.waits.then_some((state.phase, state.iteration));
         Ok(Self {
             engine,
             directory,
@@ -149,6 +149,12 @@ impl<'e> Work<'e> {
         self.state.setup.as_ref().ok_or_else(|| SessionError::EmptySession { id: self.directory.id.clone() })
     }
 
+    /// What the flow says about the current phase.
+    pub(crate) fn spec(&self) -> Result<&PhaseSpec, SessionError> {
+        let phase = self.state.phase;
+        self.state.flow.spec(phase).ok_or(SessionError::NoPrompt { phase })
+    }
+
     /// The profile of the session, loaded once.
     pub(crate) fn profile(&mut self) -> Result<&Profile, SessionError> {
         if self.profile.is_none() {
@@ -167,18 +173,29 @@ impl<'e> Work<'e> {
         phase: Phase,
         iteration: u32,
     ) -> Result<Option<Rc<PhaseTools>>, SessionError> {
-        let name = self.setup()?.provider(phase).to_owned();
+        let name = self.state.provider(phase).to_owned();
         if let Some((known, provider, tools)) = &self.tools
             && (*known, provider) == (phase, &name)
         {
             return Ok(tools.clone());
         }
         let is_native = self.ability_in(phase, iteration, None)?.has_native_tools;
-        let tools =
-            self.engine.phase_tools(phase.as_str(), &name, is_native, &self.config, &mut self.toolbox)?;
+        let tools = self.engine.phase_tools(
+            phase.as_str(),
+            self.access(phase),
+            &name,
+            is_native,
+            &self.config,
+            &mut self.toolbox,
+        )?;
         let tools = tools.map(Rc::new);
         self.tools = Some((phase, name, tools.clone()));
         Ok(tools)
+    }
+
+    /// What a phase may touch.
+    fn access(&self, phase: Phase) -> Access {
+        self.state.flow.spec(phase).map_or(Access::Read, |spec| spec.access)
     }
 
     /// Lets the machine decide; what it decides is in the journal when this returns.

@@ -7,7 +7,6 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use aiwf_engine::config::{Environment, Flags, Settings};
-use aiwf_engine::machine::Phase;
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::provider::{Answer, Ask, AskError, Check, Reply, Request, Sink};
 use aiwf_engine::{
@@ -97,7 +96,7 @@ fn files_that_somebody_else_typed_stay_in_the_project() {
     let name = Which::Change("x");
     change(&scene, &["../home/.netrc", "src/**"]).unwrap();
     let more = PhaseOptions { files: vec!["link.md".to_owned()], ..PhaseOptions::default() };
-    scene.engine.run_phase("x", Phase::Plan, more.clone()).unwrap();
+    scene.engine.run_phase("x", "plan", more.clone()).unwrap();
     assert!(scene.engine.preview_session(name).unwrap().prompt.contains("hunter2"), "the user's own goes on");
     // As the change is before its first prompt, in the hands of somebody else.
     let journal = scene.root().join(".aiwf/changes/x/journal.jsonl");
@@ -113,10 +112,10 @@ fn files_that_somebody_else_typed_stay_in_the_project() {
     assert_eq!(adoption.outside_paths, ["../home/.netrc"]);
     other.adopt(&adoption).unwrap();
     expect_left_out(&other.preview_session(name).unwrap(), &["../home/.netrc", "link.md"]);
-    let refused = other.run_phase("x", Phase::Plan, PhaseOptions { files: vec!["keys".to_owned()], ..more });
+    let refused = other.run_phase("x", "plan", PhaseOptions { files: vec!["keys".to_owned()], ..more });
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("`keys` leads out of the project"), "{refused}");
-    other.run_phase("x", Phase::Plan, PhaseOptions::default()).unwrap();
+    other.run_phase("x", "plan", PhaseOptions::default()).unwrap();
     expect_left_out(&other.preview_session(name).unwrap(), &["../home/.netrc", "link.md"]);
 }
 

@@ -30,13 +30,21 @@ fn of_two_approvals_at_once_one_decides_and_the_other_is_refused() {
     let (first, second) =
         (scene.engine.clone().deciding_on(seen.clone()), scene.engine.clone().deciding_on(seen));
     let report = approve(&first).unwrap().report;
-    assert_eq!((report.phase, report.stage), ("planning", Some("response")), "the plan is there already");
+    assert_eq!(
+        (report.phase.as_str(), report.stage),
+        ("planning", Some("response")),
+        "the plan is there already"
+    );
     let error = approve(&second).unwrap_err();
     assert!(matches!(&error, SessionError::AnotherGate { .. }), "{error}");
     let report = scene.engine.session_report(OPEN).unwrap();
-    assert_eq!((report.phase, report.stage), ("planning", Some("response")), "nobody approved the plan");
+    assert_eq!(
+        (report.phase.as_str(), report.stage),
+        ("planning", Some("response")),
+        "nobody approved the plan"
+    );
     // Whoever looks again may decide.
-    assert_eq!(approve(&scene.engine).unwrap().report.phase, "generating");
+    assert_eq!(approve(&scene.engine).unwrap().report.phase.as_str(), "generating");
 }
 
 #[test]
@@ -90,20 +98,22 @@ fn gates_are_skipped_only_by_a_decision_that_holds() {
     assert_eq!(scene.engine.seen_gate(OPEN).unwrap(), seen, "nothing happened");
     // The plan is taken without anybody looking at it; the next answer is no code, so generating stops.
     let error = approve(&hasty.deciding_on(seen)).unwrap_err();
-    let SessionError::InPhase { error, phase: "generating", .. } = error else { panic!("{error}") };
+    let SessionError::InPhase { error, phase, .. } = error else { panic!("{error}") };
+    assert_eq!(phase.as_str(), "generating");
     assert!(matches!(&*error, SessionError::ReplyProblems { .. }), "{error}");
-    assert_eq!(scene.engine.session_report(OPEN).unwrap().phase, "generating");
+    assert_eq!(scene.engine.session_report(OPEN).unwrap().phase.as_str(), "generating");
 }
 
 #[test]
 fn a_run_can_skip_the_gates_of_a_session() {
     let scene = fast();
     let waiting = scene.engine.run_session(OPEN).unwrap().report;
-    assert_eq!((waiting.phase, waiting.stage), ("planning", Some("prompt")));
+    assert_eq!((waiting.phase.as_str(), waiting.stage), ("planning", Some("prompt")));
     let error = scene.engine.clone().skipping_gates(true).run_session(OPEN).unwrap_err();
-    let SessionError::InPhase { error, phase: "generating", .. } = error else { panic!("{error}") };
+    let SessionError::InPhase { error, phase, .. } = error else { panic!("{error}") };
+    assert_eq!(phase.as_str(), "generating");
     assert!(matches!(&*error, SessionError::ReplyProblems { .. }), "{error}");
-    assert_eq!(scene.engine.session_report(OPEN).unwrap().phase, "generating");
+    assert_eq!(scene.engine.session_report(OPEN).unwrap().phase.as_str(), "generating");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Dotfiles are written like any file; those that a tool runs by itself are marked wherever somebody decides.
 
-use aiwf_engine::{ApplyOptions, NewChange, PhaseOptions, SessionError, Which, machine::Phase};
+use aiwf_engine::{ApplyOptions, NewChange, PhaseOptions, SessionError, Which};
 
 use crate::scene::{REVIEW_PASS, Scene};
 
@@ -80,10 +80,10 @@ fn a_change_does_both_too() {
         scene.engine.approve(which, &aiwf_engine::ApproveOptions::default()).unwrap();
         at_gate
     };
-    walk(Phase::Plan, "# Plan\n");
-    walk(Phase::Challenge, "<review>PASS</review>\n");
+    walk("plan", "# Plan\n");
+    walk("challenge", "<review>PASS</review>\n");
     let at_gate = walk(
-        Phase::Implement,
+        "implement",
         "<task_status id=\"1.1\">COMPLETED</task_status>\n<<<FILE: iteration-1/code/.envrc>>>\nexport A=1\n",
     );
     let marks: Vec<(&str, &str)> =

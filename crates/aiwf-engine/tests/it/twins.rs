@@ -10,14 +10,13 @@ fn what_settings_may_say_is_what_the_pipeline_knows() {
         &aiwf_config::FsAbility::ALL.map(aiwf_config::FsAbility::as_str),
         &aiwf_prompt::FsAbility::ALL.map(aiwf_prompt::FsAbility::as_str),
     );
-    let roles = aiwf_session::Role::ALL.map(|role| aiwf_config::Role::from_name(role.as_str()).unwrap());
-    assert_eq!(roles, aiwf_config::Role::ALL);
 }
 
 #[test]
 fn the_verdicts_that_are_read_are_those_that_decide() {
-    same(
-        &aiwf_reply::Verdict::ALL.map(aiwf_reply::Verdict::as_str),
-        &aiwf_session::Verdict::ALL.map(aiwf_session::Verdict::as_str),
-    );
+    // A review block has a word of its own for "no".
+    let decide =
+        aiwf_session::Verdict::ALL.into_iter().filter(|verdict| *verdict != aiwf_session::Verdict::Fail);
+    let decide: Vec<&str> = decide.map(aiwf_session::Verdict::as_str).collect();
+    same(&aiwf_reply::Verdict::ALL.map(aiwf_reply::Verdict::as_str), &decide);
 }

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use aiwf_engine::machine::{Flow, Phase};
 use aiwf_engine::{
     ApplyOptions, ApproveOptions, Decided, Engine, NewChange, PhaseOptions, Which, read_stdin, read_text,
 };
@@ -355,20 +354,18 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
             };
             session_output::report(&engine.create_change(new)?, output, Exit::Done)
         }
-        ChangeCommand::Plan(args) => phase(Phase::Plan, args, false, engine, output),
-        ChangeCommand::Challenge(args) => phase(Phase::Challenge, args, false, engine, output),
-        ChangeCommand::Implement { phase: args, write } => {
-            phase(Phase::Implement, args, *write, engine, output)
-        }
-        ChangeCommand::Review(args) => phase(Phase::Review, args, false, engine, output),
-        ChangeCommand::Archive(args) => phase(Phase::Archive, args, false, engine, output),
+        ChangeCommand::Plan(args) => phase("plan", args, false, engine, output),
+        ChangeCommand::Challenge(args) => phase("challenge", args, false, engine, output),
+        ChangeCommand::Implement { phase: args, write } => phase("implement", args, *write, engine, output),
+        ChangeCommand::Review(args) => phase("review", args, false, engine, output),
+        ChangeCommand::Archive(args) => phase("archive", args, false, engine, output),
         ChangeCommand::Run { change, yes, servers, call, prompt } => {
             let decided =
                 prompt.engine(servers.engine(call.engine(engine))).run_change(&change.name, *yes)?;
             print_decided(&decided, Waiting::Counts, output)
         }
         ChangeCommand::Status { change, usage: true } => {
-            session_output::usage(&engine.session_usage(change.which())?, Flow::Change, output)
+            session_output::usage(&engine.session_usage(change.which())?, output)
         }
         ChangeCommand::Status { change, usage: false } => {
             session_output::report(&engine.session_report(change.which())?, output, Exit::Done)
@@ -426,7 +423,7 @@ fn typed_files(typed: &[String], engine: &Engine) -> Vec<String> {
 }
 
 fn phase(
-    phase: Phase,
+    phase: &str,
     args: &PhaseArgs,
     may_write: bool,
     engine: &Engine,

@@ -144,7 +144,7 @@ fn new_session() -> NewSession {
     NewSession {
         profile: "jpa-mt".to_owned(),
         given,
-        roles: Role::ALL.into_iter().map(|role| (role, "recorded".to_owned())).collect(),
+        roles: Role::STANDARD.into_iter().map(|role| (role, "recorded".to_owned())).collect(),
         max_iterations: 5,
         hash_prompts: true,
         ..NewSession::default()

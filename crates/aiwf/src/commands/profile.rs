@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use aiwf_engine::config::{Flags, Role, Settings, parse_gate_flag};
+use aiwf_engine::config::{Flags, Settings, parse_gate_flag};
+use aiwf_engine::machine::Role;
 use aiwf_engine::profile::{Action, Param, ParamKind, Profile};
 use aiwf_engine::{Engine, SessionError};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
@@ -21,10 +22,10 @@ use crate::{session_output, usage};
 
 /// The flags of `init` that every profile has.
 const ROLE_FLAGS: [(Role, &str); 4] = [
-    (Role::Planner, "planner"),
-    (Role::Generator, "generator"),
-    (Role::Reviewer, "reviewer"),
-    (Role::Reviser, "reviser"),
+    (Role::PLANNER, "planner"),
+    (Role::GENERATOR, "generator"),
+    (Role::REVIEWER, "reviewer"),
+    (Role::REVISER, "reviser"),
 ];
 
 /// The command line of a profile.

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use aiwf_engine::left_out_lines;
-use aiwf_engine::machine::Flow;
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, Which, read_stdin,
     read_text,
@@ -378,7 +377,7 @@ pub(super) fn with_place(mut failure: Failure, which: Which<'_>, engine: &Engine
         && let Ok(report) = engine.session_report(which)
     {
         failure.fields.insert("session_id", Value::from(report.session_id));
-        failure.fields.insert("phase", Value::from(report.phase));
+        failure.fields.insert("phase", Value::from(report.phase.as_str()));
     }
     failure
 }
@@ -448,7 +447,7 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             session_output::report(&engine.session_report(Some(id))?, output, Exit::Done)
         }
         SessionCommand::Status { session, usage: true } => {
-            session_output::usage(&engine.session_usage(session.given())?, Flow::Session, output)
+            session_output::usage(&engine.session_usage(session.given())?, output)
         }
         SessionCommand::Status { session, usage: false } => {
             session_output::report(&engine.session_report(session.given())?, output, Exit::Done)
@@ -498,7 +497,7 @@ fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
     sessions.retain(|session| args.status == "all" || args.status == session.status);
     let total = sessions.len();
     sessions.truncate(args.limit);
-    engine.mark_foreign(&mut sessions, Flow::Session);
+    engine.mark_foreign(&mut sessions, false);
     if output.is_json() {
         return output.json(json!({ "sessions": sessions, "total": total }), Exit::Done);
     }
