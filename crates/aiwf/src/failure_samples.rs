@@ -19,8 +19,9 @@ use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, Template
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    ApplyChange, ApplyFile, ApplyReport, ConsentError, Difference, EngineError, Fault, JournalError,
-    LockError, PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
+    ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LockError,
+    PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
+    UserFileError,
 };
 
 /// A variant by name, and what a user sees of it.
@@ -81,7 +82,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolsError", calls::tools_errors()),
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
-        ("ConsentError", trust::consent_errors()),
+        ("UserFileError", trust::user_file_errors()),
         ("StoreError", store_errors()),
         ("JournalError", journal_errors()),
         ("LockError", lock_errors()),
@@ -627,7 +628,7 @@ fn config_errors() -> Vec<Sample> {
         LeavesProject => [ConfigError::LeavesProject],
         TooLarge => [ConfigError::TooLarge { file: ConfigFile::Project }],
         NotUtf8 => [ConfigError::NotUtf8 { file: ConfigFile::Project, line: 3 }],
-        Consents => [ConfigError::Consents(ConsentError::Store(store_error()))],
+        Consents => [ConfigError::Consents(UserFileError::Store(store_error()))],
         Invalid => [
             ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] },
             ConfigError::Invalid {
