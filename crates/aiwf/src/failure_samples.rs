@@ -399,6 +399,7 @@ fn run_errors() -> Vec<Sample> {
             was: text("1f2e"),
             is: text("3d4c"),
         }],
+        PackageOutside => [RunError::PackageOutside { run_id: run_id(), path: text("../flow") }],
         PackageGone => [RunError::PackageGone {
             run_id: run_id(),
             source: Box::new(PackageToolError::Package(PackageError::Source(SourceError::Unreadable {

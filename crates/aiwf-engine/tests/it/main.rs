@@ -8,6 +8,7 @@ mod count_once;
 mod embedding;
 mod histories;
 mod hostile_checkout;
+mod hostile_runs;
 mod leaks;
 mod properties;
 mod safe_apply;
