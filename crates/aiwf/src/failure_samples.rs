@@ -698,6 +698,7 @@ fn config_faults() -> Vec<Sample> {
             near: Some(text("openai")),
             known: types(),
         }],
+        BuiltInProvider => [ConfigFault::BuiltInProvider { provider: text("codex"), kind: text("replay") }],
         NoType => [ConfigFault::NoType { provider: text("mine"), near: None, known: types() }],
     })
 }

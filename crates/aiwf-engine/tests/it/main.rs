@@ -16,4 +16,5 @@ mod scene;
 mod seen_gate;
 mod self_running_files;
 mod standards;
+mod taken_names;
 mod twins;
