@@ -28,6 +28,9 @@ impl Ask for Talker {
     }
 }
 
+/// What becomes of an event.
+type Forge = fn(RunEvent) -> RunEvent;
+
 /// A project with a run of a package, and another user who finds it there.
 struct Checkout {
     scene: Scene,
@@ -116,7 +119,7 @@ impl Checkout {
             let mut said = self.look(engine);
             // A list names what it cannot read and goes on.
             assert_eq!(said.remove(0), ("list", None));
-            assert!(engine.runs().unwrap()[0].problem.is_some(), "{problem}");
+            assert!(engine.runs().unwrap().iter().all(|run| run.problem.is_some()), "{problem}");
             for (command, said) in said.into_iter().chain(self.act(engine)) {
                 let said = said.unwrap_or_else(|| "not refused".to_owned());
                 assert!(said.contains(problem), "{command}: {said}");
@@ -225,7 +228,7 @@ fn a_run_in_a_directory_of_another_name_is_refused_and_is_not_the_latest() {
 #[test]
 fn names_and_hashes_that_are_paths_are_refused_by_every_command() {
     let outside = "../../../../other/.netrc";
-    let forged: [(&str, fn(RunEvent) -> RunEvent); 5] = [
+    let forged: [(&str, Forge); 5] = [
         ("as a name", |event| match event {
             RunEvent::RunCreated { mut setup } => {
                 setup.provider = "../talker".to_owned();
@@ -321,7 +324,7 @@ fn absurd_numbers_are_shown_and_nothing_counts_to_them() {
             n_left_out: usize::MAX,
             left_out: vec![left_out.clone(); 2],
         });
-        let call = Call { millis: u64::MAX, usage: Some(usage.clone()), ..Call::default() };
+        let call = Call { millis: u64::MAX, usage: Some(usage), ..Call::default() };
         let call = Box::new(call);
         checkout.add(RunEvent::RunReplied { text: "x".to_owned(), tool_calls: Vec::new(), call });
     }

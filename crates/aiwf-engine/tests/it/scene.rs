@@ -25,7 +25,7 @@ impl Scene {
         let (root, home) = (directory.path().join("project"), directory.path().join("home"));
         fs::create_dir_all(root.join(".aiwf")).unwrap();
         fs::create_dir_all(&home).unwrap();
-        let engine = engine_of(root, home);
+        let engine = engine_of(&root, &home);
         Self { directory, engine }
     }
 
@@ -33,7 +33,7 @@ impl Scene {
     pub(crate) fn other_user(&self) -> Engine {
         let home = self.other_home();
         fs::create_dir_all(&home).unwrap();
-        engine_of(self.root(), home)
+        engine_of(&self.root(), &home)
     }
 
     pub(crate) fn other_home(&self) -> PathBuf {
@@ -96,14 +96,14 @@ impl Scene {
     }
 }
 
-fn engine_of(root: PathBuf, home: PathBuf) -> Engine {
+fn engine_of(root: &Path, home: &Path) -> Engine {
     let environment = Environment {
-        current_dir: root.clone(),
-        home: Some(home.clone()),
+        current_dir: root.to_owned(),
+        home: Some(home.to_owned()),
         cache_home: Some(home.join("cache")),
         ..Environment::default()
     };
-    Engine::new(Settings::resolve(Some(&root), environment).unwrap())
+    Engine::new(Settings::resolve(Some(root), environment).unwrap())
 }
 
 /// Every file below a directory, with its bytes; what the engine remembers of the user's own ledgers apart.
