@@ -26,6 +26,7 @@ impl RunError {
             Self::NothingSaid => "NO_INPUT",
             Self::PackageChanged { .. } => "PACKAGE_CHANGED",
             Self::PackageGone { .. } => "PACKAGE_NOT_FOUND",
+            Self::PackageOutside { .. } => "PACKAGE_OUTSIDE",
             Self::StateChanged { .. } => "STATE_CHANGED",
             Self::StateLost { .. } => "STATE_FILE_NOT_FOUND",
             Self::NeverThere { .. } => "E_INVALID_TRANSITION",

@@ -55,7 +55,7 @@ pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
 pub use aiwf_store::{
-    ConsentError, Durability, JournalError, LockError, PlanProblem, StoreError, create_dir, write_atomic,
+    Durability, JournalError, LockError, PlanProblem, StoreError, UserFileError, create_dir, write_atomic,
 };
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{

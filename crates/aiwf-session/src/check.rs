@@ -129,6 +129,13 @@ impl State {
     }
 }
 
+impl Call {
+    /// What is wrong with a call that a journal reports; nothing when it can be folded.
+    pub fn fault(&self) -> Option<EventFault> {
+        check_call(self).err()
+    }
+}
+
 fn check_setup(setup: &Setup) -> Checked {
     name(&setup.session_id)?;
     // A change has no profile.

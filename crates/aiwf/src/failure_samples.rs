@@ -19,8 +19,9 @@ use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, Template
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    ApplyChange, ApplyFile, ApplyReport, ConsentError, Difference, EngineError, Fault, JournalError,
-    LockError, PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
+    ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LockError,
+    PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
+    UserFileError,
 };
 
 /// A variant by name, and what a user sees of it.
@@ -81,7 +82,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolsError", calls::tools_errors()),
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
-        ("ConsentError", trust::consent_errors()),
+        ("UserFileError", trust::user_file_errors()),
         ("StoreError", store_errors()),
         ("JournalError", journal_errors()),
         ("LockError", lock_errors()),
@@ -398,6 +399,7 @@ fn run_errors() -> Vec<Sample> {
             was: text("1f2e"),
             is: text("3d4c"),
         }],
+        PackageOutside => [RunError::PackageOutside { run_id: run_id(), path: text("../flow") }],
         PackageGone => [RunError::PackageGone {
             run_id: run_id(),
             source: Box::new(PackageToolError::Package(PackageError::Source(SourceError::Unreadable {
@@ -627,7 +629,7 @@ fn config_errors() -> Vec<Sample> {
         LeavesProject => [ConfigError::LeavesProject],
         TooLarge => [ConfigError::TooLarge { file: ConfigFile::Project }],
         NotUtf8 => [ConfigError::NotUtf8 { file: ConfigFile::Project, line: 3 }],
-        Consents => [ConfigError::Consents(ConsentError::Store(store_error()))],
+        Consents => [ConfigError::Consents(UserFileError::Store(store_error()))],
         Invalid => [
             ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] },
             ConfigError::Invalid {
@@ -696,6 +698,7 @@ fn config_faults() -> Vec<Sample> {
             near: Some(text("openai")),
             known: types(),
         }],
+        BuiltInProvider => [ConfigFault::BuiltInProvider { provider: text("codex"), kind: text("replay") }],
         NoType => [ConfigFault::NoType { provider: text("mine"), near: None, known: types() }],
     })
 }
