@@ -69,7 +69,7 @@ pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
 pub use provider_report::ProviderReport;
 pub use read::{read_stdin, read_text};
 pub use run::{
-    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,
+    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run, RunEntry,
     RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
     RunSummary, RunVerified, StateWriter, ToolExec,
 };
