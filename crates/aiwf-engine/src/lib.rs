@@ -83,7 +83,7 @@ pub use session::{
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
-pub use tool_loop::CliMcpResponseHandler;
+pub use tool_loop::{CallStyle, CliMcpResponseHandler, CutShort, Round, ToolLoop};
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};
 pub use trust_error::TrustError;
