@@ -13,7 +13,6 @@ use aiwf_session::{LeftOut, LeftOutKind, Surface};
 
 use crate::count_cache::CountCache;
 use crate::document::Document;
-use crate::error::EngineError;
 use crate::gather::{ChangeFlags, Progress, gather};
 use crate::left_out;
 use crate::payload::payload_of;

@@ -457,17 +457,16 @@ impl SessionError {
         limit: impl FnOnce(Tokens) -> String,
         hint: impl FnOnce() -> String,
     ) -> Self {
-        match self {
-            Self::Engine(EngineError::Prompt(PromptError::RequiredSectionsTooLarge {
-                needed,
-                budget,
-                largest,
-                largest_tokens,
-            })) => {
-                Self::RequiredTooLarge { needed, limit: limit(budget), largest, largest_tokens, hint: hint() }
-            }
-            other => other,
-        }
+        let Self::Engine(EngineError::Prompt(PromptError::RequiredSectionsTooLarge {
+            needed,
+            budget,
+            largest,
+            largest_tokens,
+        })) = self
+        else {
+            return self;
+        };
+        Self::RequiredTooLarge { needed, limit: limit(budget), largest, largest_tokens, hint: hint() }
     }
 
     /// The error itself, without the session and the phase it happened in.
