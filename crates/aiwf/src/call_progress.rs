@@ -20,10 +20,10 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
     let current: Mutex<Option<ProgressBar>> = Mutex::new(None);
     move |event| {
         let Ok(mut current) = current.lock() else { return };
-        match event {
-            CallEvent::Performed(done) => output::say(&done.to_string()),
-            CallEvent::LeftOut(left_out) => output::left_out(left_out),
-            _ => {}
+        if let CallEvent::Performed(done) = event {
+            output::say(&done.to_string());
+        } else if let CallEvent::LeftOut(left_out) = event {
+            output::left_out(left_out);
         }
         if !is_watched {
             return;

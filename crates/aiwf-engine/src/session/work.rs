@@ -33,6 +33,7 @@ enum Entry {
 }
 
 /// A locked session.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one command")]
 pub(crate) struct Work<'e> {
     pub(crate) engine: &'e crate::Engine,
     pub(crate) directory: SessionDirectory,

@@ -308,7 +308,7 @@ fn a_call_that_fails_leaves_nothing_in_the_temporary_directory() {
         "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; stat -c %a $TMPDIR/* >&2; exit 7\"]\n",
     );
     let temporary = scene.project.root().join("../temporary");
-    std::fs::create_dir_all(&temporary).unwrap();
+    aiwf_engine::create_dir(&temporary).unwrap();
     let outcome = scene
         .project
         .command("prompt send change --provider agent --phase plan --instructions x")

@@ -38,26 +38,42 @@ pub(super) struct Shrunk {
 /// What a result was before it was shrunk.
 pub(super) struct Whole {
     n_bytes: usize,
-    /// The size that the tool itself gives, when it returned only a part.
-    of_tool: Option<Option<u64>>,
+    /// How much of it the tool itself returned.
+    returned: Returned,
+}
+
+/// How much of a result a tool returned.
+enum Returned {
+    All,
+    /// A part; with the size of the whole, when the tool gives it.
+    Part {
+        n_bytes: Option<u64>,
+    },
 }
 
 impl Whole {
     pub(super) fn of(result: &Value) -> Self {
         let is_part = result.get("truncated") == Some(&Value::Bool(true));
-        let of_tool = is_part.then(|| result.get("bytes").and_then(Value::as_u64));
-        Self { n_bytes: result.to_string().len(), of_tool }
+        let returned = if is_part {
+            Returned::Part { n_bytes: result.get("bytes").and_then(Value::as_u64) }
+        } else {
+            Returned::All
+        };
+        Self { n_bytes: result.to_string().len(), returned }
     }
 
     /// What the model does not get of it; nothing when it gets all.
     pub(super) fn left_out(&self, content: &str, limit: usize) -> Option<LeftOut> {
         let is_shrunk = content.len() < self.n_bytes;
-        let of_tool = self.of_tool.flatten().unwrap_or(0);
+        let of_tool = match self.returned {
+            Returned::Part { n_bytes } => n_bytes.unwrap_or(0),
+            Returned::All => 0,
+        };
         let n_missing = of_tool.max(self.n_bytes as u64).saturating_sub(content.len() as u64);
-        let reason = match (is_shrunk, self.of_tool) {
+        let reason = match (is_shrunk, &self.returned) {
             (true, _) => format!("the model gets the first {limit} bytes of a result"),
-            (false, Some(_)) => "the tool returned only a part".to_owned(),
-            (false, None) => return None,
+            (false, Returned::Part { .. }) => "the tool returned only a part".to_owned(),
+            (false, Returned::All) => return None,
         };
         let bytes = (n_missing > 0).then_some(n_missing);
         Some(LeftOut { id: String::new(), bytes, tokens: None, kind: LeftOutKind::SizeCap, reason })
