@@ -129,9 +129,12 @@ fn a_default_file_of_a_profile_stays_in_the_project() {
         let Value::Object(given) = given else { return Err("an object".to_owned()) };
         let new = scene.engine.new_session("leaky", Map::from_iter(given), &Flags::default());
         let created = scene.engine.create_session(new.map_err(|error| error.to_string())?);
-        let id = created.map_err(|error| match error {
-            SessionError::Params { problems, .. } => format!("{problems:?}"),
-            error => error.to_string(),
+        let id = created.map_err(|error| {
+            if let SessionError::Params { problems, .. } = &error {
+                format!("{problems:?}")
+            } else {
+                error.to_string()
+            }
         })?;
         Ok(scene.engine.preview_session(Some(id.id.as_str())).map_err(|error| error.to_string())?.prompt)
     };
