@@ -160,14 +160,14 @@ mod tests {
                 None => tools.push((tool, vec![path])),
             }
         }
-        let rows: String =
+        let rows: Vec<String> =
             tools.iter().map(|(tool, paths)| format!("| {tool} | {} |\n", paths.join(", "))).collect();
-        let table = format!("| tool | files and directories |\n|---|---|\n{rows}\n");
+        let table = format!("| tool | files and directories |\n|---|---|\n{}\n", rows.concat());
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/security.md");
         let page = std::fs::read_to_string(path).unwrap();
         let (before, rest) = page.split_once(MARKS[0]).unwrap();
-        let after = rest.find(MARKS[1]).map(|end| &rest[end..]).unwrap();
-        let wanted = [before, MARKS[0], &table, after].concat();
+        let (_, after) = rest.split_once(MARKS[1]).unwrap();
+        let wanted = [before, MARKS[0], &table, MARKS[1], after].concat();
         if std::env::var_os("AIWF_BOOK").is_some_and(|word| word == "write") {
             std::fs::write(path, &wanted).unwrap();
         } else {

@@ -79,8 +79,8 @@ fn a_reply_that_cannot_be_written_is_kept() {
         "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; echo answer\"]\n";
     let scene = Scene::new(table);
     scene.project.write("plain", "");
-    let temporary = scene.project.root().join("../temporary");
-    std::fs::create_dir_all(&temporary).unwrap();
+    let temporary = scene.project.home().join("temporary");
+    scene.project.write("~/temporary/.keep", "");
     let line = "prompt send change --provider agent --phase plan --instructions x";
     for (flags, stdout) in
         [("", Some("/dev/full")), ("--json", Some("/dev/full")), ("--out plain/reply.md", None)]
