@@ -351,7 +351,7 @@ fn a_project_that_does_not_exist_is_refused() {
       "schema_version": 1,
       "command": "prompt recipes",
       "exit_code": 1,
-      "error": "project directory `nowhere` does not exist",
+      "error": "project directory `[project]/nowhere` does not exist",
       "hint": "name a directory that exists, or leave `--project-dir` out to use the current one"
     }
     "#);

@@ -405,7 +405,7 @@ fn a_session_directory_must_be_there() {
     ");
     assert_snapshot!(run("p.md"), @"
     --- stderr
-    error: session directory `p.md` is not a directory
+    error: session directory `[project]/p.md` is not a directory
 
     hint: check its spelling; `.aiwf/sessions/` holds a project's sessions
     --- exit code 1
