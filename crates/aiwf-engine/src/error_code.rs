@@ -57,7 +57,7 @@ impl SessionError {
             Self::PersonCannotReply { .. } | Self::HeldToReading { .. } => "ENGINE_PRECONDITION_FAILED",
             Self::OverLimit { .. } => "BUDGET_EXCEEDED",
             Self::NoPrice { .. } => "PRICE_UNKNOWN",
-            Self::OverBudget { .. } => "CONTEXT_STILL_TOO_LARGE",
+            Self::OverBudget { .. } | Self::RequiredTooLarge { .. } => "CONTEXT_STILL_TOO_LARGE",
             Self::Trust(error) => error.code(),
             Self::UntrustedProvider { .. } => "PROVIDER_UNTRUSTED",
             Self::Config(_) => "CONFIG_INVALID",

@@ -69,7 +69,7 @@ pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
 pub use provider_report::ProviderReport;
 pub use read::{read_stdin, read_text};
 pub use run::{
-    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,
+    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run, RunEntry,
     RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
     RunSummary, RunVerified, StateWriter, ToolExec,
 };
@@ -83,7 +83,7 @@ pub use session::{
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
-pub use tool_loop::CliMcpResponseHandler;
+pub use tool_loop::{CallStyle, CliMcpResponseHandler, CutShort, Round, ToolLoop};
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};
 pub use trust_error::TrustError;

@@ -51,7 +51,7 @@ pub use event::{
     Block, Fault, ForkedFrom, Layer, RunEvent, RunKind, RunPackage, RunPhase, RunSetup, StateWriter, ToolExec,
 };
 pub use report::{
-    NodeProgress, PreviewMessage, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
+    NodeProgress, PreviewLayer, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
 };
 pub use verify::RunVerified;
 

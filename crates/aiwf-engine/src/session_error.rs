@@ -250,6 +250,22 @@ pub enum SessionError {
         /// What it may have.
         budget: Tokens,
     },
+    /// What a prompt must contain is larger than it may be.
+    #[error(
+        "required sections need {needed} tokens but {limit}\n  largest: `{largest}` ({largest_tokens} tokens)"
+    )]
+    RequiredTooLarge {
+        /// What they need together.
+        needed: Tokens,
+        /// What there is room for, and who says so.
+        limit: String,
+        /// The largest of them.
+        largest: String,
+        /// Its size.
+        largest_tokens: Tokens,
+        /// What to do about it.
+        hint: String,
+    },
     /// A prompt that somebody edited would be lost.
     #[error("`{path}` was edited, so it cannot be built anew")]
     EditedPrompt {
@@ -435,6 +451,24 @@ impl SessionError {
         Self::InPhase { session_id: session_id.to_owned(), phase: phase.as_str(), error: Box::new(self) }
     }
 
+    /// The same error in the words of whoever set the limit; `--budget` is the limit of a command line only.
+    pub(crate) fn with_limit(
+        self,
+        limit: impl FnOnce(Tokens) -> String,
+        hint: impl FnOnce() -> String,
+    ) -> Self {
+        let Self::Engine(EngineError::Prompt(PromptError::RequiredSectionsTooLarge {
+            needed,
+            budget,
+            largest,
+            largest_tokens,
+        })) = self
+        else {
+            return self;
+        };
+        Self::RequiredTooLarge { needed, limit: limit(budget), largest, largest_tokens, hint: hint() }
+    }
+
     /// The error itself, without the session and the phase it happened in.
     #[must_use]
     pub fn without_place(self) -> Self {
@@ -536,6 +570,7 @@ impl SessionError {
                 "shorten the prompt file, or raise `budget_tokens` in `[session]` of `.aiwf/config.toml`"
                     .to_owned(),
             ),
+            Self::RequiredTooLarge { hint, .. } => Some(hint.clone()),
             Self::EditedPrompt { .. } => {
                 Some("edit the last section yourself, or `aiwf reject` it for a new one".to_owned())
             }

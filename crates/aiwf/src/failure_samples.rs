@@ -277,6 +277,13 @@ fn session_errors() -> Vec<Sample> {
         NoHash => [SessionError::NoHash { given: text("latest") }],
         NoReplyYet => [SessionError::NoReplyYet { path: text(".aiwf/sessions/x/planning-response.md") }],
         OverBudget => [SessionError::OverBudget { needed: Tokens(142_300), budget: Tokens(128_000) }],
+        RequiredTooLarge => [SessionError::RequiredTooLarge {
+            needed: Tokens(142_300),
+            limit: text("`budget_tokens` in `[session]` is 128,000"),
+            largest: text("schema.sql"),
+            largest_tokens: Tokens(61_900),
+            hint: text("raise `budget_tokens` in `[session]` of `.aiwf/config.toml`"),
+        }],
         EditedPrompt => [SessionError::EditedPrompt { path: text(".aiwf/sessions/x/planning-prompt.md") }],
         NotAwaited => [SessionError::NotAwaited { next: text("aiwf approve 2026-01-02-app") }],
         Missing => [SessionError::Missing { path: text(".aiwf/sessions/x/plan.md") }],
