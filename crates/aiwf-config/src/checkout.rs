@@ -134,7 +134,7 @@ fn powers(name: &str, provider: &ProviderConfig) -> Option<String> {
     is_projects.then_some(shown)
 }
 
-fn is_project(origin: Origin) -> bool {
+pub(crate) fn is_project(origin: Origin) -> bool {
     matches!(origin, Origin::File { file: ConfigFile::Project, .. })
 }
 

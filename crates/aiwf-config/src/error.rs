@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use aiwf_store::ConsentError;
+use aiwf_store::UserFileError;
 
 use crate::origin::ConfigFile;
 use crate::problem::{ConfigProblem, shown};
@@ -57,7 +57,7 @@ pub enum ConfigError {
     },
     /// What the user agreed to cannot be read.
     #[error(transparent)]
-    Consents(#[from] ConsentError),
+    Consents(#[from] UserFileError),
     /// Settings are wrong.
     #[error("{}", shown(problems))]
     Invalid {

@@ -136,6 +136,14 @@ pub enum ConfigFault {
         /// The types there are.
         known: Vec<String>,
     },
+    /// A project gives the name of a built-in provider to another one.
+    #[error("provider `{provider}` is built in, and a project cannot give it the type `{kind}`")]
+    BuiltInProvider {
+        /// The provider.
+        provider: String,
+        /// The type.
+        kind: String,
+    },
     /// A provider with a name of its own says nothing about its type.
     #[error("provider `{provider}` has no `type`")]
     NoType {
@@ -178,7 +186,8 @@ impl ConfigFault {
             | Self::HalfPrice { .. }
             | Self::CommandAndUrl { .. }
             | Self::UsersOnly { .. }
-            | Self::KeyInFile { .. } => None,
+            | Self::KeyInFile { .. }
+            | Self::BuiltInProvider { .. } => None,
         }
     }
 
@@ -216,6 +225,7 @@ impl ConfigFault {
             Self::UnknownProvider { .. } => {
                 "`aiwf providers` lists all; a table `[providers.NAME]` adds one".to_owned()
             }
+            Self::BuiltInProvider { .. } => "choose another name, as in `[providers.my-provider]`".to_owned(),
             Self::NoType { known, .. } => format!("add `type`, one of {}", list(known)),
         }
     }

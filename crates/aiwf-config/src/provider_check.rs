@@ -2,6 +2,7 @@
 //!
 //! This crate knows no provider by name, so the caller says which are built in.
 
+use crate::checkout::is_project;
 use crate::config::Config;
 use crate::error::ConfigError;
 use crate::fault::ConfigFault;
@@ -14,7 +15,8 @@ impl Config {
     /// Reports every setting that names a provider or a type of provider that does not exist.
     ///
     /// A name exists if it is one of `built_in` or has a `[providers.NAME]` table; a table under any other name
-    /// needs a `type`, which is one of `built_in`.
+    /// needs a `type`, which is one of `built_in`. A project may set up a built-in provider and not make it another one:
+    /// whoever asks for `codex` gets that or nothing.
     pub fn check_providers(&self, built_in: &[&str]) -> Result<(), ConfigError> {
         let known: Vec<&str> =
             built_in.iter().copied().chain(self.providers.keys().map(String::as_str)).collect();
@@ -44,6 +46,15 @@ impl Config {
         let types = || built_in.iter().map(|name| (*name).to_owned()).collect();
         for (name, provider) in &self.providers {
             let (origin, fault) = match &provider.kind {
+                Some(kind)
+                    if built_in.contains(&name.as_str())
+                        && kind.value != *name
+                        && is_project(kind.origin) =>
+                {
+                    let fault =
+                        ConfigFault::BuiltInProvider { provider: name.clone(), kind: kind.value.clone() };
+                    (kind.origin, fault)
+                }
                 Some(kind) if built_in.contains(&kind.value.as_str()) => continue,
                 Some(kind) => (
                     kind.origin,

@@ -8,7 +8,11 @@ use crate::flags::Flags;
 use crate::origin::ConfigFile;
 
 fn check(text: &str, flags: &Flags) -> String {
-    let (layer, problems) = ConfigLayer::parse(ConfigFile::Project, Path::new("/project"), text);
+    check_file(ConfigFile::Project, text, flags)
+}
+
+fn check_file(file: ConfigFile, text: &str, flags: &Flags) -> String {
+    let (layer, problems) = ConfigLayer::parse(file, Path::new("/project"), text);
     assert_eq!(problems, []);
     match Config::resolve([layer], flags).check_providers(&["manual", "openai", "replay"]) {
         Ok(()) => "ok".to_owned(),
@@ -50,6 +54,18 @@ fn an_unknown_provider_of_a_gate_is_named() {
      --> .aiwf/config.toml:2
     hint: `aiwf providers` lists all; a table `[providers.NAME]` adds one
     ");
+}
+
+#[test]
+fn a_project_cannot_make_a_built_in_provider_another_one() {
+    let text = "[providers.openai]\ntype = \"replay\"\ndir = \"tapes\"\n";
+    assert_snapshot!(check(text, &Flags::default()), @"
+    error: provider `openai` is built in, and a project cannot give it the type `replay`
+     --> .aiwf/config.toml:2
+    hint: choose another name, as in `[providers.my-provider]`
+    ");
+    assert_eq!(check_file(ConfigFile::User, text, &Flags::default()), "ok");
+    assert_eq!(check("[providers.openai]\ntype = \"openai\"\nmodel = \"x\"\n", &Flags::default()), "ok");
 }
 
 #[test]

@@ -91,7 +91,12 @@ impl McpServerConfig {
     }
 
     /// Whether the user's own file says all that decides what runs, so that nobody has to be asked.
+    ///
+    /// One that says neither `command` nor `url` leaves that to `.mcp.json`, which comes with the project.
     pub fn is_users_own(&self) -> bool {
+        if self.command.is_none() && self.url.is_none() {
+            return false;
+        }
         let mut origins: Vec<Origin> = Vec::new();
         origins.extend(self.command.iter().map(|value| value.origin));
         origins.extend(self.args.iter().map(|value| value.origin));
@@ -100,7 +105,7 @@ impl McpServerConfig {
         origins.extend(self.url.iter().map(|value| value.origin));
         origins.extend(self.headers.values().map(|value| value.origin));
         let is_users = |origin: &Origin| matches!(origin, Origin::File { file: ConfigFile::User, .. });
-        !origins.is_empty() && origins.iter().all(is_users)
+        origins.iter().all(is_users)
     }
 }
 

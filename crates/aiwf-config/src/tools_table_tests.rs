@@ -104,6 +104,9 @@ fn a_server_is_the_users_own_only_if_no_other_file_decides_what_runs() {
     assert!(!is_own(users, "[mcp.servers.a]\nenv = { B = \"${SECRET}\" }"));
     assert!(!is_own("", users));
     assert!(!is_own("[mcp.servers.a]\ntimeout = \"1s\"", ""));
+    // What runs is then in `.mcp.json`.
+    assert!(!is_own("[mcp.servers.a]\nenv = { A = \"1\" }", ""));
+    assert!(!is_own("[mcp.servers.a]\nargs = [\"1\"]", ""));
 }
 
 #[test]

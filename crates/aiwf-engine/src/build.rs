@@ -13,7 +13,6 @@ use aiwf_session::{LeftOut, LeftOutKind, Surface};
 
 use crate::count_cache::CountCache;
 use crate::document::Document;
-use crate::error::EngineError;
 use crate::gather::{ChangeFlags, Progress, gather};
 use crate::left_out;
 use crate::payload::payload_of;
@@ -260,8 +259,21 @@ impl Engine {
             budget: limit.map(|(tokens, _)| tokens),
             counter: &counter,
         };
-        let prompt =
-            PromptAggregator::global().aggregate(&gathered.request, &options).map_err(EngineError::from)?;
+        let prompt = PromptAggregator::global().aggregate(&gathered.request, &options).map_err(|error| {
+            let error = SessionError::from(error);
+            match (limit, provider) {
+                (Some((_, LeftOutKind::Window)), Some(name)) => error.with_limit(
+                    |window| format!("provider `{name}` reads {window} at once"),
+                    || {
+                        format!(
+                            "use a provider that reads more at once; if `{name}` does, set its `context_window` in \
+                             `[providers.{name}]`"
+                        )
+                    },
+                ),
+                _ => error,
+            }
+        })?;
         counter.save();
         let mut problems = gathered.problems;
         let mut left_out = left_out::from_problems(&problems);

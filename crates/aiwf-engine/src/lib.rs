@@ -10,6 +10,7 @@ mod read;
 mod read_many;
 
 mod document;
+mod flows;
 mod gather;
 
 mod advice;
@@ -56,13 +57,14 @@ pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
 pub use aiwf_store::{
-    ConsentError, Durability, JournalError, LockError, PlanProblem, StoreError, create_dir, write_atomic,
+    Durability, JournalError, LockError, PlanProblem, StoreError, UserFileError, create_dir, write_atomic,
 };
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
 };
 pub use error::EngineError;
+pub use flows::{FlowOrigin, FoundFlow};
 pub use gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
@@ -70,7 +72,7 @@ pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
 pub use provider_report::ProviderReport;
 pub use read::{read_stdin, read_text};
 pub use run::{
-    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,
+    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run, RunEntry,
     RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
     RunSummary, RunVerified, StateWriter, ToolExec,
 };
@@ -84,7 +86,7 @@ pub use session::{
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
-pub use tool_loop::CliMcpResponseHandler;
+pub use tool_loop::{CallStyle, CliMcpResponseHandler, CutShort, Round, ToolLoop};
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};
 pub use trust_error::TrustError;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::EngineError;
 
@@ -121,6 +121,13 @@ pub(crate) fn resolve_below(root: &Path, path: &Path) -> io::Result<Option<PathB
     let resolved = path.canonicalize()?;
     let root = root.canonicalize()?;
     Ok(resolved.starts_with(&root).then_some(resolved))
+}
+
+/// Whether a path, as it is written, may lead out of the project.
+pub(crate) fn is_written_outside(root: &Path, path: &Path) -> bool {
+    let below = path.strip_prefix(root);
+    below.is_err()
+        || below.is_ok_and(|below| !below.components().all(|part| matches!(part, Component::Normal(_))))
 }
 
 fn read_limited(

@@ -40,15 +40,18 @@ use self::directory::RunDirectory;
 use self::tools::RunTools;
 use crate::Engine;
 use crate::providers;
+use crate::read::{is_written_outside, resolve_below};
 use crate::run_error::RunError;
+use crate::session::Reach;
 use crate::tools::Toolbox;
+use crate::trust::{self, LedgerKind};
 
 pub use create::{NewConversation, NewRun};
 pub use event::{
     Block, Fault, ForkedFrom, Layer, RunEvent, RunKind, RunPackage, RunPhase, RunSetup, StateWriter, ToolExec,
 };
 pub use report::{
-    NodeProgress, PreviewMessage, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
+    NodeProgress, PreviewLayer, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,
 };
 pub use verify::RunVerified;
 
@@ -153,17 +156,16 @@ impl<'e> Run<'e> {
         mounts.mount(Mount::State, &state).map_err(unusable(&state))?;
         let mut package_dir = None;
         if let Some(wanted) = &setup.package {
-            let package = load_package(engine, &setup.run_id, wanted)?;
+            let package = load_package(engine, &setup.run_id, wanted, package_reach(engine, &desk))?;
             let cache = package_cache(settings);
-            let unpacked = cache.join(&package.hash);
-            // Who only looks calls no tool, so what the tools would read need not be whole.
-            let directory = if !desk.is_locked() && unpacked.read_dir().is_ok() {
-                unpacked
+            // Looking calls no tool, so nothing is unpacked for it.
+            package_dir = Some(if desk.is_locked() {
+                let directory = package.extract(&cache)?;
+                mounts.mount(Mount::Package, &directory).map_err(unusable(&directory))?;
+                directory
             } else {
-                package.extract(&cache)?
-            };
-            mounts.mount(Mount::Package, &directory).map_err(unusable(&directory))?;
-            package_dir = Some(directory);
+                cache.join(&package.hash)
+            });
             desk.package = Some(Rc::new(package));
         }
         desk.conditions = match config.workflow.conditions.value {
@@ -222,9 +224,35 @@ impl<'e> Run<'e> {
     }
 }
 
+/// Where the package of a run may be: only the user who began the run typed its path, and adopting shows it.
+fn package_reach(engine: &Engine, desk: &Desk) -> Reach {
+    let lines = desk.journal().lines();
+    let problem = trust::problem(engine.settings(), LedgerKind::Run, &desk.directory.id, lines);
+    // The lock is held only by who may act.
+    if desk.is_locked() || problem.is_none() { Reach::Anywhere } else { Reach::Project }
+}
+
 /// The package of a run, as it was when the run began; one that changed is refused.
-fn load_package(engine: &Engine, run_id: &str, wanted: &RunPackage) -> Result<Package, RunError> {
-    let path = engine.settings().project_root.join(&wanted.path);
+fn load_package(
+    engine: &Engine,
+    run_id: &str,
+    wanted: &RunPackage,
+    reach: Reach,
+) -> Result<Package, RunError> {
+    let root = &engine.settings().project_root;
+    let mut path = root.join(&wanted.path);
+    if reach == Reach::Project {
+        path = match resolve_below(root, &path) {
+            Ok(Some(resolved)) => resolved,
+            Err(_) if !is_written_outside(root, &path) => path,
+            Ok(None) | Err(_) => {
+                return Err(RunError::PackageOutside {
+                    run_id: run_id.to_owned(),
+                    path: wanted.path.clone(),
+                });
+            }
+        };
+    }
     let package = Package::load_known(&path, &wanted.sha256).map_err(|source| RunError::PackageGone {
         run_id: run_id.to_owned(),
         source: Box::new(source.into()),

@@ -75,6 +75,14 @@ pub enum RunError {
         #[source]
         source: Box<PackageToolError>,
     },
+    /// A run that is not the user's names a package elsewhere.
+    #[error("the package `{path}` of run `{run_id}` is outside the project, and the run is not yours")]
+    PackageOutside {
+        /// The run.
+        run_id: String,
+        /// Where the package is.
+        path: String,
+    },
     /// Its state file is not what the journal says.
     #[error("the state file of run `{run_id}` is not what its journal says\n  file:    `{path}`\n  it is:   {found}\n  journal: {}", expected.join(" or "))]
     StateChanged {
@@ -184,6 +192,9 @@ impl RunError {
                 "bring the package back as it was, or start a new run; `aiwf workflow show {run_id}` has all of this one"
             ),
             Self::PackageGone { .. } => "bring the package back to where it was when the run began".to_owned(),
+            Self::PackageOutside { run_id, .. } => {
+                format!("`aiwf adopt {run_id}` shows what the run would be trusted with")
+            }
             Self::StateChanged { run_id, .. } => format!(
                 "bring the file back, or take the last state the journal knows with \
                  `aiwf workflow rewind {run_id} --to NODE`"

@@ -62,13 +62,24 @@ pub struct Sent {
     pub tools: Option<ToolReport>,
     text_path: PathBuf,
     /// Holds the reply as long as somebody may read it.
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl Sent {
     /// The file that holds the reply; it goes when this does.
     pub fn reply_path(&self) -> &Path {
         &self.text_path
+    }
+
+    /// Keeps the reply when it could not be put where it was wanted; everything else goes.
+    pub fn keep_reply(self) -> PathBuf {
+        for entry in std::fs::read_dir(self.directory.path()).into_iter().flatten().flatten() {
+            if Some(entry.file_name().as_os_str()) != self.text_path.file_name() {
+                drop(aiwf_store::remove(&entry.path()));
+            }
+        }
+        drop(self.directory.keep());
+        self.text_path
     }
 }
 
@@ -201,14 +212,14 @@ impl Engine {
                 touched,
                 notes,
                 tools: tool_loop.map(|tool_loop| ToolReport {
-                    rounds: tool_loop.n_rounds,
+                    rounds: tool_loop.n_rounds(),
                     tool_calls,
-                    max_rounds_reached: tool_loop.cut_short == Some(CutShort::MaxRounds),
-                    loop_detected: tool_loop.cut_short == Some(CutShort::Loop),
+                    max_rounds_reached: tool_loop.cut_short() == Some(CutShort::MaxRounds),
+                    loop_detected: tool_loop.cut_short() == Some(CutShort::Loop),
                     warning: tool_loop.warning(),
                 }),
                 text_path,
-                _directory: directory,
+                directory,
             });
         }
     }

@@ -4,7 +4,7 @@ use aiwf_config::ConfigError;
 use aiwf_profile::{ParamProblem, ProfileError, StandardsError};
 use aiwf_prompt::{PromptError, Tokens, nearest};
 use aiwf_provider::AskError;
-use aiwf_session::{Phase, Refusal};
+use aiwf_session::{FlowProblem, Phase, Refusal};
 use aiwf_store::{JournalError, LockError, StoreError};
 use aiwf_tools::ToolsError;
 
@@ -196,6 +196,54 @@ pub enum SessionError {
         /// Where what arrived is.
         kept: String,
     },
+    /// No flow has that name.
+    #[error("no flow is named `{name}`")]
+    UnknownFlow {
+        /// What was given.
+        name: String,
+        /// The flows there are.
+        known: Vec<String>,
+    },
+    /// A flow file with problems.
+    #[error("flow `{name}` cannot be followed{}", flow_problems(path, problems))]
+    BrokenFlow {
+        /// The flow.
+        name: String,
+        /// Its file.
+        path: String,
+        /// What is wrong with it.
+        problems: Vec<FlowProblem>,
+    },
+    /// A name that no new flow can have.
+    #[error("`{name}` cannot be the name of a new flow")]
+    FlowName {
+        /// What was given.
+        name: String,
+    },
+    /// A new flow that is there already.
+    #[error("flow `{name}` is there already: `{}`", path.display())]
+    FlowExists {
+        /// The flow.
+        name: String,
+        /// Its file.
+        path: std::path::PathBuf,
+    },
+    /// A flow of profiles that was to be started without one.
+    #[error("flow `{name}` needs a profile")]
+    FlowNeedsProfile {
+        /// The flow.
+        name: String,
+    },
+    /// A gate that the flow does not have.
+    #[error("`{pattern}` matches no gate of flow `{flow}`")]
+    NoSuchGate {
+        /// What was given.
+        pattern: String,
+        /// The flow.
+        flow: String,
+        /// Its phases.
+        phases: Vec<String>,
+    },
     /// A phase that the flow does not have.
     #[error("no phase is named `{phase}`")]
     UnknownPhase {
@@ -255,6 +303,22 @@ pub enum SessionError {
         needed: Tokens,
         /// What it may have.
         budget: Tokens,
+    },
+    /// What a prompt must contain is larger than it may be.
+    #[error(
+        "required sections need {needed} tokens but {limit}\n  largest: `{largest}` ({largest_tokens} tokens)"
+    )]
+    RequiredTooLarge {
+        /// What they need together.
+        needed: Tokens,
+        /// What there is room for, and who says so.
+        limit: String,
+        /// The largest of them.
+        largest: String,
+        /// Its size.
+        largest_tokens: Tokens,
+        /// What to do about it.
+        hint: String,
     },
     /// A prompt that somebody edited would be lost.
     #[error("`{path}` was edited, so it cannot be built anew")]
@@ -441,6 +505,24 @@ impl SessionError {
         Self::InPhase { session_id: session_id.to_owned(), phase, error: Box::new(self) }
     }
 
+    /// The same error in the words of whoever set the limit; `--budget` is the limit of a command line only.
+    pub(crate) fn with_limit(
+        self,
+        limit: impl FnOnce(Tokens) -> String,
+        hint: impl FnOnce() -> String,
+    ) -> Self {
+        let Self::Engine(EngineError::Prompt(PromptError::RequiredSectionsTooLarge {
+            needed,
+            budget,
+            largest,
+            largest_tokens,
+        })) = self
+        else {
+            return self;
+        };
+        Self::RequiredTooLarge { needed, limit: limit(budget), largest, largest_tokens, hint: hint() }
+    }
+
     /// The error itself, without the session and the phase it happened in.
     #[must_use]
     pub fn without_place(self) -> Self {
@@ -542,6 +624,7 @@ impl SessionError {
                 "shorten the prompt file, or raise `budget_tokens` in `[session]` of `.aiwf/config.toml`"
                     .to_owned(),
             ),
+            Self::RequiredTooLarge { hint, .. } => Some(hint.clone()),
             Self::EditedPrompt { .. } => {
                 Some("edit the last section yourself, or `aiwf reject` it for a new one".to_owned())
             }
@@ -587,6 +670,25 @@ impl SessionError {
                 "name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; `aiwf tools list` shows what there is"
             )),
             Self::Tools(error) => Some(error.hint()),
+            Self::UnknownFlow { name, known } => {
+                Some(match nearest(name, known.iter().map(String::as_str)) {
+                    Some(close) => format!("did you mean `{close}`? `aiwf flow list` shows all"),
+                    None => "`aiwf flow list` shows all; `aiwf flow new NAME` writes one".to_owned(),
+                })
+            }
+            Self::BrokenFlow { problems, .. } => problems.first().map(|problem| problem.hint.clone()),
+            Self::FlowName { .. } => Some(
+                "use up to 31 lower-case letters, digits, `-` and `_`, and no name of a built-in flow"
+                    .to_owned(),
+            ),
+            Self::FlowExists { .. } => Some("edit it, or choose another name".to_owned()),
+            Self::FlowNeedsProfile { .. } => {
+                Some("begin it with `aiwf PROFILE init`; `aiwf profiles` lists them".to_owned())
+            }
+            Self::NoSuchGate { phases, .. } => Some(format!(
+                "write `PHASE.prompt`, `PHASE.response` or `PHASE.*`; phases: {}",
+                phases.join(", ")
+            )),
             Self::UnknownPhase { .. } => Some("`aiwf flow show NAME` lists the phases of a flow".to_owned()),
             Self::Refused(error) => Some(crate::advice::hint(&error.advice())),
             Self::Journal(error) => Some(error.hint()),
@@ -601,6 +703,15 @@ impl SessionError {
             Self::Engine(error) => error.hint(),
         }
     }
+}
+
+/// The problems of a flow file, each with its line.
+fn flow_problems(path: &str, problems: &[FlowProblem]) -> String {
+    let line = |problem: &FlowProblem| match problem.line {
+        Some(line) => format!("\n  {path}:{line}: {}", problem.message),
+        None => format!("\n  {path}: {}", problem.message),
+    };
+    problems.iter().map(line).collect()
 }
 
 fn reasons(problems: &[String]) -> String {

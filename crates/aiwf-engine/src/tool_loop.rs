@@ -62,26 +62,38 @@ impl PhaseTools {
 }
 
 fn specs(policy: &Policy) -> Vec<ToolSpec> {
-    let spec = |tool: &Tool| ToolSpec {
+    policy.tools().map(spec).collect()
+}
+
+fn spec(tool: &Tool) -> ToolSpec {
+    ToolSpec {
         name: tool.api_name(),
         description: tool.description.clone().unwrap_or_default(),
         parameters: tool.input_schema.clone(),
-    };
-    policy.tools().map(spec).collect()
+    }
+}
+
+/// How a model calls tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallStyle {
+    /// By its API: it is given a list of tools, and its calls come beside the text.
+    Api,
+    /// In its text, where [`CliMcpResponseHandler`] finds them.
+    Text,
 }
 
 /// What became of a reply.
 #[derive(Debug)]
-pub(crate) struct Round {
+pub struct Round {
     /// The calls that were run or refused.
-    pub(crate) uses: Vec<ToolUse>,
+    pub uses: Vec<ToolUse>,
     /// Whether the model is to be asked again; the reply is final otherwise.
-    pub(crate) asks_again: bool,
+    pub asks_again: bool,
 }
 
 /// Why a loop ended before the model was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CutShort {
+pub enum CutShort {
     /// The last round is over, and the model wanted another.
     MaxRounds,
     /// The same call failed again and again.
@@ -89,8 +101,21 @@ pub(crate) enum CutShort {
 }
 
 /// One exchange with a model that has tools.
+///
+/// The engine runs one for every call that may use tools. A program that asks a model by itself gets one from
+/// [`Toolbox::tool_loop`] and hands it each reply:
+///
+/// ```ignore
+/// let mut tool_loop = toolbox.tool_loop("reply", CallStyle::Text, None)?;
+/// let answer = loop {
+///     let reply = ask(&payload)?;
+///     if !tool_loop.take(reply.clone(), &[], &mut payload).asks_again {
+///         break reply;
+///     }
+/// };
+/// ```
 #[derive(Debug)]
-pub(crate) struct ToolLoop {
+pub struct ToolLoop {
     tools: Rc<PhaseTools>,
     /// What may be called now: a granted tool may appear while the exchange goes on.
     policy: Policy,
@@ -98,10 +123,8 @@ pub(crate) struct ToolLoop {
     results: KeptResults,
     max_rounds: u32,
     stop: Stop,
-    /// How many rounds there were.
-    pub(crate) n_rounds: u32,
-    /// Why it ended before the model was done, when it did.
-    pub(crate) cut_short: Option<CutShort>,
+    n_rounds: u32,
+    cut_short: Option<CutShort>,
     failures: BTreeMap<String, u32>,
 }
 
@@ -127,6 +150,25 @@ impl ToolLoop {
         }
     }
 
+    /// The tools that may be called now, by the names that the model knows them by.
+    pub fn tools(&self) -> Vec<ToolSpec> {
+        if self.tools.is_native {
+            return specs(&self.policy);
+        }
+        let spec = |tool: &Tool| ToolSpec { name: tool.full_name(), ..spec(tool) };
+        self.policy.tools().map(spec).collect()
+    }
+
+    /// How many rounds of calls were run.
+    pub fn n_rounds(&self) -> u32 {
+        self.n_rounds
+    }
+
+    /// Why it ended before the model was done, when it did.
+    pub fn cut_short(&self) -> Option<CutShort> {
+        self.cut_short
+    }
+
     /// Looks at the tools again when a server said that they changed; the names that can be called only now.
     fn refresh(&mut self) -> Vec<String> {
         let n_list_changes = self.tools.toolbox.servers().n_list_changes();
@@ -144,7 +186,10 @@ impl ToolLoop {
     }
 
     /// Takes a reply: runs what it calls and adds both to the payload, or finds that it is the last one.
-    pub(crate) fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
+    ///
+    /// `tool_calls` are those that came by the API; in [`CallStyle::Text`] the calls are read from the text instead. A
+    /// call that no policy grants is refused, and the model is told.
+    pub fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> Round {
         let last = |uses| Round { uses, asks_again: false };
         let handler = CliMcpResponseHandler { round: self.n_rounds + 1 };
         let mut new_tools = self.refresh();
@@ -203,7 +248,7 @@ impl ToolLoop {
     }
 
     /// What a person should know about how the loop ended.
-    pub(crate) fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         Some(match self.cut_short? {
             CutShort::MaxRounds => format!(
                 "the model still called tools after {} rounds, the most there may be; its last reply is used and its \

@@ -7,6 +7,7 @@ mod server_log;
 mod specs;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use serde_json::{Map, Value};
 use crate::build::Engine;
 use crate::providers;
 use crate::session_error::SessionError;
-use crate::tool_loop::PhaseTools;
+use crate::tool_loop::{CallStyle, PhaseTools, ToolLoop};
 use server_log::ServerLog;
 
 /// Whether a person agrees to start servers that nobody agreed to yet.
@@ -180,9 +181,8 @@ impl Engine {
             Some(toolbox) => Rc::clone(toolbox),
             None => Rc::clone(toolbox.insert(Rc::new(self.agreed_tools()?))),
         };
-        let (grant, n_list_changes) = (toolbox.grant(phase, access), toolbox.servers.n_list_changes());
-        let policy = toolbox.policy(&Rules::default(), &grant)?;
-        Ok(Some(PhaseTools { toolbox, grant, policy, n_list_changes, is_native }))
+        let style = if is_native { CallStyle::Api } else { CallStyle::Text };
+        toolbox.phase_tools(phase, access, style).map(Some)
     }
 
     /// The servers, with the consent that the engine was given.
@@ -198,6 +198,36 @@ impl Toolbox {
     /// Servers that were left out, and why.
     pub fn problems(&self) -> &[String] {
         &self.problems
+    }
+
+    /// A loop for a model that the program asks by itself, with the tools that the configuration grants a phase.
+    ///
+    /// Starts the servers of the grant. Without `max_rounds` the configuration decides how many rounds there may be.
+    pub fn tool_loop(
+        self: &Rc<Self>,
+        phase: &str,
+        access: PhaseAccess,
+        style: CallStyle,
+        max_rounds: Option<NonZeroU32>,
+    ) -> Result<ToolLoop, SessionError> {
+        let tools = Rc::new(self.phase_tools(phase, access, style)?);
+        Ok(ToolLoop::new(tools, max_rounds.map(NonZeroU32::get), self.results.clone(), &self.stop))
+    }
+
+    fn phase_tools(
+        self: &Rc<Self>,
+        phase: &str,
+        access: PhaseAccess,
+        style: CallStyle,
+    ) -> Result<PhaseTools, SessionError> {
+        let (grant, n_list_changes) = (self.grant(phase, access), self.servers.n_list_changes());
+        Ok(PhaseTools {
+            toolbox: Rc::clone(self),
+            policy: self.policy(&Rules::default(), &grant)?,
+            grant,
+            n_list_changes,
+            is_native: style == CallStyle::Api,
+        })
     }
 
     /// The servers themselves, for [`aiwf_tools::execute_tools`].

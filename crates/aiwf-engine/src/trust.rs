@@ -76,8 +76,10 @@ impl Witness {
     /// older record is there, which still fits. Without one the ledger would be a stranger's for the next command.
     pub(crate) fn remember<E>(&self, lines: &[Line<E>]) -> Result<(), StoreError> {
         let (Some(records), Some(first)) = (&self.records, lines.first()) else { return Ok(()) };
-        let remembered = records.remember(&self.id, lines, &self.project, self.is_adopted);
-        if records.get(&self.id, &first.sha256).is_some() { Ok(()) } else { remembered }
+        match records.remember(&self.id, lines, &self.project, self.is_adopted) {
+            Err(error) if records.get(&self.id, &first.sha256).is_none() => Err(error),
+            Err(_) | Ok(()) => Ok(()),
+        }
     }
 
     /// Whether the user began the ledger, and did not adopt it from elsewhere.

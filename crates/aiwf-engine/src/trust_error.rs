@@ -1,7 +1,7 @@
 //! Why something that came with a directory is not acted on, and what to do about it.
 
 use aiwf_config::ConfigError;
-use aiwf_store::{ConsentError, StoreError};
+use aiwf_store::{StoreError, UserFileError};
 
 use crate::trust::LedgerKind;
 
@@ -87,7 +87,7 @@ pub enum TrustError {
     },
     /// What was agreed to cannot be read or written.
     #[error(transparent)]
-    Consent(#[from] ConsentError),
+    Consent(#[from] UserFileError),
     /// The state directory cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -133,7 +133,7 @@ impl TrustError {
             Self::ChangedMeanwhile { .. } => "RUN_BUSY",
             Self::Unknown { .. } | Self::Ambiguous { .. } => "RUN_ID_INVALID",
             Self::NothingToAgree { .. } | Self::NotAgreed { .. } => "INPUT_INVALID",
-            Self::Consent(ConsentError::Unreadable { .. }) => "FILE_UNREADABLE",
+            Self::Consent(UserFileError::Unreadable { .. }) => "FILE_UNREADABLE",
             Self::NoPlace | Self::Consent(_) | Self::Store(_) => "FILE_UNWRITABLE",
             Self::Config(_) => "CONFIG_INVALID",
         }

@@ -1,16 +1,19 @@
 //! What was given to `init` becomes a session's context and its inputs, and these become template variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use crate::manifest_params::{FENCE, LAYERS, SCOPE};
 use crate::param::{Param, ParamFault, ParamKind, ParamProblem};
-use crate::problem::excerpt;
+use crate::problem::{excerpt, known_hint};
 use crate::scope::Scope;
 
 /// The largest file that can be an input, in bytes.
 pub(crate) const MAX_INPUT_BYTES: usize = 4 * 1024 * 1024;
+
+/// The most unknown parameters that come with a hint.
+const MAX_HINTS: usize = 20;
 
 /// What a session starts from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,11 +62,11 @@ pub(crate) fn settle(
 ) -> Result<Settled, Vec<ParamProblem>> {
     let mut settled = Settled::default();
     let mut problems = Vec::new();
-    for name in given.keys() {
-        if !params.iter().any(|param| param.name == *name || param.key() == *name) {
-            let known = params.iter().map(|param| param.name.as_str());
-            problems.push(ParamProblem::unknown(name, known));
-        }
+    let names: BTreeSet<String> = params.iter().flat_map(|param| [param.name.clone(), param.key()]).collect();
+    for name in given.keys().filter(|name| !names.contains(*name)) {
+        // Looking for a name that is close costs as much as there are parameters.
+        let hint = || known_hint(name, params.iter().map(|param| param.name.as_str()));
+        problems.push(ParamProblem::unknown(name, (problems.len() < MAX_HINTS).then(hint)));
     }
     for param in params {
         let result = match given_for(param, given) {

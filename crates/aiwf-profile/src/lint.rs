@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use aiwf_prompt::TemplateError;
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 
@@ -179,17 +180,20 @@ fn line_at(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
 
+/// The most times that the template of a phase is rendered on trial.
+const MAX_TRIALS: usize = 200;
+
 /// Renders a template for each scope and each value of a choice, since faults may hide in a branch.
 fn trial_prompts(profile: &Profile, phase: Phase, findings: &mut Vec<Finding>) {
     let (path, _) = profile.template(phase);
     let source = profile.template_source(phase);
+    let inputs: BTreeMap<String, String> = profile
+        .params()
+        .iter()
+        .filter(|param| matches!(param.kind, ParamKind::File { .. }))
+        .map(|param| (param.key(), "sample".to_owned()))
+        .collect();
     for context in sample_contexts(profile) {
-        let inputs: BTreeMap<String, String> = profile
-            .params()
-            .iter()
-            .filter(|param| matches!(param.kind, ParamKind::File { .. }))
-            .map(|param| (param.key(), "sample".to_owned()))
-            .collect();
         let variables = variables(profile.params(), profile.scopes(), &context, &inputs);
         match profile.render_template(&source, &variables) {
             Ok(text) if text.trim().is_empty() => {
@@ -208,29 +212,52 @@ fn trial_prompts(profile: &Profile, phase: Phase, findings: &mut Vec<Finding>) {
 }
 
 /// Contexts that reach each branch once: every value of each choice and boolean, the rest at its default.
+///
+/// Where that would be too many, the values change together: a branch is still reached for each value of each choice, and
+/// only those that need one value beside the default of another may be missed.
 fn sample_contexts(profile: &Profile) -> Vec<Map<String, Value>> {
     let base: Map<String, Value> =
         profile.params().iter().map(|param| (param.key(), sample_value(param))).collect();
+    let varied: Vec<(String, Vec<Value>)> =
+        profile.params().iter().map(|param| (param.key(), sample_values(param))).collect();
     let mut contexts = vec![base.clone()];
-    for param in profile.params() {
-        let values: Vec<Value> = match &param.kind {
-            ParamKind::Choice { choices, .. } => {
-                choices.iter().map(|choice| Value::String(choice.name.clone())).collect()
-            }
-            ParamKind::Boolean { .. } => vec![Value::Bool(true), Value::Bool(false)],
-            ParamKind::String { .. }
-            | ParamKind::Integer { .. }
-            | ParamKind::File { .. }
-            | ParamKind::Path
-            | ParamKind::List { .. } => continue,
-        };
-        for value in values {
+    if varied.iter().map(|(_, values)| values.len()).sum::<usize>() <= MAX_TRIALS {
+        for (key, value) in varied
+            .into_iter()
+            .flat_map(|(key, values)| values.into_iter().map(move |value| (key.clone(), value)))
+        {
             let mut context = base.clone();
-            context.insert(param.key(), value);
+            context.insert(key, value);
             contexts.push(context);
         }
+        return contexts;
+    }
+    let n_trials = varied.iter().map(|(_, values)| values.len()).max().unwrap_or(0).min(MAX_TRIALS);
+    for trial in 0..n_trials {
+        let mut context = base.clone();
+        for (key, values) in &varied {
+            if let Some(value) = values.get(trial % values.len().max(1)) {
+                context.insert(key.clone(), value.clone());
+            }
+        }
+        contexts.push(context);
     }
     contexts
+}
+
+/// The values of a parameter that a template may branch on.
+fn sample_values(param: &Param) -> Vec<Value> {
+    match &param.kind {
+        ParamKind::Choice { choices, .. } => {
+            choices.iter().map(|choice| Value::String(choice.name.clone())).collect()
+        }
+        ParamKind::Boolean { .. } => vec![Value::Bool(true), Value::Bool(false)],
+        ParamKind::String { .. }
+        | ParamKind::Integer { .. }
+        | ParamKind::File { .. }
+        | ParamKind::Path
+        | ParamKind::List { .. } => Vec::new(),
+    }
 }
 
 fn sample_value(param: &Param) -> Value {
@@ -250,33 +277,60 @@ fn sample_value(param: &Param) -> Value {
 
 /// Reports parameters that no template, command, target or standard uses.
 fn unused_params(profile: &Profile, findings: &mut Vec<Finding>) {
-    let names = profile.variable_names();
+    // A template that cannot be looked into may use all of them.
+    let Some(used) = used_variables(profile) else { return };
+    let manifest = profile.text(MANIFEST);
+    let named = named_in(manifest);
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+    for (idx, line) in manifest.lines().enumerate() {
+        let name = line.trim().strip_prefix("[params.").and_then(|rest| rest.strip_suffix(']'));
+        name.map(|name| lines.entry(name).or_insert(idx + 1));
+    }
     for param in profile.params().iter().filter(|param| param.name != SCOPE) {
-        let own: Vec<String> =
-            std::iter::once(param.variable()).chain(param.input().map(str::to_owned)).collect();
-        let others: Vec<&str> = names.iter().filter(|name| !own.contains(name)).map(String::as_str).collect();
-        // A template that does not compile without the parameter's variables uses it.
-        let is_in_template = Phase::ALL
-            .into_iter()
-            .any(|phase| profile.check_template(&profile.template_source(phase), &others).is_err());
-        let manifest = profile.text(MANIFEST);
-        let is_in_manifest = manifest.contains(&format!("{{{}}}", param.name))
-            || manifest.contains(&format!("\"{}\"", param.name))
-            || manifest.contains(&format!("\"{}=", param.name));
-        if !is_in_template && !is_in_manifest {
-            let line = manifest
-                .lines()
-                .position(|line| line.trim() == format!("[params.{}]", param.name))
-                .map_or(0, |idx| idx + 1);
+        let is_in_template =
+            used.contains(&param.variable()) || param.input().is_some_and(|input| used.contains(input));
+        if !is_in_template && !named.contains(param.name.as_str()) {
             let message = format!("nothing uses parameter `{}`", param.name);
             findings.push(Finding {
                 file: MANIFEST.to_owned(),
-                line,
+                line: lines.get(param.name.as_str()).copied().unwrap_or(0),
                 check: Check::UnusedParameter,
                 message,
             });
         }
     }
+}
+
+/// The variables that the templates use; nothing when one of them cannot be looked into.
+fn used_variables(profile: &Profile) -> Option<BTreeSet<String>> {
+    let mut used = BTreeSet::new();
+    for phase in Phase::ALL {
+        // Where nothing is defined, every variable is reported.
+        let errors = profile.check_template(&profile.template_source(phase), &[]).err().unwrap_or_default();
+        for error in errors {
+            let TemplateError::UndefinedVariable { variable, .. } = error else { return None };
+            used.insert(variable);
+        }
+    }
+    Some(used)
+}
+
+/// The names that a manifest has as `{name}`, `"name"` or `"name=…`.
+fn named_in(manifest: &str) -> BTreeSet<&str> {
+    let is_end = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    let mut named = BTreeSet::new();
+    for (start, opening) in manifest.match_indices(['{', '"']) {
+        let rest = manifest.get(start + 1..).unwrap_or_default();
+        let (name, after) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+        let is_closed = match opening {
+            "{" => after.starts_with('}'),
+            _ => after.starts_with(['"', '=']),
+        };
+        if is_closed {
+            named.insert(name);
+        }
+    }
+    named
 }
 
 fn unused_files(profile: &Profile, templates: &BTreeSet<String>, findings: &mut Vec<Finding>) {

@@ -1,3 +1,9 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use aiwf_prompt::{
+    TemplateHost, TemplateSource, check_template_here, render_template_here, set_template_host,
+};
+
 use super::*;
 use crate::profile::Files;
 
@@ -82,4 +88,76 @@ fn parts_that_nothing_uses_are_found() {
     profile.toml:13: nothing uses parameter `style` (unused-parameter)
     templates/old.md: no phase uses this template (unused-template)
     ");
+}
+
+/// A profile with that many parameters, and how many of them are not switches that nothing uses.
+fn with_switches(n_params: usize) -> (Files, usize) {
+    let mut files: Files =
+        crate::scaffold("notes").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+    let manifest = files.get_mut("profile.toml").unwrap();
+    let n_there = String::from_utf8_lossy(manifest).matches("[params.").count();
+    for n in n_there..n_params {
+        manifest.extend(format!("[params.p{n}]\nhelp = \"h\"\ntype = \"boolean\"\n").into_bytes());
+    }
+    (files, n_there)
+}
+
+/// Counts what is asked of it.
+#[derive(Debug)]
+struct CountingHost {
+    n_checks: AtomicUsize,
+    n_renders: AtomicUsize,
+}
+
+impl TemplateHost for CountingHost {
+    fn render(
+        &self,
+        template: &TemplateSource,
+        variables: &BTreeMap<String, Value>,
+    ) -> Result<String, TemplateError> {
+        self.n_renders.fetch_add(1, Ordering::Relaxed);
+        render_template_here(template, variables)
+    }
+
+    fn check(&self, template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
+        self.n_checks.fetch_add(1, Ordering::Relaxed);
+        check_template_here(template, defined)
+    }
+}
+
+#[test]
+fn the_work_of_many_parameters_does_not_grow_with_their_square() {
+    static HOST: CountingHost =
+        CountingHost { n_checks: AtomicUsize::new(0), n_renders: AtomicUsize::new(0) };
+    set_template_host(&HOST);
+    let (mut files, n_there) = with_switches(1_000);
+    let plan = files.get_mut("templates/plan.md").unwrap();
+    plan.extend_from_slice(b"{% if P500 %}{{ P501 }}{% endif %}\n");
+    let profile = Profile::load(files).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(profile.params().len(), 1_000);
+    let findings = profile.lint();
+    let unused = findings.iter().filter(|finding| finding.check == Check::UnusedParameter).count();
+    assert_eq!(unused, 1_000 - n_there - 2, "{}", findings[0]);
+    assert!(findings.iter().all(|finding| !finding.message.ends_with("`p500`")));
+    assert!(findings.iter().all(|finding| finding.line > 0));
+    // A check when it is loaded and one more, and a bounded number of trials, for each of four phases; other tests of
+    // this process may add some.
+    let (n_checks, n_renders) =
+        (HOST.n_checks.load(Ordering::Relaxed), HOST.n_renders.load(Ordering::Relaxed));
+    assert!(n_checks < 100, "{n_checks}");
+    assert!(n_renders <= Phase::ALL.len() * (MAX_TRIALS + 1), "{n_renders}");
+}
+
+#[test]
+fn too_many_values_are_tried_together_and_none_is_left_out() {
+    let (files, _) = with_switches(150);
+    let profile = Profile::load(files).unwrap_or_else(|error| panic!("{error}"));
+    let contexts = sample_contexts(&profile);
+    assert!(contexts.len() <= MAX_TRIALS + 1, "{}", contexts.len());
+    for param in profile.params() {
+        for value in sample_values(param) {
+            let is_tried = contexts.iter().any(|context| context.get(&param.key()) == Some(&value));
+            assert!(is_tried, "{} = {value}", param.name);
+        }
+    }
 }

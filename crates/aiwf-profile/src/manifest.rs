@@ -59,7 +59,11 @@ pub(crate) enum Shape {
 }
 
 /// The most parameters of a profile.
+///
+/// Each is a flag of `init`, and a command line looks flags up one by one.
 const MAX_PARAMS: usize = 1_000;
+/// The most problems of a manifest that are told; the others are counted.
+const MAX_PROBLEMS: usize = 1_000;
 
 /// Reads a manifest; there is one only when its shape is good.
 pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<ProfileProblem>) {
@@ -69,7 +73,6 @@ pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<
     }
     let n_params = document.n_entries("params");
     if n_params > MAX_PARAMS {
-        // Every parameter is a flag that is checked against the others.
         let message = format!("it has {n_params} parameters, more than {MAX_PARAMS}");
         problems.push(document.problem(Kind::TooLarge, &["params"], message));
         return (None, problems);
@@ -89,14 +92,22 @@ pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<
             return (None, problems);
         }
     };
-    let mut reader = Reader { document: &document, problems };
+    let mut reader = Reader { document: &document, problems, n_more: 0 };
     let manifest = reader.read(file);
-    (Some(manifest), reader.problems)
+    let Reader { mut problems, n_more, .. } = reader;
+    if n_more > 0 {
+        let line = document.line_of(document.text().len());
+        let message = format!("it has {n_more} more problems");
+        problems.push(ProfileProblem::new(Kind::TooLarge, MANIFEST, line, message));
+    }
+    (Some(manifest), problems)
 }
 
 pub(crate) struct Reader<'a> {
     pub(crate) document: &'a TomlDocument<'a>,
-    pub(crate) problems: Vec<ProfileProblem>,
+    problems: Vec<ProfileProblem>,
+    /// How many problems there are beside these.
+    n_more: usize,
 }
 
 impl Reader<'_> {
@@ -122,14 +133,16 @@ impl Reader<'_> {
             .collect();
         let standards = file.standards.as_ref().map(|standards| {
             let (config, problems) = StandardsConfig::read(standards, self.document, &params, &layers);
-            self.problems.extend(problems);
+            for problem in problems {
+                self.push(|| problem);
+            }
             config
         });
         let apply = match ApplyTarget::read(file.apply.as_ref(), &params) {
             Ok(target) => target,
             Err((key, message, hint)) => {
                 let problem = self.document.problem(Kind::BadTarget, &["apply", key], message);
-                self.problems.push(match hint {
+                self.push(|| match hint {
                     Some(hint) => problem.with_hint(hint),
                     None => problem,
                 });
@@ -182,12 +195,11 @@ impl Reader<'_> {
             for layer in &scope.layers {
                 let path = ["scopes", &name, "layers"];
                 if !file.layers.contains_key(layer) {
-                    let hint = known_hint(layer, file.layers.keys().map(String::as_str));
                     self.add_hint(
                         Kind::UnknownLayer,
                         &path,
                         format!("scope `{name}` has unknown layer `{}`", excerpt(layer)),
-                        hint,
+                        || known_hint(layer, file.layers.keys().map(String::as_str)),
                     );
                 } else if !seen.insert(layer) {
                     self.add(Kind::RepeatedLayer, &path, format!("scope `{name}` has layer `{layer}` twice"));
@@ -218,8 +230,8 @@ impl Reader<'_> {
             if let Some(parser) = allowed.iter().find(|parser| parser.as_str() == name) {
                 parsers.push(*parser);
             } else {
-                let hint = known_hint(name, allowed.iter().map(|parser| parser.as_str()));
                 let message = format!("parser `{}` cannot read the reply of phase {phase}", excerpt(name));
+                let hint = || known_hint(name, allowed.iter().map(|parser| parser.as_str()));
                 self.add_hint(Kind::UnfitParser, &path, message, hint);
             }
         }
@@ -263,7 +275,7 @@ impl Reader<'_> {
             ActionFile::List => ("list", &["of"]),
         };
         for (key, _) in given.into_iter().filter(|(key, is_given)| *is_given && !allowed.contains(key)) {
-            let hint = format!("remove it: the action takes {}", ticked(allowed.iter().copied()));
+            let hint = || format!("remove it: the action takes {}", ticked(allowed.iter().copied()));
             self.add_hint(
                 Kind::UselessKey,
                 &["commands", name, key],
@@ -322,7 +334,7 @@ impl Reader<'_> {
     fn check_param(&mut self, path: &[&str], name: Option<&str>, params: &[Param]) {
         let Some(name) = name else { return };
         if !params.iter().any(|param| param.name == name) {
-            let hint = known_hint(name, params.iter().map(|param| param.name.as_str()));
+            let hint = || known_hint(name, params.iter().map(|param| param.name.as_str()));
             self.add_hint(
                 Kind::UnknownParameter,
                 path,
@@ -341,22 +353,33 @@ impl Reader<'_> {
     /// The keys of a table in the order of the text.
     pub(crate) fn in_order<'k>(&self, table: &str, keys: impl Iterator<Item = &'k String>) -> Vec<String> {
         let mut keys: Vec<String> = keys.cloned().collect();
-        keys.sort_by_key(|key| self.document.offset(&[table, key]));
+        keys.sort_by_cached_key(|key| self.document.offset(&[table, key]));
         keys
     }
 
     pub(crate) fn add(&mut self, kind: Kind, path: &[&str], message: impl Into<String>) {
-        self.problems.push(self.document.problem(kind, path, message));
+        let document = self.document;
+        self.push(|| document.problem(kind, path, message));
     }
 
+    /// The same with a hint of its own, which is made only when the problem is told.
     pub(crate) fn add_hint(
         &mut self,
         kind: Kind,
         path: &[&str],
         message: impl Into<String>,
-        hint: impl Into<String>,
+        hint: impl FnOnce() -> String,
     ) {
-        self.problems.push(self.document.problem(kind, path, message).with_hint(hint));
+        let document = self.document;
+        self.push(|| document.problem(kind, path, message).with_hint(hint()));
+    }
+
+    fn push(&mut self, problem: impl FnOnce() -> ProfileProblem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem());
+        } else {
+            self.n_more += 1;
+        }
     }
 }
 

@@ -19,6 +19,9 @@ pub(crate) const LAYERS: &str = "LAYERS";
 /// The variable with a code fence that no input can close.
 pub(crate) const FENCE: &str = "FENCE";
 
+/// The most keys that are named of those a set of a choice lacks.
+const MAX_MISSING_KEYS: usize = 10;
+
 /// Reads all parameters, in the order of the text.
 pub(crate) fn read_params(
     reader: &mut Reader<'_>,
@@ -184,7 +187,7 @@ fn choices(reader: &mut Reader<'_>, name: &str, file: &ParamFile, scopes: &[Scop
         if !known.contains(target.as_str()) {
             let message =
                 format!("alias `{}` stands for unknown value `{}`", excerpt(alias), excerpt(target));
-            let hint = format!("let it stand for one of {}", ticked(known.iter().copied()));
+            let hint = || format!("let it stand for one of {}", ticked(known.iter().copied()));
             reader.add_hint(Kind::BadAlias, &path, message, hint);
         }
         if known.contains(alias.as_str()) {
@@ -192,20 +195,18 @@ fn choices(reader: &mut Reader<'_>, name: &str, file: &ParamFile, scopes: &[Scop
         }
     }
     check_sets(reader, name, file, &known);
+    let mut aliases: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (alias, target) in &file.aliases {
+        aliases.entry(target).or_default().push(alias.clone());
+    }
+    let helps: BTreeMap<&str, &str> =
+        scopes.iter().map(|scope| (scope.name.as_str(), scope.help.as_str())).collect();
     names
         .iter()
         .map(|choice| Choice {
             name: choice.clone(),
-            aliases: file
-                .aliases
-                .iter()
-                .filter(|(_, target)| *target == choice)
-                .map(|(alias, _)| alias.clone())
-                .collect(),
-            help: scopes
-                .iter()
-                .find(|scope| scope.name == *choice)
-                .map_or_else(String::new, |scope| scope.help.clone()),
+            aliases: aliases.get(choice.as_str()).cloned().unwrap_or_default(),
+            help: helps.get(choice.as_str()).copied().unwrap_or_default().to_owned(),
             set: file.sets.get(choice).cloned().unwrap_or_default(),
         })
         .collect()
@@ -233,13 +234,19 @@ fn check_sets(reader: &mut Reader<'_>, name: &str, file: &ParamFile, known: &BTr
                 format!("set `{}` is for no value of `{name}`", excerpt(choice)),
             );
         }
-        let own = set_keys(set);
-        for key in all.iter().filter(|key| !own.contains(*key)) {
+        let own: BTreeSet<String> = set_keys(set).into_iter().collect();
+        // Sets that have nothing in common would have a problem for each pair of them.
+        for key in all.difference(&own).take(MAX_MISSING_KEYS) {
             reader.add(
                 Kind::BadSets,
                 &path,
                 format!("set `{}` has no `{}`, which other sets have", excerpt(choice), excerpt(key)),
             );
+        }
+        let n_more = all.len().saturating_sub(own.len()).saturating_sub(MAX_MISSING_KEYS);
+        if n_more > 0 {
+            let message = format!("set `{}` has no {n_more} more keys that other sets have", excerpt(choice));
+            reader.add(Kind::BadSets, &path, message);
         }
     }
 }

@@ -248,3 +248,67 @@ fn a_manifest_with_too_many_parameters_is_refused_before_they_are_looked_at() {
     let messages: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
     assert_eq!(messages, ["it has 20000 parameters, more than 1000"]);
 }
+
+/// What a manifest with `n` of something says, and how many problems it has in all.
+fn told(text: &str) -> (usize, usize) {
+    let (_, problems) = read_manifest(&with_phases(text), Shape::Unknown);
+    let n_more = problems.last().and_then(|last| {
+        let rest = last.message.strip_prefix("it has ")?.strip_suffix(" more problems")?;
+        rest.parse::<usize>().ok()
+    });
+    let n_hint_bytes = problems.iter().map(|problem| problem.hint.len()).max().unwrap_or(0);
+    assert!(n_hint_bytes < 5_000, "{n_hint_bytes}");
+    match n_more {
+        Some(n_more) => (problems.len() - 1, problems.len() - 1 + n_more),
+        None => (problems.len(), problems.len()),
+    }
+}
+
+#[test]
+fn a_manifest_of_a_megabyte_is_read_whatever_it_repeats() {
+    const N: usize = 10_000;
+    let all = |one: &dyn Fn(usize) -> String| (0..N).map(one).collect::<Vec<_>>();
+    let of_choice = "[params.x]\ntype = \"choice\"\n";
+    let values = all(&|n| format!("\"v{n}\"")).join(", ");
+    let aliases = all(&|n| format!("a{n} = \"v{n}\"\n")).concat();
+    let choice = format!("{NAMED}{of_choice}choices = [{values}]\n[params.x.aliases]\n{aliases}");
+    assert_eq!(told(&choice), (0, 0));
+    let (manifest, _) = read_manifest(&with_phases(&choice), Shape::Unknown);
+    let last = manifest.unwrap().params[0].choices()[N - 1].clone();
+    assert_eq!((last.name.as_str(), last.aliases), ("v9999", vec!["a9999".to_owned()]));
+
+    let astray = all(&|n| format!("a{n} = \"w{n}\"\n")).concat();
+    let text = format!("{NAMED}{of_choice}choices = [{values}]\n[params.x.aliases]\n{astray}");
+    assert_eq!(told(&text), (MAX_PROBLEMS, N));
+
+    // Each of these sets lacks the keys of all the others.
+    let sets = all(&|n| format!("v{n} = {{ k{n} = 1 }}\n")).concat();
+    let text = format!("{NAMED}{of_choice}input = \"X_SET\"\nchoices = [{values}]\n[params.x.sets]\n{sets}");
+    assert_eq!(told(&text), (MAX_PROBLEMS, 11 * N));
+
+    let layers = all(&|n| format!("[layers.l{n}]\nhelp = \"h\"\n")).concat();
+    let unknown = all(&|n| format!("\"m{n}\"")).join(", ");
+    let scopes = format!("[scopes.s]\nhelp = \"h\"\nlayers = [{unknown}]\n");
+    let scope = "[params.scope]\ntype = \"choice\"\nrequired = true\n";
+    assert_eq!(told(&format!("{NAMED}{scope}{layers}{scopes}")), (MAX_PROBLEMS, N));
+}
+
+#[test]
+fn as_many_parameters_as_there_may_be_are_read_in_order() {
+    let params: Vec<String> =
+        (0..MAX_PARAMS).rev().map(|n| format!("[params.p{n}]\ntype = \"string\"\n")).collect();
+    let (manifest, problems) =
+        read_manifest(&with_phases(&format!("{NAMED}{}", params.concat())), Shape::Unknown);
+    assert_eq!(problems, []);
+    let names: Vec<String> = manifest.unwrap().params.into_iter().map(|param| param.name).collect();
+    assert_eq!((names.len(), names[0].as_str(), names[999].as_str()), (1_000, "p999", "p0"));
+}
+
+#[test]
+fn an_error_lists_the_first_problems_and_counts_the_others() {
+    let unknown = (0..250).map(|n| format!("key{n} = 1\n")).collect::<Vec<_>>().concat();
+    let (_, problems) = read_manifest(&with_phases(&format!("{unknown}{NAMED}")), Shape::Unknown);
+    let error = crate::problem::ProfileError::new(None, problems).to_string();
+    assert!(error.starts_with("profile has 250 problems\n"), "{error}");
+    assert!(error.ends_with("\n  and 150 more") && error.lines().count() == 102, "{error}");
+}

@@ -3,7 +3,7 @@
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Number, Value};
 
-use crate::problem::{excerpt, known_hint, ticked};
+use crate::problem::{excerpt, ticked};
 
 /// A parameter of `init`.
 #[derive(Clone, Debug)]
@@ -329,12 +329,8 @@ impl ParamProblem {
         Self { param: param.name.clone(), message, hint: fault.hint }
     }
 
-    pub(crate) fn unknown<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        Self {
-            param: name.to_owned(),
-            message: format!("unknown parameter `{}`", excerpt(name)),
-            hint: Some(known_hint(name, known)),
-        }
+    pub(crate) fn unknown(name: &str, hint: Option<String>) -> Self {
+        Self { param: name.to_owned(), message: format!("unknown parameter `{}`", excerpt(name)), hint }
     }
 }
 

@@ -99,16 +99,30 @@ fn noun(n_problems: usize) -> &'static str {
     if n_problems == 1 { "problem" } else { "problems" }
 }
 
+/// The most problems that an error lists.
+const MAX_LISTED: usize = 100;
+/// The most names that a message or a hint lists.
+const MAX_NAMES: usize = 50;
+
 fn listed(problems: &[ProfileProblem]) -> String {
-    problems.iter().fold(String::new(), |mut text, problem| {
+    let mut text = problems.iter().take(MAX_LISTED).fold(String::new(), |mut text, problem| {
         let _ = write!(text, "\n  {problem}");
         text
-    })
+    });
+    if let n_more @ 1.. = problems.len().saturating_sub(MAX_LISTED) {
+        let _ = write!(text, "\n  and {n_more} more");
+    }
+    text
 }
 
-/// Names in backticks, separated by commas.
+/// Names in backticks, separated by commas; of many, the first ones and how many more there are.
 pub(crate) fn ticked<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    let mut names = names.into_iter();
+    let shown: Vec<String> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    match names.count() {
+        0 => shown.join(", "),
+        n_more => format!("{} and {n_more} more", shown.join(", ")),
+    }
 }
 
 /// A hint that names the closest of `known`, and all of them.

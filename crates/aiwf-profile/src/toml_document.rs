@@ -1,5 +1,6 @@
 //! A TOML text that knows on which line each of its keys stands.
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::problem::ProfileProblem;
@@ -10,16 +11,20 @@ pub(crate) struct TomlDocument<'a> {
     file: &'a str,
     text: &'a str,
     root: DeTable<'a>,
+    /// Where each line after the first starts.
+    line_starts: Vec<usize>,
 }
 
 impl<'a> TomlDocument<'a> {
     /// Parses `text`; each fault of syntax is a problem.
     pub(crate) fn parse(file: &'a str, text: &'a str) -> (Self, Vec<ProfileProblem>) {
         let (root, errors) = DeTable::parse_recoverable(text);
+        let line_starts = text.match_indices('\n').map(|(newline, _)| newline + 1).collect();
+        let document = Self { file, text, root: root.into_inner(), line_starts };
         let problems = errors
             .iter()
             .map(|error| {
-                let line = error.span().map_or(1, |span| line_at(text, span.start));
+                let line = error.span().map_or(1, |span| document.line_of(span.start));
                 ProfileProblem::new(
                     Kind::NotToml,
                     file,
@@ -28,7 +33,7 @@ impl<'a> TomlDocument<'a> {
                 )
             })
             .collect();
-        (Self { file, text, root: root.into_inner() }, problems)
+        (document, problems)
     }
 
     pub(crate) fn file(&self) -> &'a str {
@@ -45,8 +50,7 @@ impl<'a> TomlDocument<'a> {
 
     /// How many entries a table of the document has; none when there is no such table.
     pub(crate) fn n_entries(&self, table: &str) -> usize {
-        let found = self.root.iter().find(|(name, _)| name.get_ref() == table);
-        match found.map(|(_, value)| value.get_ref()) {
+        match self.root.get(table).map(Spanned::get_ref) {
             Some(DeValue::Table(entries)) => entries.len(),
             _ => 0,
         }
@@ -59,12 +63,12 @@ impl<'a> TomlDocument<'a> {
 
     /// The line of a place in the text.
     pub(crate) fn line_of(&self, offset: usize) -> usize {
-        line_at(self.text, offset)
+        self.line_starts.partition_point(|start| *start <= offset) + 1
     }
 
     /// The line of the key that `path` names, or of the nearest table around it that exists.
     pub(crate) fn line(&self, path: &[&str]) -> usize {
-        line_at(self.text, self.offset(path))
+        self.line_of(self.offset(path))
     }
 
     /// Where the key that `path` names stands, or the nearest one around it.
@@ -72,17 +76,13 @@ impl<'a> TomlDocument<'a> {
         let mut table = &self.root;
         let mut offset = 0;
         for key in path {
-            let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == key) else { break };
+            let Some((name, value)) = table.get_key_value(*key) else { break };
             offset = name.span().start;
             let DeValue::Table(inner) = value.get_ref() else { break };
             table = inner;
         }
         offset
     }
-}
-
-fn line_at(text: &str, offset: usize) -> usize {
-    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
 
 fn one_line(message: &str) -> String {

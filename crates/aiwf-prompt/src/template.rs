@@ -3,7 +3,7 @@
 //! Templates come from a checkout and are not trusted: steps, output and nesting are bounded. Memory cannot be bounded
 //! here, since operators allocate as they like; a [`TemplateHost`] that an engine sets bounds that too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
@@ -247,7 +247,8 @@ pub fn check_template_here(template: &TemplateSource, defined: &[&str]) -> Resul
     let compiled = environment
         .template_from_named_str(&template.name, &template.text)
         .map_err(|error| vec![describe(&error, template, known().iter(), &[])])?;
-    let errors: Vec<TemplateError> = undeclared(&environment, &compiled, |name| defined.contains(&name))
+    let names: BTreeSet<&str> = defined.iter().copied().collect();
+    let errors: Vec<TemplateError> = undeclared(&environment, &compiled, |name| names.contains(name))
         .into_iter()
         .map(|variable| {
             let start = find_in_tags(&template.text, &variable);

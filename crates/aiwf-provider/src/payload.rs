@@ -175,6 +175,16 @@ impl Payload {
     /// block; `files` (left out when there are none) have `path` and `sha256`; turns are further messages; `tools` have
     /// `name`, `description` and `parameters`. Marks for a cache are no part of it.
     pub fn canonical(&self) -> String {
+        // Invariant: every key is a string, which is all that can be wrong with a value.
+        serde_json::to_string_pretty(&self.form()).unwrap_or_default()
+    }
+
+    /// The canonical form as a value, for a larger JSON document; indented by two spaces it is [`Self::canonical`].
+    pub fn canonical_value(&self) -> serde_json::Value {
+        serde_json::json!(self.form())
+    }
+
+    fn form(&self) -> Canonical<'_> {
         let messages = self.messages.iter().map(|message| Said {
             role: message.role.as_str(),
             content: message.blocks.iter().map(String::as_str).collect(),
@@ -183,7 +193,7 @@ impl Payload {
             name: None,
             is_error: false,
         });
-        let form = Canonical {
+        Canonical {
             system: self.system.iter().map(String::as_str).collect(),
             files: self
                 .files
@@ -195,9 +205,7 @@ impl Payload {
                 .collect(),
             messages: messages.chain(self.turns.iter().map(said)).collect(),
             tools: &self.tools,
-        };
-        // Invariant: every key is a string, which is all that can be wrong with a value.
-        serde_json::to_string_pretty(&form).unwrap_or_default()
+        }
     }
 
     /// What recordings are found by: the texts as wholes, with the session's id replaced by a fixed word.

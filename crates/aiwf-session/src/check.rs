@@ -135,6 +135,13 @@ impl State {
     }
 }
 
+impl Call {
+    /// What is wrong with a call that a journal reports; nothing when it can be folded.
+    pub fn fault(&self) -> Option<EventFault> {
+        check_call(self).err()
+    }
+}
+
 fn check_setup(setup: &Setup) -> Checked {
     name(&setup.session_id)?;
     setup.name.iter().try_for_each(|text| name(text))?;

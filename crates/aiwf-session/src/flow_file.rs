@@ -50,7 +50,13 @@ struct PhaseTable {
 }
 
 /// Reads a flow file and checks it; every problem has the line it is about.
-pub fn parse_flow(name: &str, text: &str) -> Result<Flow, Vec<FlowProblem>> {
+///
+/// `has_template` says whether there is a template of that name: a file beside the flow, or a phase with a system template.
+pub fn parse_flow(
+    name: &str,
+    text: &str,
+    has_template: &mut dyn FnMut(&str) -> bool,
+) -> Result<Flow, Vec<FlowProblem>> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; at most {MAX_BYTES} are allowed", text.len());
         return Err(vec![problem(None, message, "move long texts into templates beside the file")]);
@@ -80,7 +86,8 @@ pub fn parse_flow(name: &str, text: &str) -> Result<Flow, Vec<FlowProblem>> {
     let title = file.title.unwrap_or_else(|| name.to_owned());
     let phases = file.phase.iter().map(|table| spec(table.get_ref())).collect();
     let flow = Flow { name: name.to_owned(), title, gates, waits: file.waits, phases };
-    problems.extend(flow.problems().into_iter().map(|problem| {
+    let missing = missing_templates(&flow, has_template);
+    problems.extend(flow.problems().into_iter().chain(missing).map(|problem| {
         let table = problem.phase.and_then(|idx| file.phase.get(idx));
         let offset = table.map(|table| {
             problem.key.and_then(|key| table.get_ref().offset(key)).unwrap_or(table.span().start)
@@ -89,6 +96,21 @@ pub fn parse_flow(name: &str, text: &str) -> Result<Flow, Vec<FlowProblem>> {
         FlowProblem { line: offset.or(gates).map(|offset| line_of(text, offset)), ..problem }
     }));
     if problems.is_empty() { Ok(flow) } else { Err(problems) }
+}
+
+/// The templates that phases name and that are nowhere.
+fn missing_templates(flow: &Flow, has_template: &mut dyn FnMut(&str) -> bool) -> Vec<FlowProblem> {
+    let mut missing = Vec::new();
+    for (idx, spec) in flow.phases.iter().enumerate() {
+        let template = spec.template.as_deref().unwrap_or(spec.name.as_str());
+        if spec.recipe == PhaseRecipe::Change && !has_template(template) {
+            let key = if spec.template.is_some() { "template" } else { "name" };
+            let message = format!("there is no template `{template}`");
+            let hint = "put a file of that name beside the flow file and name it with its ending, as in `template = \"review.md\"`";
+            missing.push(FlowProblem { phase: Some(idx), key: Some(key), ..problem(None, message, hint) });
+        }
+    }
+    missing
 }
 
 fn spec(table: &PhaseTable) -> PhaseSpec {

@@ -147,6 +147,37 @@ mod tests {
         }
     }
 
+    /// The book has the whole table, between two marks; `AIWF_BOOK=write` puts it there.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the book's own page is read, and written when asked for")]
+    fn the_book_has_the_table() {
+        const MARKS: [&str; 2] = ["<!-- run_by -->\n\n", "<!-- /run_by -->\n"];
+        let mut tools: Vec<(&str, Vec<String>)> = Vec::new();
+        for (pattern, tool) in TABLE {
+            let path = format!("`{pattern}`");
+            match tools.iter_mut().find(|(known, _)| known == tool) {
+                Some((_, paths)) => paths.push(path),
+                None => tools.push((tool, vec![path])),
+            }
+        }
+        let rows: Vec<String> =
+            tools.iter().map(|(tool, paths)| format!("| {tool} | {} |\n", paths.join(", "))).collect();
+        let table = format!("| tool | files and directories |\n|---|---|\n{}\n", rows.concat());
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/security.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let (before, rest) = page.split_once(MARKS[0]).unwrap();
+        let (_, after) = rest.split_once(MARKS[1]).unwrap();
+        let wanted = [before, MARKS[0], &table, MARKS[1], after].concat();
+        if std::env::var_os("AIWF_BOOK").is_some_and(|word| word == "write") {
+            std::fs::write(path, &wanted).unwrap();
+        } else {
+            assert!(
+                page == wanted,
+                "`AIWF_BOOK=write cargo nextest run the_book_has_the_table` updates the page"
+            );
+        }
+    }
+
     #[test]
     fn patterns_are_in_the_form_that_paths_are_compared_in() {
         for (pattern, _) in TABLE {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use aiwf_store::{ConsentError, LockError, StoreError};
+use aiwf_store::{LockError, StoreError, UserFileError};
 
 /// Why a server or a tool cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -188,12 +188,12 @@ pub enum ToolsError {
     NoRuntime(#[source] io::Error),
 }
 
-impl From<ConsentError> for ToolsError {
-    fn from(error: ConsentError) -> Self {
+impl From<UserFileError> for ToolsError {
+    fn from(error: UserFileError) -> Self {
         match error {
-            ConsentError::Unreadable { path, source } => Self::Unreadable { path, source },
-            ConsentError::Store(error) => Self::Store(error),
-            ConsentError::Lock(error) => Self::Lock(error),
+            UserFileError::Unreadable { path, source } => Self::Unreadable { path, source },
+            UserFileError::Store(error) => Self::Store(error),
+            UserFileError::Lock(error) => Self::Lock(error),
         }
     }
 }

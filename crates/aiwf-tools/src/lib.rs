@@ -10,7 +10,6 @@
 
 mod error;
 mod shown;
-mod user_file;
 
 mod expand;
 mod mcp_json;

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use aiwf_store::{read_user_file, update_user_file};
 use serde::{Deserialize, Serialize};
 
 use crate::error::ToolsError;
 use crate::tool::{Parts, Tool};
-use crate::user_file;
 
 /// How a tool compares with what was pinned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,23 +107,23 @@ impl PinsFile {
 
     /// The pins as they are now.
     pub fn read(&self) -> Result<Pins, ToolsError> {
-        user_file::read(&self.path)
+        Ok(read_user_file(&self.path)?)
     }
 
     /// Pins tools as they are now, whatever they were.
     pub fn pin(&self, server_key: &str, tools: &[Tool]) -> Result<(), ToolsError> {
-        user_file::update(&self.path, |pins: &mut Pins| {
+        Ok(update_user_file(&self.path, |pins: &mut Pins| {
             for tool in tools {
                 pins.pin(server_key, tool);
             }
-        })
+        })?)
     }
 
     /// Pins the tools that are used for the first time, and says how each compares.
     ///
     /// A tool that changed keeps its pin: it stays refused.
     pub fn admit(&self, server_key: &str, tools: &[Tool]) -> Result<Vec<PinState>, ToolsError> {
-        user_file::update(&self.path, |pins: &mut Pins| {
+        Ok(update_user_file(&self.path, |pins: &mut Pins| {
             let states = tools.iter().map(|tool| pins.state(server_key, tool)).collect::<Vec<_>>();
             for (tool, state) in tools.iter().zip(&states) {
                 if *state == PinState::New {
@@ -131,12 +131,12 @@ impl PinsFile {
                 }
             }
             states
-        })
+        })?)
     }
 
     /// Forgets tools: the next use pins them again. All of the server when none is named; how many were forgotten.
     pub fn unpin(&self, server_key: &str, tools: Option<&[String]>) -> Result<usize, ToolsError> {
-        user_file::update(&self.path, |pins: &mut Pins| match tools {
+        Ok(update_user_file(&self.path, |pins: &mut Pins| match tools {
             None => pins.servers.remove(server_key).map_or(0, |tools| tools.len()),
             Some(names) => {
                 let Some(server) = pins.servers.get_mut(server_key) else { return 0 };
@@ -146,7 +146,7 @@ impl PinsFile {
                 }
                 n_gone
             }
-        })
+        })?)
     }
 }
 

@@ -12,8 +12,8 @@ pub(crate) enum CommandError {
     /// The current directory is gone or closed to us.
     #[error("could not tell the current directory")]
     NoCurrentDir(#[source] io::Error),
-    /// The result cannot be printed.
-    #[error("could not write to the standard output")]
+    /// The result cannot be printed; what the command was to do is done.
+    #[error("the command finished, but its output could not be written to stdout")]
     Unprintable(#[source] io::Error),
     /// Nothing can be typed.
     #[error("could not read from the terminal")]
@@ -52,7 +52,8 @@ impl CommandError {
         match self {
             Self::NoCurrentDir(_) => "change to a directory that exists".to_owned(),
             Self::Unprintable(_) => {
-                "write the output to a place with room; what the command did is kept".to_owned()
+                "write the output to a place with room; what the command did is kept and need not be repeated"
+                    .to_owned()
             }
             Self::NoTerminal(_) => "give the text with `--input`, or through a pipe".to_owned(),
             Self::DemoExists { .. } => "remove it, or name another directory with `--dir DIR`".to_owned(),

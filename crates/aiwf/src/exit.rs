@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     ProviderFailed,
     /// The program is wrong.
     Bug,
+    /// The work is done, and its result could not be written.
+    Unwritten,
     /// Someone asked for an end.
     Interrupted,
 }
@@ -28,6 +30,8 @@ impl Exit {
             Self::Waiting => 3,
             Self::ProviderFailed => 4,
             Self::Bug => 70,
+            // EX_IOERR of sysexits.h, as 70 is EX_SOFTWARE.
+            Self::Unwritten => 74,
             Self::Interrupted => 130,
         }
     }

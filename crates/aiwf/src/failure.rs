@@ -102,6 +102,7 @@ impl Failure {
             Exit::Interrupted => "ENGINE_ABORTED",
             Exit::ProviderFailed => "LLM_ERROR",
             Exit::Bug => "E_INTERNAL",
+            Exit::Unwritten => "FILE_UNWRITABLE",
             Exit::Done | Exit::Refused | Exit::Waiting => "UNKNOWN",
         })
     }
@@ -147,7 +148,8 @@ impl From<CommandError> for Failure {
         } else {
             About::Request
         };
-        Self { is_about, code: error.code(), ..Self::told(&error, error.hint(), Exit::Refused) }
+        let exit = if is_about == About::Printing { Exit::Unwritten } else { Exit::Refused };
+        Self { is_about, code: error.code(), ..Self::told(&error, error.hint(), exit) }
     }
 }
 

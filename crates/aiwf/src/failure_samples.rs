@@ -17,8 +17,9 @@ use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, Template
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    ApplyChange, ApplyFile, ApplyReport, ConsentError, Difference, EngineError, Fault, JournalError,
-    LockError, PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
+    ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LockError,
+    PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
+    UserFileError,
 };
 
 /// A variant by name, and what a user sees of it.
@@ -79,7 +80,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolsError", calls::tools_errors()),
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
-        ("ConsentError", trust::consent_errors()),
+        ("UserFileError", trust::user_file_errors()),
         ("StoreError", store_errors()),
         ("JournalError", journal_errors()),
         ("LockError", lock_errors()),
@@ -275,6 +276,13 @@ fn session_errors() -> Vec<Sample> {
         NoHash => [SessionError::NoHash { given: text("latest") }],
         NoReplyYet => [SessionError::NoReplyYet { path: text(".aiwf/sessions/x/planning-response.md") }],
         OverBudget => [SessionError::OverBudget { needed: Tokens(142_300), budget: Tokens(128_000) }],
+        RequiredTooLarge => [SessionError::RequiredTooLarge {
+            needed: Tokens(142_300),
+            limit: text("`budget_tokens` in `[session]` is 128,000"),
+            largest: text("schema.sql"),
+            largest_tokens: Tokens(61_900),
+            hint: text("raise `budget_tokens` in `[session]` of `.aiwf/config.toml`"),
+        }],
         EditedPrompt => [SessionError::EditedPrompt { path: text(".aiwf/sessions/x/planning-prompt.md") }],
         NotAwaited => [SessionError::NotAwaited { next: text("aiwf approve 2026-01-02-app") }],
         Missing => [SessionError::Missing { path: text(".aiwf/sessions/x/plan.md") }],
@@ -397,6 +405,7 @@ fn run_errors() -> Vec<Sample> {
             was: text("1f2e"),
             is: text("3d4c"),
         }],
+        PackageOutside => [RunError::PackageOutside { run_id: run_id(), path: text("../flow") }],
         PackageGone => [RunError::PackageGone {
             run_id: run_id(),
             source: Box::new(PackageToolError::Package(PackageError::Source(SourceError::Unreadable {
@@ -626,7 +635,7 @@ fn config_errors() -> Vec<Sample> {
         LeavesProject => [ConfigError::LeavesProject],
         TooLarge => [ConfigError::TooLarge { file: ConfigFile::Project }],
         NotUtf8 => [ConfigError::NotUtf8 { file: ConfigFile::Project, line: 3 }],
-        Consents => [ConfigError::Consents(ConsentError::Store(store_error()))],
+        Consents => [ConfigError::Consents(UserFileError::Store(store_error()))],
         Invalid => [
             ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] },
             ConfigError::Invalid {
@@ -695,6 +704,7 @@ fn config_faults() -> Vec<Sample> {
             near: Some(text("openai")),
             known: types(),
         }],
+        BuiltInProvider => [ConfigFault::BuiltInProvider { provider: text("codex"), kind: text("replay") }],
         NoType => [ConfigFault::NoType { provider: text("mine"), near: None, known: types() }],
     })
 }

@@ -374,20 +374,20 @@ fn anatomy(preview: &RunPreview) -> String {
         preview.tokens,
         preview.payload_sha256
     );
-    let layers = preview.messages.iter().map(|message| message.layer.chars().count());
+    let layers = preview.layers.iter().map(|layer| layer.layer.chars().count());
     let width = layers.max().unwrap_or(0).max("tools".len());
-    for message in &preview.messages {
-        let sha256 = message.sha256.get(..12).unwrap_or(&message.sha256);
+    for layer in &preview.layers {
+        let sha256 = layer.sha256.get(..12).unwrap_or(&layer.sha256);
         let _ = writeln!(
             text,
             "  {:width$}  {:9}  {:>8}  {sha256}",
-            escaped_line(&message.layer),
-            message.role,
-            message.tokens
+            escaped_line(&layer.layer),
+            layer.role,
+            layer.tokens
         );
     }
-    if !preview.tools.is_empty() {
-        let n_tools = format!("{} in all", preview.tools.len());
+    if preview.n_tools > 0 {
+        let n_tools = format!("{} in all", preview.n_tools);
         let _ = writeln!(text, "  {:width$}  {n_tools:9}  {:>8}", "tools", preview.tool_tokens);
     }
     text

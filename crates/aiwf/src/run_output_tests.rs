@@ -1,4 +1,4 @@
-use aiwf_engine::{NodeProgress, PreviewMessage};
+use aiwf_engine::{NodeProgress, PreviewLayer};
 
 use super::*;
 
@@ -104,14 +104,11 @@ fn what_comes_next_follows_from_the_phase() {
 
 #[test]
 fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
-    let message = |layer: &str, role, tokens| PreviewMessage {
+    let layer = |layer: &str, role, tokens| PreviewLayer {
         role,
         layer: layer.to_owned(),
         tokens,
         sha256: "0123456789abcdef".to_owned(),
-        content: "text".to_owned(),
-        tool_calls: Vec::new(),
-        tool_call_id: None,
     };
     let preview = RunPreview {
         left_out: Vec::new(),
@@ -121,8 +118,9 @@ fn the_anatomy_of_a_request_has_a_line_for_each_layer() {
         is_exact: false,
         payload_sha256: "ffff".to_owned(),
         canonical: String::new(),
-        messages: vec![message("base-rules", "system", 300), message("user-input", "user", 12)],
-        tools: vec![json!({ "name": "fs.read" })],
+        payload: json!({}),
+        layers: vec![layer("base-rules", "system", 300), layer("user-input", "user", 12)],
+        n_tools: 1,
         tool_tokens: 40,
         tokens: 352,
         window: Some(1000),

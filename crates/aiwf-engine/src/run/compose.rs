@@ -17,7 +17,7 @@ use aiwf_tools::{Access, Grant, Rules};
 use super::conversation::{Told, View, is_protocol_complete, layer_of, told};
 use super::event::{Block, Fault, RunKind};
 use super::record::Entry;
-use super::report::{PreviewMessage, RunPreview};
+use super::report::{PreviewLayer, RunPreview};
 use super::state_desk::StateDesk as _;
 use super::tools::{RunTools, RunToolsSetup};
 use super::{Run, RunToolsOf};
@@ -305,30 +305,28 @@ impl Run<'_> {
     /// The request with all its parts counted.
     pub(super) fn preview_of(&self, next: NextRequest) -> RunPreview {
         let counter = self.counter();
-        let payload_sha256 = next.payload.sha256();
         let role_of_system = if next.payload.system.is_empty() { "user" } else { "system" };
-        let canonical = next.payload.canonical();
-        let mut messages: Vec<PreviewMessage> =
-            next.system.into_iter().map(|(id, text)| message(role_of_system, &id, text)).collect();
-        for (turn, layer) in next.payload.turns.into_iter().zip(next.turn_layers) {
-            messages.push(match turn {
-                Turn::User { content } => message("user", layer, content),
-                Turn::Assistant { content, tool_calls } => PreviewMessage {
-                    tool_calls: tool_calls.iter().map(|call| serde_json::json!(call)).collect(),
-                    ..message("assistant", layer, content)
-                },
-                Turn::Tool { id, content, .. } => {
-                    PreviewMessage { tool_call_id: Some(id), ..message("tool", layer, content) }
-                }
-            });
-        }
-        let texts: Vec<Vec<&str>> = messages.iter().map(|message| vec![message.content.as_str()]).collect();
-        let counts = counter.count(&texts);
-        for (message, tokens) in messages.iter_mut().zip(counts) {
-            message.tokens = tokens.0;
-        }
-        let tools: Vec<serde_json::Value> =
-            next.payload.tools.iter().map(|tool| serde_json::json!(tool)).collect();
+        let system = next.system.iter().map(|(id, text)| (role_of_system, id.as_str(), text.as_str()));
+        let turns = next.payload.turns.iter().zip(next.turn_layers).map(|(turn, layer)| {
+            let role = match turn {
+                Turn::User { .. } => "user",
+                Turn::Assistant { .. } => "assistant",
+                Turn::Tool { .. } => "tool",
+            };
+            (role, layer, turn.content())
+        });
+        let parts: Vec<(&'static str, &str, &str)> = system.chain(turns).collect();
+        let texts: Vec<Vec<&str>> = parts.iter().map(|(.., text)| vec![*text]).collect();
+        let layers: Vec<PreviewLayer> = parts
+            .iter()
+            .zip(counter.count(&texts))
+            .map(|((role, layer, text), tokens)| PreviewLayer {
+                role,
+                layer: (*layer).to_owned(),
+                tokens: tokens.0,
+                sha256: Sha256Hex::of([*text]).to_string(),
+            })
+            .collect();
         let tool_tokens = tokens_of_tools(&next.payload.tools, &counter).0;
         counter.save();
         RunPreview {
@@ -336,11 +334,12 @@ impl Run<'_> {
             provider: self.provider.clone(),
             tokenizer: counter.name().to_owned(),
             is_exact: counter.is_exact(),
-            payload_sha256,
-            canonical,
-            tokens: messages.iter().map(|message| message.tokens).sum::<u64>() + tool_tokens,
-            messages,
-            tools,
+            payload_sha256: next.payload.sha256(),
+            canonical: next.payload.canonical(),
+            payload: next.payload.canonical_value(),
+            tokens: layers.iter().map(|layer| layer.tokens).sum::<u64>() + tool_tokens,
+            layers,
+            n_tools: next.payload.tools.len(),
             tool_tokens,
             window: next.window,
             n_left_out: next.n_left_out,
@@ -348,18 +347,6 @@ impl Run<'_> {
             left_out: next.left_out,
             warnings: self.warnings.clone(),
         }
-    }
-}
-
-fn message(role: &'static str, layer: &str, content: String) -> PreviewMessage {
-    PreviewMessage {
-        role,
-        layer: layer.to_owned(),
-        tokens: 0,
-        sha256: Sha256Hex::of([content.as_str()]).to_string(),
-        content,
-        tool_calls: Vec::new(),
-        tool_call_id: None,
     }
 }
 

@@ -102,13 +102,13 @@ impl RunDirectory {
 
     pub(crate) fn journal(&self) -> Result<Journal<RunEvent>, RunError> {
         let journal = Journal::open(&self.ledger()?)?;
-        journal.check(|line: &Line<RunEvent>| {
-            if let RunEvent::RunCreated { setup } = &line.event
-                && setup.run_id != self.id
-            {
-                return Some(other_name(&setup.run_id, &self.id));
+        journal.check(|line: &Line<RunEvent>| match (&line.event, line.seq) {
+            (RunEvent::RunCreated { setup }, 1) if setup.run_id != self.id => {
+                Some(other_name(&setup.run_id, &self.id))
             }
-            line.event.fault()
+            (RunEvent::RunCreated { .. }, 2..) => Some("it begins a run that has begun already".to_owned()),
+            (RunEvent::RunCreated { .. }, _) | (_, 2..) => line.event.fault(),
+            (_, _) => Some("it does not begin a run".to_owned()),
         })?;
         Ok(journal)
     }

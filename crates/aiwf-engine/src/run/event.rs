@@ -314,7 +314,7 @@ impl RunEvent {
         }
     }
 
-    /// What is wrong with an event that came with a checkout: a hash or a name that is none.
+    /// What is wrong with an event that came with a checkout: a hash, a name or a path that cannot be one.
     pub(crate) fn fault(&self) -> Option<String> {
         let hash = |sha256: &String| {
             let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -330,19 +330,30 @@ impl RunEvent {
         };
         match self {
             Self::RunCreated { setup } => {
-                let package = setup.package.as_ref().and_then(|package| hash(&package.sha256));
-                let names = [&setup.run_id, &setup.provider];
+                let package = setup.package.as_ref().and_then(|package| {
+                    // A package may be anywhere, for the user who typed its path.
+                    let is_path = !package.path.is_empty()
+                        && package.path.len() <= MAX_PATH_BYTES
+                        && !package.path.contains('\0');
+                    let path = (!is_path).then(|| {
+                        format!("it names the package `{}`, which names no file", shown(&package.path))
+                    });
+                    path.or_else(|| hash(&package.sha256))
+                });
+                let forked_from = setup.forked_from.as_ref().map(|from| &from.run_id);
+                let mut names = [&setup.run_id, &setup.provider].into_iter().chain(forked_from);
                 package
                     .or_else(|| setup.state_sha256.as_ref().and_then(hash))
-                    .or_else(|| names.into_iter().find_map(name))
+                    .or_else(|| names.find_map(name))
             }
             Self::RunAsked { provider, payload_sha256, .. } => {
                 name(provider).or_else(|| hash(payload_sha256))
             }
             Self::StateIntended { before, after, .. } => hash(before).or_else(|| hash(after)),
+            Self::RunReplied { call, .. } | Self::RunAskFailed { call, .. } => {
+                call.fault().map(|fault| fault.to_string())
+            }
             Self::Said { .. }
-            | Self::RunReplied { .. }
-            | Self::RunAskFailed { .. }
             | Self::ToolRan { .. }
             | Self::RunStopped { .. }
             | Self::Rewound { .. }
@@ -351,6 +362,8 @@ impl RunEvent {
     }
 }
 
+/// The longest path of a package.
+const MAX_PATH_BYTES: usize = 4_096;
 /// The longest name of a run or provider.
 const MAX_NAME_BYTES: usize = 255;
 

@@ -10,6 +10,7 @@ use super::event::{ForkedFrom, RunEvent, RunKind, RunPhase};
 use super::state_desk::StateDesk as _;
 use super::{Run, directory, load_package};
 use crate::run_error::RunError;
+use crate::session::Reach;
 use crate::{Engine, clock};
 
 impl Engine {
@@ -24,7 +25,7 @@ impl Engine {
         let (Some(wanted), Some(_)) = (&setup.package, &setup.workflow) else {
             return Err(RunError::NoWorkflow { run_id: setup.run_id });
         };
-        desk.package = Some(load_package(self, &setup.run_id, wanted)?.into());
+        desk.package = Some(load_package(self, &setup.run_id, wanted, Reach::Anywhere)?.into());
         let point = find_point(&desk, at)?;
         let provider = match provider {
             Some(_) => self.run_provider(provider)?,

@@ -146,9 +146,9 @@ pub struct RunShown {
     pub entries: Vec<RunEntry>,
 }
 
-/// One message of the next request.
+/// What a part of the next request is: a layer of the system text, or a turn.
 #[derive(Clone, Debug, Serialize)]
-pub struct PreviewMessage {
+pub struct PreviewLayer {
     /// `system`, `user`, `assistant` or `tool`.
     pub role: &'static str,
     /// The layer: `base-rules`, `run-directive`, …, or `history`.
@@ -157,14 +157,6 @@ pub struct PreviewMessage {
     pub tokens: u64,
     /// SHA-256 of the text.
     pub sha256: String,
-    /// The text.
-    pub content: String,
-    /// The calls an assistant made.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<Value>,
-    /// The call that a result answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_call_id: Option<String>,
 }
 
 /// The next request of a run, exactly as it would be sent.
@@ -180,13 +172,15 @@ pub struct RunPreview {
     pub is_exact: bool,
     /// SHA-256 of the payload: of its canonical form, which is what is printed.
     pub payload_sha256: String,
-    /// The canonical form of the payload.
+    /// The canonical form of the payload: what is sent, and nothing else.
     #[serde(skip)]
     pub canonical: String,
-    /// The layers and turns it is made of, in order; system layers travel as one text.
-    pub messages: Vec<PreviewMessage>,
-    /// The tools the model may call.
-    pub tools: Vec<Value>,
+    /// The same as a value; indented by two spaces it has the hash above.
+    pub payload: Value,
+    /// The layers and turns it is made of, in order.
+    pub layers: Vec<PreviewLayer>,
+    /// How many tools the model may call.
+    pub n_tools: usize,
     /// The tokens of the tools.
     pub tool_tokens: u64,
     /// All tokens.

@@ -10,7 +10,7 @@ use super::directory::{self, RunDirectory};
 use super::event::{RunEvent, RunPhase};
 use super::record::{Entry, Record};
 use super::report::{NodeProgress, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary};
-use super::{Run, load_package, package_cache, snapshot};
+use super::{Run, load_package, package_cache, package_reach, snapshot};
 use crate::Engine;
 use crate::every_core::map_on_every_core;
 use crate::run_error::RunError;
@@ -48,7 +48,7 @@ impl Engine {
         let package = setup.package.as_ref().and_then(|wanted| {
             // What the run began with may still be in the cache when its source is gone.
             let cached = package_cache(self.settings()).join(&wanted.sha256);
-            let source = load_package(self, &setup.run_id, wanted);
+            let source = load_package(self, &setup.run_id, wanted, package_reach(self, &desk));
             if let Err(error) = &source {
                 warnings.push(error.to_string());
             }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::desk::Desk;
 use super::event::RunEvent;
-use super::{directory, load_package};
+use super::{directory, load_package, package_reach};
 use crate::Engine;
 use crate::run_error::RunError;
 use crate::session_error::SessionError;
@@ -57,7 +57,7 @@ impl Engine {
             );
         }
         if let Some(wanted) = &setup.package
-            && let Err(error) = load_package(self, &setup.run_id, wanted)
+            && let Err(error) = load_package(self, &setup.run_id, wanted, package_reach(self, &desk))
         {
             problems.push(error.to_string());
         }

@@ -17,6 +17,7 @@ use super::work::Work;
 use crate::Engine;
 use crate::build::{BuildOptions, Built, Receiver};
 use crate::document::{ChangeDocument, Document, ToolDocument};
+use crate::flows::is_beside;
 use crate::gather::{ChangeFlags, FlowTemplate, MissingFiles, ReadArtifact};
 use crate::read::into_text;
 use crate::session_error::SessionError;
@@ -125,7 +126,7 @@ impl Work<'_> {
 
     /// The template of a phase that stands beside its flow, as it was when the session began.
     fn flow_template(&self, spec: &PhaseSpec) -> Result<Option<FlowTemplate>, SessionError> {
-        let Some(name) = spec.template.as_deref().filter(|name| is_flow_template(name)) else {
+        let Some(name) = spec.template.as_deref().filter(|name| is_beside(name)) else {
             return Ok(None);
         };
         let path = flow_file(name);
@@ -222,11 +223,6 @@ pub(super) fn check_patterns(engine: &Engine, patterns: &[String], reach: Reach)
 fn at_root(engine: &Engine) -> Engine {
     let settings = engine.settings();
     Engine::new(Settings { current_dir: settings.project_root.clone(), ..settings.clone() })
-}
-
-/// Whether a template is a file beside the flow; else it is the phase of a system template.
-pub(crate) fn is_flow_template(name: &str) -> bool {
-    name.ends_with(".md")
 }
 
 /// Where a session keeps a template of its flow.

@@ -1,7 +1,7 @@
 //! A new session: parameters settled, standards and inputs kept, the first event written, the first prompt ready.
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use aiwf_config::{Config, Flags, Gate};
 use aiwf_session::{Approver, Command, FileHash, Flow, GatePattern, GateSetting, Phase, Role, Setup, Stage};
@@ -12,7 +12,7 @@ use super::directory::{Place, SessionDirectory, create_place, new_id};
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
-use crate::read::resolve_below;
+use crate::read::{is_written_outside, resolve_below};
 use crate::session_error::SessionError;
 use crate::{Engine, profiles, providers};
 
@@ -190,13 +190,6 @@ fn below_project(root: &Path, path: &Path) -> Result<PathBuf, String> {
         Err(_) if is_written_outside(root, path) => Err("it is not in the project".to_owned()),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// Whether a path, as it is written, may lead out of the project.
-fn is_written_outside(root: &Path, path: &Path) -> bool {
-    let below = path.strip_prefix(root);
-    below.is_err()
-        || below.is_ok_and(|below| !below.components().all(|part| matches!(part, Component::Normal(_))))
 }
 
 /// The gates of a flow that are not manual: as flags and files decide, else as the flow does.

@@ -295,7 +295,7 @@ impl Work<'_> {
     }
 
     /// Writes the waiting prompt anew for another kind of receiver.
-    fn rewrite_prompt(&mut self, ability: FsAbility) -> Result<(), SessionError> {
+    pub(super) fn rewrite_prompt(&mut self, ability: FsAbility) -> Result<(), SessionError> {
         self.refuse_edited()?;
         if self.prompt_flag() == Some(ability) {
             return Ok(());

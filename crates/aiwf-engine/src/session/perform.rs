@@ -207,6 +207,14 @@ impl Work<'_> {
     }
 
     fn perform(&mut self, effect: Effect) -> Result<StepOutcome, SessionError> {
+        // A prompt that no person approves is sent for the receiver that this command names, as `preview` shows it.
+        let is_at_prompt = matches!(
+            effect,
+            Effect::PassGate { stage: Stage::Prompt } | Effect::Judge { stage: Stage::Prompt, .. }
+        );
+        if let Some(ability) = self.fs_ability.filter(|_| is_at_prompt) {
+            self.rewrite_prompt(ability)?;
+        }
         match effect {
             Effect::WritePrompt { phase, iteration } => {
                 self.write_prompt(phase, iteration, self.fs_ability)?;

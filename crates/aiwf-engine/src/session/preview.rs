@@ -30,6 +30,9 @@ pub struct SessionPreview {
     pub files: Vec<PreviewFile>,
     /// What it was to hold and does not.
     pub left_out: Vec<LeftOut>,
+    /// What a person should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// What it is made of.
     pub sections: Vec<SectionHash>,
     /// Its figures.
@@ -171,6 +174,16 @@ impl Engine {
         };
         let phase: Phase = work.state.phase;
         let ability = work.ability_in(phase, work.state.iteration, flag)?;
+        // An approval is bound to bytes, so a flag cannot change them any more.
+        let is_in_force = |asked: &FsAbility| [flag, ability.capability.fs_ability].contains(&Some(*asked));
+        let unused_flag = work.fs_ability.filter(|asked| !is_in_force(asked));
+        let warnings = unused_flag.map(|asked| {
+            format!(
+                "the approved prompt is shown as it will be sent; `--fs-ability {}` applies to the next prompt that is \
+                 written",
+                asked.as_str()
+            )
+        });
         let prompt: Vec<String> = payload.messages.iter().map(PayloadMessage::text).collect();
         let system_prompt = payload.system_text();
         let system =
@@ -203,6 +216,7 @@ impl Engine {
                 })
                 .collect(),
             left_out,
+            warnings: warnings.into_iter().collect(),
         })
     }
 }

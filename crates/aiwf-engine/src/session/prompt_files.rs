@@ -34,6 +34,20 @@ impl Work<'_> {
         iteration: u32,
         fs_ability: Option<FsAbility>,
     ) -> Result<Built, SessionError> {
+        self.built_prompt(phase, iteration, fs_ability).map_err(|error| {
+            error.with_limit(
+                |budget| format!("`budget_tokens` in `[session]` is {budget}"),
+                || "raise `budget_tokens` in `[session]` of `.aiwf/config.toml`".to_owned(),
+            )
+        })
+    }
+
+    fn built_prompt(
+        &mut self,
+        phase: Phase,
+        iteration: u32,
+        fs_ability: Option<FsAbility>,
+    ) -> Result<Built, SessionError> {
         let setup = self.setup()?.clone();
         let tools = self.tools(phase, iteration)?.map(|tools| tools.documents()).unwrap_or_default();
         let spec = self.state.flow.spec(phase).cloned().ok_or(SessionError::NoPrompt { phase })?;

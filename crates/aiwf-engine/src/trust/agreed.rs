@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{LedgerKind, records};
 use crate::Engine;
+use crate::flows::FlowOrigin;
 use crate::session_error::SessionError;
 use crate::trust_error::TrustError;
 
@@ -25,12 +26,14 @@ pub enum AgreementKind {
     Project,
     /// An MCP server.
     Server,
+    /// A flow of a project that skips gates.
+    Flow,
 }
 
 impl AgreementKind {
     /// Every kind.
-    pub const ALL: [Self; 6] =
-        [Self::Session, Self::Change, Self::Run, Self::Provider, Self::Project, Self::Server];
+    pub const ALL: [Self; 7] =
+        [Self::Session, Self::Change, Self::Run, Self::Provider, Self::Project, Self::Server, Self::Flow];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
@@ -41,6 +44,7 @@ impl AgreementKind {
             Self::Provider => "provider",
             Self::Project => "project",
             Self::Server => "server",
+            Self::Flow => "flow",
         }
     }
 
@@ -57,6 +61,7 @@ impl AgreementKind {
             ConsentKind::Provider => Self::Provider,
             ConsentKind::Project => Self::Project,
             ConsentKind::Server => Self::Server,
+            ConsentKind::Flow => Self::Flow,
         }
     }
 
@@ -65,6 +70,7 @@ impl AgreementKind {
             Self::Provider => Some(ConsentKind::Provider),
             Self::Project => Some(ConsentKind::Project),
             Self::Server => Some(ConsentKind::Server),
+            Self::Flow => Some(ConsentKind::Flow),
             Self::Session | Self::Change | Self::Run => None,
         }
     }
@@ -153,6 +159,21 @@ impl Engine {
                     name: name.to_owned(),
                     sha256: spec.key(),
                     shown: spec.shown_command(),
+                    project,
+                })
+            }
+            AgreementKind::Flow => {
+                let found = self.flow(name)?;
+                if found.origin != FlowOrigin::Project {
+                    return Err(nothing(format!("flow `{name}`")));
+                }
+                let gates = found.flow.iter().flat_map(|flow| flow.gates.keys().cloned());
+                let gates = gates.collect::<Vec<_>>().join(", ");
+                Ok(Agreement {
+                    kind,
+                    name: name.to_owned(),
+                    sha256: found.sha256,
+                    shown: format!("{} decides the gates {gates}", found.path),
                     project,
                 })
             }

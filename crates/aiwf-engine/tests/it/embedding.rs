@@ -61,3 +61,28 @@ fn the_example_of_an_own_provider_works() {
 fn the_example_of_tool_calls_works() {
     tool_calls::main();
 }
+
+#[test]
+fn a_program_runs_the_tool_loop_with_a_model_of_its_own() {
+    let project = tempfile::tempdir().unwrap();
+    let call = "<tool_call>{\"name\": \"files__read\", \"arguments\": {}}</tool_call>";
+    let mut seen = Vec::new();
+    let (answer, exchange) = tool_calls::ask_with_tools(project.path(), "What is in it?", |payload| {
+        seen.push(payload.turns.last().map(|turn| turn.content().to_owned()));
+        if seen.len() == 1 { call.to_owned() } else { "Nothing that I may read.".to_owned() }
+    })
+    .unwrap();
+    assert_eq!(answer, "Nothing that I may read.");
+    // The second request has the reply and what became of its call: nobody granted the tool.
+    assert_eq!((seen.len(), exchange.turns.len()), (2, 3));
+    let told = seen[1].as_deref().unwrap();
+    assert!(told.contains("### Result 1 of `files__read`") && told.contains("Go on"), "{told}");
+    // A model that calls the same thing again and again is not asked for ever.
+    let mut n_asked = 0;
+    let (last, _) = tool_calls::ask_with_tools(project.path(), "What is in it?", |_| {
+        n_asked += 1;
+        call.to_owned()
+    })
+    .unwrap();
+    assert_eq!((last.as_str(), n_asked), (call, 3));
+}

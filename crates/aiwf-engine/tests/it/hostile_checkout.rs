@@ -4,17 +4,16 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test changes one kind of event and leaves the others")]
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use aiwf_engine::machine::{AppliedFile, Event, FileHash, Outcome};
 use aiwf_engine::{ApplyOptions, ApproveOptions, Engine, SessionError};
 use aiwf_store::Journal;
 use rustix::fs::{CWD, Mode, mkfifoat};
 
-use crate::scene::Scene;
+use crate::scene::{Scene, tree};
 
 const SECRET: &str = "machine example.com password hunter2\n";
 
@@ -100,27 +99,6 @@ impl Checkout {
 
 fn outside() -> FileHash {
     FileHash { path: "../../../../home/.netrc".to_owned(), sha256: aiwf_store::sha256_hex(SECRET.as_bytes()) }
-}
-
-/// Every file below a directory, with its bytes.
-fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut waiting = vec![root.to_owned()];
-    while let Some(directory) = waiting.pop() {
-        for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
-            let path = entry.path();
-            // What the engine remembers of the user's own sessions follows them.
-            if path.ends_with(".aiwf/state") {
-                continue;
-            }
-            if entry.file_type().unwrap().is_dir() {
-                waiting.push(path);
-            } else {
-                found.insert(path.clone(), fs::read(&path).unwrap_or_default());
-            }
-        }
-    }
-    found
 }
 
 #[test]

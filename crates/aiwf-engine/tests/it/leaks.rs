@@ -6,12 +6,11 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use aiwf_engine::config::{Environment, Flags, Settings};
+use aiwf_engine::config::Flags;
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::provider::{Answer, Ask, AskError, Check, Reply, Request, Sink};
 use aiwf_engine::{
-    BuildOptions, ChangeFlags, Document, Engine, NewChange, PhaseOptions, Sent, SessionError, SessionPreview,
-    Which,
+    BuildOptions, ChangeFlags, Document, NewChange, PhaseOptions, Sent, SessionError, SessionPreview, Which,
 };
 use serde_json::{Map, Value, json};
 
@@ -37,19 +36,6 @@ fn change(scene: &Scene, files: &[&str]) -> Result<SessionPreview, SessionError>
     let new = NewChange { name: "x".to_owned(), request: "change it".to_owned(), files, opens_gates: false };
     scene.engine.create_change(new)?;
     scene.engine.preview_session(Which::Change("x"))
-}
-
-/// The same project in the hands of another user.
-fn other_user(scene: &Scene) -> Engine {
-    let home = scene.directory.path().join("other");
-    fs::create_dir_all(&home).unwrap();
-    let environment = Environment {
-        current_dir: scene.root(),
-        home: Some(home.clone()),
-        cache_home: Some(home.join("cache")),
-        ..Environment::default()
-    };
-    Engine::new(Settings::resolve(Some(&scene.root()), environment).unwrap())
 }
 
 #[track_caller]
@@ -106,7 +92,7 @@ fn files_that_somebody_else_typed_stay_in_the_project() {
     fs::write(&journal, begun.join("\n") + "\n").unwrap();
     fs::remove_file(scene.root().join(".aiwf/changes/x/session.json")).unwrap();
 
-    let other = other_user(&scene);
+    let other = scene.other_user();
     expect_left_out(&other.preview_session(name).unwrap(), &["../home/.netrc", "link.md"]);
     let adoption = other.adoption("x").unwrap();
     assert_eq!(adoption.outside_paths, ["../home/.netrc"]);

@@ -2,8 +2,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aiwf_engine::config::{Environment, Flags, Settings};
 use aiwf_engine::provider::Ask;
@@ -24,14 +25,19 @@ impl Scene {
         let (root, home) = (directory.path().join("project"), directory.path().join("home"));
         fs::create_dir_all(root.join(".aiwf")).unwrap();
         fs::create_dir_all(&home).unwrap();
-        let environment = Environment {
-            current_dir: root.clone(),
-            home: Some(home.clone()),
-            cache_home: Some(home.join("cache")),
-            ..Environment::default()
-        };
-        let engine = Engine::new(Settings::resolve(Some(&root), environment).unwrap());
+        let engine = engine_of(&root, &home);
         Self { directory, engine }
+    }
+
+    /// The same project in the hands of another user.
+    pub(crate) fn other_user(&self) -> Engine {
+        let home = self.other_home();
+        fs::create_dir_all(&home).unwrap();
+        engine_of(&self.root(), &home)
+    }
+
+    pub(crate) fn other_home(&self) -> PathBuf {
+        self.directory.path().join("other")
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -88,6 +94,36 @@ impl Scene {
     pub(crate) fn prompt(&self) -> String {
         self.engine.preview_session(None::<&str>).unwrap().prompt
     }
+}
+
+fn engine_of(root: &Path, home: &Path) -> Engine {
+    let environment = Environment {
+        current_dir: root.to_owned(),
+        home: Some(home.to_owned()),
+        cache_home: Some(home.join("cache")),
+        ..Environment::default()
+    };
+    Engine::new(Settings::resolve(Some(root), environment).unwrap())
+}
+
+/// Every file below a directory, with its bytes; what the engine remembers of the user's own ledgers apart.
+pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(directory) = waiting.pop() {
+        for entry in fs::read_dir(directory).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.ends_with(".aiwf/state") {
+                continue;
+            }
+            if entry.file_type().unwrap().is_dir() {
+                waiting.push(path);
+            } else {
+                found.insert(path.clone(), fs::read(&path).unwrap_or_default());
+            }
+        }
+    }
+    found
 }
 
 fn given() -> Map<String, Value> {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use crate::ask::Request;
@@ -80,7 +81,7 @@ impl Invocation {
             let name = path.file_name().unwrap_or_default();
             let directory = path.parent().unwrap_or(private_dir);
             if directory != private_dir {
-                std::fs::DirBuilder::new().recursive(true).create(directory)?;
+                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
             }
             let mut builder = tempfile::Builder::new();
             // Made with rights for its owner only, and removed together with its directory.

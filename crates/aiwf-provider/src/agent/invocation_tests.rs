@@ -1,11 +1,12 @@
 //! What each agent is started with, for each permission.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use aiwf_prompt::Role;
 
-use super::invocation::{Call, position, prompt_text};
+use super::invocation::{Call, Invocation, position, prompt_text};
 use super::{Dialect, claude_code::ClaudeCode, codex::Codex, gemini_cli::GeminiCli};
 use crate::ask::{Permission, Request};
 use crate::payload::{Payload, PayloadMessage, Turn};
@@ -185,4 +186,30 @@ fn a_place_in_a_text_has_a_line_and_a_column() {
     assert_eq!(position("é\nüx", 0), (1, 1));
     assert_eq!(position("é\nüx", 3), (2, 1));
     assert_eq!(position("é\nüx", 5), (2, 2));
+}
+
+#[test]
+fn private_files_and_their_directories_are_the_users_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let stop = Stop::default();
+    let case = Case::with_everything(Permission::ReadOnly);
+    let request = Request {
+        name: "x",
+        payload: &case.payload,
+        directory: Path::new("/project"),
+        response_path: None,
+        permission: case.permission,
+        stop: &stop,
+    };
+    let call = Call { request: &request, setting: &case.setting, key: None, private_dir: directory.path() };
+    let mut invocation = Invocation::default();
+    invocation.file(&call, "system.md", "secret");
+    invocation.file(&call, "home/.agent/settings.json", "secret");
+    invocation.write_files(directory.path()).unwrap();
+    for (path, expected) in
+        [("system.md", 0o600), ("home", 0o700), ("home/.agent", 0o700), ("home/.agent/settings.json", 0o600)]
+    {
+        let mode = std::fs::metadata(directory.path().join(path)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, expected, "{path}");
+    }
 }

@@ -62,11 +62,11 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
     let environment =
         Environment { current_dir: root.clone(), ..Environment::read().map_err(CommandError::NoCurrentDir)? };
     let engine = Engine::new(Settings::resolve(Some(&root), environment)?);
-    let mut story = Story { out: Vec::new(), is_quiet: output.is_json() };
+    let mut story = Story { out: Vec::new(), is_quiet: output.is_json(), unprinted: None };
 
     let shown_dir = shell_word(&directory.display().to_string());
-    story.say(&format!("a sample project is in {shown_dir}\n\n$ cd {shown_dir}"))?;
-    story.command("jpa-mt init --entity Customer --table customer --bounded-context sales --base-package com.example.shop --schema-file schema.sql --design design/customer.md")?;
+    story.say(&format!("a sample project is in {shown_dir}\n\n$ cd {shown_dir}"));
+    story.command("jpa-mt init --entity Customer --table customer --bounded-context sales --base-package com.example.shop --schema-file schema.sql --design design/customer.md");
     let created = engine.create_session(new_session())?;
     let id = created.id;
     for _ in 0..MAX_DECISIONS {
@@ -75,22 +75,22 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
             break;
         }
         story.gate(&engine, &report)?;
-        story.command("approve")?;
+        story.command("approve");
         engine.approve(Some(&id), &ApproveOptions::default())?;
     }
     let applied = engine.apply(Some(&id), &ApplyOptions::default())?;
-    story.command("apply")?;
+    story.command("apply");
     for file in applied.files.iter().filter(|file| file.change == ApplyChange::New) {
-        story.say(&format!("  wrote {}\n", file.target))?;
+        story.say(&format!("  wrote {}\n", file.target));
     }
     let verified = engine.verify(Some(&id))?;
-    story.command("verify")?;
+    story.command("verify");
     story.say(&format!(
         "  {} events intact, {} approved files, {} differ\n",
         verified.n_events,
         verified.n_files,
         verified.differences.len()
-    ))?;
+    ));
     let report = engine.session_report(Some(&id))?;
     if report.status != "complete" || !verified.differences.is_empty() {
         return Err(Failure::bug("the demo did not end as it should"));
@@ -102,8 +102,8 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
     story.say(&format!(
         "\nlook around:  cd {shown_dir}; aiwf events; aiwf diff; aiwf show plan\n\
          a session of your own, with any chat:  cd {shown_dir}; aiwf jpa-mt init --help\n"
-    ))?;
-    Ok(Exit::Done)
+    ));
+    story.unprinted.map_or(Ok(Exit::Done), Err)
 }
 
 /// A word as a shell takes it: quoted when it holds more than plain characters.
@@ -155,20 +155,26 @@ fn new_session() -> NewSession {
 struct Story {
     out: Vec<u8>,
     is_quiet: bool,
+    /// Why the story could not be told to its end.
+    unprinted: Option<Failure>,
 }
 
 impl Story {
-    fn say(&mut self, text: &str) -> Result<(), Failure> {
+    fn say(&mut self, text: &str) {
         if self.is_quiet {
-            return Ok(());
+            return;
         }
         self.out.clear();
         self.out.extend_from_slice(text.as_bytes());
-        output::print(|out| out.write_all(&self.out))
+        if let Err(failure) = output::print(|out| out.write_all(&self.out)) {
+            // The demo itself goes on: its files are worth having without the story.
+            self.is_quiet = true;
+            self.unprinted = Some(failure);
+        }
     }
 
-    fn command(&mut self, words: &str) -> Result<(), Failure> {
-        self.say(&format!("\n$ aiwf {words}\n"))
+    fn command(&mut self, words: &str) {
+        self.say(&format!("\n$ aiwf {words}\n"));
     }
 
     /// Shows what lies at the gate: a prompt with its anatomy, or a reply with its first lines.
@@ -178,7 +184,8 @@ impl Story {
         let head = format!("{} {stage}, iteration {}, gate manual", report.phase, report.iteration);
         if stage == "prompt" {
             let (sections, metadata) = engine.explain_session(id)?;
-            return self.say(&anatomy(&head, &sections, &metadata));
+            self.say(&anatomy(&head, &sections, &metadata));
+            return Ok(());
         }
         let path = report.response_path.clone().unwrap_or_default();
         let (_, text) = engine.session_file(id, &path)?;
@@ -186,6 +193,7 @@ impl Story {
         let lines: Vec<String> =
             text.lines().take(6).map(|line| format!("  | {line}").trim_end().to_owned() + "\n").collect();
         let lines = lines.concat();
-        self.say(&format!("{head}, sha256 {sha256}\n{lines}"))
+        self.say(&format!("{head}, sha256 {sha256}\n{lines}"));
+        Ok(())
     }
 }

@@ -608,6 +608,9 @@ pub(super) fn preview(which: Which<'_>, engine: &Engine, output: &Output<'_>) ->
     for line in left_out_lines(&preview.left_out) {
         output::warn(&line);
     }
+    for warning in &preview.warnings {
+        output::warn(warning);
+    }
     session_output::ability(&metadata.provider, metadata.fs_ability, metadata.lowered_from);
     output::print(|out| out.write_all(preview.text().as_bytes()))?;
     Ok(Exit::Done)

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use aiwf_engine::config::ConfigError;
-use aiwf_engine::{ConsentError, LedgerKind, LockError, SessionError, TrustError};
+use aiwf_engine::{LedgerKind, LockError, SessionError, TrustError, UserFileError};
 
 use super::{Failure, Sample, denied, store_error, text, texts};
 
@@ -29,17 +29,17 @@ pub(super) fn trust_errors() -> Vec<Sample> {
         Ambiguous => [TrustError::Ambiguous { given: text("2026"), matching: texts(["session 20260301", "run 20260302"]) }],
         NothingToAgree => [TrustError::NothingToAgree { what: text("provider `codex`") }],
         NotAgreed => [TrustError::NotAgreed { given: text("our-agent") }],
-        Consent => [TrustError::Consent(ConsentError::Store(store_error()))],
+        Consent => [TrustError::Consent(UserFileError::Store(store_error()))],
         Store => [TrustError::Store(store_error())],
         Config => [TrustError::Config(ConfigError::LeavesProject)],
     })
 }
 
-pub(super) fn consent_errors() -> Vec<Sample> {
+pub(super) fn user_file_errors() -> Vec<Sample> {
     let shown = |error| Failure::from(SessionError::Trust(TrustError::Consent(error)));
-    every_variant!(ConsentError, shown, {
-        Unreadable => [ConsentError::Unreadable { path: PathBuf::from("/home/me/.aiwf/state/consents.json"), source: denied() }],
-        Store => [ConsentError::Store(store_error())],
-        Lock => [ConsentError::Lock(LockError::Taken)],
+    every_variant!(UserFileError, shown, {
+        Unreadable => [UserFileError::Unreadable { path: PathBuf::from("/home/me/.aiwf/state/consents.json"), source: denied() }],
+        Store => [UserFileError::Store(store_error())],
+        Lock => [UserFileError::Lock(LockError::Taken)],
     })
 }

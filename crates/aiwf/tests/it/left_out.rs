@@ -98,6 +98,72 @@ fn results_variables_and_previews_that_are_cut_are_listed() {
     assert!(scene.done("workflow status latest")["left_out"].to_string().contains("@project/rows.csv"));
 }
 
+/// A reviewer is never asked about code that it was not shown.
+#[test]
+fn a_review_whose_code_does_not_fit_is_refused_and_the_largest_file_is_named() {
+    let server = ModelServer::script([Turn::text(PLAN)]);
+    let table = api_table("model", "openai", &server);
+    let window = "context_window = 12000\nmax_output_tokens = 1000\nfs_ability = \"none\"\n";
+    let code =
+        format!("<<<FILE: A.java>>>\nclass A {{}}\n<<<FILE: B.java>>>\n{}", "class B {}\n".repeat(8_000));
+    let reviewing = |config: &str, reviewer: &str| {
+        let scene = Scene::new(&format!("{table}{window}{config}"));
+        scene.project.write("plan.md", PLAN);
+        scene.project.write("code.md", &code);
+        scene.exits(&format!("{INIT} {reviewer}"), 0);
+        for line in ["approve", "respond --file plan.md", "approve", "approve", "respond --file code.md"] {
+            scene.exits(line, 0);
+        }
+        scene
+    };
+    let scene = reviewing("", "--reviewer model");
+    for line in ["approve", "preview", "run --yes"] {
+        let refused = scene.exits(line, 1).stderr_text();
+        assert!(refused.contains("tokens but provider `model` reads 11,000 at once"), "{line}: {refused}");
+        assert!(refused.contains("largest: `B.java` ("), "{line}: {refused}");
+        assert!(
+            refused.contains("hint: use a provider that reads more at once; if `model` does"),
+            "{refused}"
+        );
+    }
+    assert!(server.asks().is_empty());
+    assert!(!scene.names("iteration-1").contains(&"review-prompt.md".to_owned()));
+    // A limit that somebody set is named as the setting it is.
+    let scene = reviewing("[session]\nbudget_tokens = 20000\n", "");
+    let refused = scene.exits("approve", 1).stderr_text();
+    assert!(refused.contains("tokens but `budget_tokens` in `[session]` is 20,000"), "{refused}");
+    assert!(refused.contains("hint: raise `budget_tokens` in `[session]`"), "{refused}");
+    // So does a prompt that is sent without a session.
+    let flags = "--phase review --instructions x --file code.md --budget 100 --provider model";
+    let refused = scene.exits(&format!("prompt send change {flags}"), 1).stderr_text();
+    assert!(refused.contains("or set a larger budget with `--budget`"), "{refused}");
+}
+
+#[test]
+fn files_that_are_gone_or_no_text_are_listed_before_the_call() {
+    let server = ModelServer::script([Turn::text("# Plan\n")]);
+    let scene = Scene::of_api("openai", &server, "");
+    scene.project.write("a.txt", "a\n");
+    scene.project.write("b.txt", "b\n");
+    scene.project.write("c.txt", "c\n");
+    scene.exits("change new one 'Do it' --file '*.txt' --file a.txt", 0);
+    #[expect(clippy::disallowed_methods, reason = "as a person would")]
+    std::fs::remove_file(scene.project.path("a.txt")).unwrap();
+    scene.project.write("b.txt", "a\0b");
+    let preview = scene.exits("change preview one", 0);
+    assert!(preview.stderr_text().contains("left out (missing): `a.txt`"), "{preview}");
+    assert!(preview.stderr_text().contains("left out (encoding): `b.txt` (3 bytes)"), "{preview}");
+    let planned = scene.exits("change plan one", 3);
+    assert!(planned.stderr_text().contains("left out (missing): `a.txt`"), "{planned}");
+    assert!(server.asks().is_empty(), "it is said before the call");
+    let status = scene.done("change status one");
+    assert_eq!(named(&status, "a.txt")[0]["kind"], "missing", "{status:#}");
+    assert_eq!(named(&status, "b.txt")[0]["bytes"], 3, "{status:#}");
+    let sent = scene.exits("change approve one", 0);
+    assert!(sent.stderr_text().contains("left out (missing): `a.txt`"), "{sent}");
+    assert_eq!(server.asks().len(), 1);
+}
+
 #[test]
 fn a_command_that_sends_a_prompt_says_what_it_leaves_out() {
     let turns = || [Turn::status(400), Turn::text(PLAN)];

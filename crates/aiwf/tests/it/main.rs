@@ -18,6 +18,7 @@ mod command_line;
 mod demo;
 mod errors;
 mod expected_gate;
+mod fs_ability;
 mod help;
 mod hostile_checkout;
 mod left_out;

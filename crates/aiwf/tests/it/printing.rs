@@ -3,6 +3,8 @@
 use insta::assert_snapshot;
 
 use crate::project;
+use crate::scene::Scene;
+use crate::session::{INIT, PLAN, Session};
 
 #[test]
 fn a_reader_that_goes_away_ends_the_program_quietly() {
@@ -32,14 +34,69 @@ fn a_full_device_is_an_error_said_on_the_standard_error() {
         assert_eq!(
             outcome.stderr_text().lines().filter(|line| !line.contains("tokens")).collect::<Vec<_>>(),
             [
-                "error: could not write to the standard output",
+                "error: the command finished, but its output could not be written to stdout",
                 "  caused by: no space left on device",
                 "",
-                "hint: write the output to a place with room; what the command did is kept",
+                "hint: write the output to a place with room; what the command did is kept and need not be repeated",
             ],
             "{line}"
         );
-        assert_eq!(outcome.exit_code(), 1, "{line}");
+        assert_eq!(outcome.exit_code(), 74, "{line}");
+    }
+}
+
+#[test]
+fn work_that_cannot_be_printed_is_done_all_the_same() {
+    let session = Session::new("");
+    let lines = ["approve", "respond --file plan.md", "approve --json", "cancel"];
+    session.project.write("plan.md", PLAN);
+    let n_before = session.events().len();
+    for line in lines {
+        let outcome = session.project.command(line).stdout_to("/dev/full").run();
+        assert_eq!(outcome.exit_code(), 74, "{line}\n{outcome}");
+        let told = "error: the command finished, but its output could not be written to stdout\n";
+        assert!(outcome.stderr_text().contains(told), "{line}\n{outcome}");
+    }
+    let events = session.events();
+    assert!(events.len() > n_before + lines.len(), "{events:?}");
+    assert_eq!(session.done(&format!("status {}", session.id))["status"], "cancelled");
+    // A session that was begun is there, and a demo goes to its end.
+    let begun = session.project.command(INIT).stdout_to("/dev/full").run();
+    assert_eq!(begun.exit_code(), 74, "{begun}");
+    assert_eq!(session.done("status")["phase"], "planning");
+    let demo = session.project.command("demo --dir shop").stdout_to("/dev/full").run();
+    assert_eq!(demo.exit_code(), 74, "{demo}");
+    assert_eq!(session.run("verify latest --project-dir shop").exit_code(), 0);
+    // A reader that goes away is no failure of any kind, and the work is done as well.
+    let outcome = session.project.command("cancel").run_into_closing_pipe(0);
+    assert_eq!((outcome.exit_code(), outcome.stderr_text().as_str()), (0, ""), "{outcome}");
+    assert_eq!(session.done("list --status cancelled")["total"], 2);
+}
+
+#[test]
+fn a_reply_that_cannot_be_written_is_kept() {
+    let table =
+        "[providers.agent]\ntype = \"command\"\nargv = [\"sh\", \"-c\", \"cat > /dev/null; echo answer\"]\n";
+    let scene = Scene::new(table);
+    scene.project.write("plain", "");
+    let temporary = scene.project.home().join("temporary");
+    scene.project.write("~/temporary/.keep", "");
+    let line = "prompt send change --provider agent --phase plan --instructions x";
+    for (flags, stdout) in
+        [("", Some("/dev/full")), ("--json", Some("/dev/full")), ("--out plain/reply.md", None)]
+    {
+        let run = scene.command(&format!("{line} {flags}")).env("TMPDIR", temporary.as_os_str());
+        let outcome = match stdout {
+            Some(path) => run.stdout_to(path).run(),
+            None => run.run(),
+        };
+        assert_eq!(outcome.exit_code(), 74, "{flags}\n{outcome}");
+        let stderr = outcome.stderr_text();
+        let kept = stderr.split_once("hint: the reply is kept in `").unwrap_or_else(|| panic!("{outcome}")).1;
+        let mut names = kept.split('`').next().unwrap().rsplit('/');
+        let (name, directory) = (names.next().unwrap(), temporary.join(names.next().unwrap()));
+        assert_eq!(std::fs::read_to_string(directory.join(name)).unwrap(), "answer\n", "{flags}");
+        assert_eq!(std::fs::read_dir(directory).unwrap().count(), 1, "only the reply stays");
     }
 }
 

@@ -281,3 +281,23 @@ fn an_estimate_needs_no_cache() {
     session.run(&format!("{REVISE} --budget 100 --explain")).success().exit_code();
     assert_eq!(session.names_in("../cache"), [""; 0]);
 }
+
+#[test]
+fn the_anatomy_shows_the_largest_first_and_one_line_for_what_was_cut() {
+    let mut project = project();
+    for (index, n_lines) in [400, 10, 300, 20, 350, 30].into_iter().enumerate() {
+        project = project.file(&format!("{index}.rs"), "fn a() {}\n".repeat(n_lines));
+    }
+    let line = "prompt build change --instructions x --file '*.rs' --budget 1,200 --explain";
+    let outcome = project.run(line).success();
+    let stderr = outcome.stderr_text();
+    let rows: Vec<&str> = stderr.lines().filter(|line| line.starts_with("    ")).map(str::trim).collect();
+    let names: Vec<&str> = rows.iter().filter_map(|row| row.split_whitespace().next()).collect();
+    // Behind a file that was cut, smaller ones that still fit are kept; the largest come first.
+    assert_eq!(names, ["0.rs", "5.rs", "3.rs", "1.rs", "2"], "{outcome}");
+    assert!(
+        rows[4].starts_with("2 parts, ") && rows[4].contains(": 4.rs (") && rows[4].contains(", 2.rs ("),
+        "{outcome}"
+    );
+    assert_eq!(stderr.matches("warning: left out (budget)").count(), 1, "{outcome}");
+}

@@ -161,6 +161,25 @@ fn a_price_is_part_of_the_usage_when_it_is_known() {
 }
 
 #[test]
+fn a_reply_goes_to_a_file_and_the_anatomy_is_explained() {
+    let (_server, scene) = scene([Turn::text("One.\n"), Turn::text("Two.\n"), Turn::text("Three.\n")]);
+    let line = "prompt send change --provider model --phase plan --instructions x --explain";
+    let sent = scene.exits(&format!("{line} --out reply.md"), 0);
+    assert_eq!(
+        (sent.stdout.as_slice(), scene.project.read("reply.md").as_slice()),
+        (&b""[..], &b"One.\n"[..])
+    );
+    assert!(
+        sent.stderr_text().contains("system-template  ") && sent.stderr_text().contains("stable prefix"),
+        "{sent}"
+    );
+    let sent = scene.done(&format!("{line} --out reply.md"));
+    assert_eq!(sent["reply"], "Two.\n");
+    assert_eq!(scene.project.read("reply.md"), b"Two.\n");
+    assert_eq!(scene.exits(&format!("{line} --out -"), 0).stdout, b"Three.\n");
+}
+
+#[test]
 fn a_large_reply_is_printed_whole() {
     let reply = "0123456789abcdef\n".repeat(100_000);
     let (_server, scene) = scene([Turn::text(reply.clone())]);

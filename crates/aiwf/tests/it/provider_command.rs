@@ -252,8 +252,11 @@ fn a_program_that_hangs_is_ended_with_all_it_started() {
 fn ctrl_c_ends_the_program_and_leaves_the_session_where_it_was() {
     let scene = with_replies(scene(HANGS, "", "fs_ability = \"none\"\n"));
     scene.init("");
+    let partial =
+        scene.project.root().join(scene.session_dir()).join("iteration-1/planning-response.partial-1.md");
     let running = scene.command("approve").spawn();
     eventually("the start of the agent", || scene.project.home().join("self").exists());
+    eventually("what it says", || std::fs::read(&partial).is_ok_and(|text| text == b"half"));
     running.signal("INT");
     let outcome = running.wait();
     insta::assert_snapshot!(scene.shown(&outcome), @"

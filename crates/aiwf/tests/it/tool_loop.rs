@@ -141,6 +141,32 @@ fn a_model_calls_tools_by_its_own_means() {
 }
 
 #[test]
+fn a_preview_with_tools_shows_what_a_send_with_tools_sends() {
+    let preview = "prompt preview reply --input reply.json --for model --tools --trust-servers";
+    let (server, scene) = api("openai", [Turn::text("Done.\n")], "");
+    let shown = scene.done(preview);
+    let text = scene.exits(preview, 0).stdout_text();
+    assert!(server.asks().is_empty(), "looking asks nobody");
+    let sent = scene.done(SEND);
+    assert_eq!(shown["metadata"]["payload_sha256"], sent["payload_sha256"]);
+    let names = server.asks()[0].tool_names();
+    assert!(
+        names.contains(&"fake__echo".to_owned()) && !names.contains(&"fake__hidden".to_owned()),
+        "{names:?}"
+    );
+    let of_preview = shown["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
+    assert_eq!(of_preview.collect::<Vec<_>>(), names);
+    assert!(names.iter().all(|name| text.contains(&format!("\"{name}\""))), "{text}");
+    // A program reads them in its prompt.
+    let scene = cli(&["Done.\n"], "");
+    let shown = scene.done(preview);
+    let sent = scene.done(SEND);
+    assert_eq!(shown["metadata"]["payload_sha256"], sent["payload_sha256"]);
+    assert_eq!(shown["prompt"].as_str().unwrap(), prompt(&scene, 1));
+    assert!(prompt(&scene, 1).contains("fake__echo"));
+}
+
+#[test]
 fn what_a_tool_returns_is_never_run() {
     let scene = cli(&[&calls(&[("fake__trap", json!({}))]), "Nothing to do.\n"], "");
     let sent = scene.done(SEND);

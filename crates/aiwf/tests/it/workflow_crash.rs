@@ -367,7 +367,7 @@ fn the_second_process_is_refused_and_who_only_looks_is_not() {
     assert_eq!(scene.done("workflow list")["total"], 1);
     scene.done("workflow show latest");
     let preview = scene.done("workflow preview latest --input 'And now?'");
-    assert!(preview["messages"].to_string().contains("And now?"), "{preview:#}");
+    assert!(preview["payload"]["messages"].to_string().contains("And now?"), "{preview:#}");
     assert_eq!(files(&scene), before);
     // A fork reads the run it goes on from, and no more.
     let fork = scene.done("workflow fork latest --at intake");

@@ -166,15 +166,30 @@ fn a_preview_is_the_next_request_and_changes_nothing() {
     let printed = aiwf_engine::prompt::Sha256Hex::of([outcome.stdout_text().as_str()]).to_string();
     assert_eq!(preview["payload_sha256"], printed);
     assert!(outcome.stderr_text().contains(&format!("payload_sha256 {printed}\n")), "{outcome}");
+    // In JSON it is the same form, and beside it only what its parts are.
+    assert_eq!(format!("{:#}", preview["payload"]), outcome.stdout_text());
+    for name in ["messages", "tools", "system"] {
+        assert!(preview.get(name).is_none(), "{name}: {preview:#}");
+    }
+    let layers = preview["layers"].as_array().unwrap();
+    assert!(!layers.is_empty() && layers.iter().all(|layer| layer.get("content").is_none()), "{layers:#?}");
     assert_eq!(scene.done("workflow show latest")["entries"], before["entries"]);
 
     scene.exits("workflow say latest 'Since Monday'", 3);
     let asked = server.asks().last().unwrap().body.to_string();
-    for message in preview["messages"].as_array().unwrap() {
-        let content = Value::from(message["content"].as_str().unwrap()).to_string();
-        let content = content.trim_matches('"');
-        assert!(asked.contains(content), "{content}\n\nis not in\n\n{asked}");
+    let messages = preview["payload"]["messages"].as_array().unwrap();
+    let of_messages = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
+    for text in of_messages.chain(preview["payload"]["system"].as_array().unwrap()) {
+        let text = text.to_string();
+        let text = text.trim_matches('"');
+        assert!(asked.contains(text), "{text}\n\nis not in\n\n{asked}");
     }
+    // And the hash is what the journal says was sent.
+    let run_id = preview["run_id"].as_str().unwrap();
+    let journal = scene.project.read(&format!(".aiwf/runs/{run_id}/journal.jsonl"));
+    let journal = String::from_utf8(journal).unwrap();
+    let sent = journal.lines().rfind(|line| line.contains("\"run-asked\"")).unwrap();
+    assert!(sent.contains(&format!("\"payload_sha256\":\"{printed}\"")), "{sent}");
 }
 
 #[test]

@@ -233,26 +233,17 @@ fn preview_is_the_next_request() {
     let preview = scene.done("workflow preview latest --input 'It crashes.'");
     scene.answers("workflow say latest 'It crashes.'", 3);
     let sent = &server.asks()[1];
-    let shown: Vec<(String, String)> = preview["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|message| {
-            (message["role"].as_str().unwrap().to_owned(), message["content"].as_str().unwrap().to_owned())
-        })
-        .collect();
-    let texts_of = |role: &str| -> Vec<String> {
-        shown.iter().filter(|(own, _)| own == role).map(|(_, text)| text.clone()).collect()
+    let payload = &preview["payload"];
+    let text = |texts: &Value| -> String {
+        texts.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
     };
-    assert_eq!(texts_of("user"), sent.user_texts());
-    assert_eq!(texts_of("system").join("\n\n"), sent.system_text());
-    assert_eq!(preview["tools"].as_array().unwrap().len(), sent.tool_names().len());
-    let layers: Vec<&str> = preview["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|message| message["layer"].as_str().unwrap())
-        .collect();
+    let messages = payload["messages"].as_array().unwrap();
+    let of_user = messages.iter().filter(|message| message["role"] == "user");
+    assert_eq!(of_user.map(|message| text(&message["content"])).collect::<Vec<_>>(), sent.user_texts());
+    assert_eq!(text(&payload["system"]), sent.system_text());
+    assert_eq!(payload["tools"].as_array().unwrap().len(), sent.tool_names().len());
+    let layers: Vec<&str> =
+        preview["layers"].as_array().unwrap().iter().map(|layer| layer["layer"].as_str().unwrap()).collect();
     assert_eq!(
         layers,
         [

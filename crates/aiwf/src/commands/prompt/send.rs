@@ -88,17 +88,34 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
     }
     let exit = if sent.touched.is_empty() { Exit::Done } else { Exit::Refused };
     let out = common.out.as_deref().filter(|path| *path != Path::new("-"));
-    if let Some(given) = out {
-        let mut reply = File::open(sent.reply_path())
-            .map_err(|source| EngineError::Unreadable { path: sent.reply_path().to_owned(), source })?;
-        let path = engine.settings().current_dir.join(given);
-        write_atomic(&path, Durability::Process, |mut out| io::copy(&mut reply, &mut out).map(drop))
-            .map_err(|error| EngineError::from(error).about(given))?;
-        if !output.is_json() {
-            return Ok(exit);
+    let written = match out {
+        Some(given) => {
+            write(&sent, given, &engine).map_err(|failure| Failure { exit: Exit::Unwritten, ..failure })
         }
-    }
-    print(&sent, &left_out, output, exit)
+        None => Ok(()),
+    };
+    let printed = match written {
+        Ok(()) if out.is_some() && !output.is_json() => Ok(exit),
+        Ok(()) => print(&sent, &left_out, output, exit),
+        Err(failure) => Err(failure),
+    };
+    printed.map_err(|failure| {
+        if failure.exit != Exit::Unwritten {
+            return failure;
+        }
+        // A reply may have cost something, so it stays where it is.
+        let kept = sent.keep_reply();
+        let hint = format!("the reply is kept in `{}`: copy it to a place with room", kept.display());
+        Failure { hint: Some(hint), ..failure }
+    })
+}
+
+fn write(sent: &Sent, given: &Path, engine: &Engine) -> Result<(), Failure> {
+    let mut reply = File::open(sent.reply_path())
+        .map_err(|source| EngineError::Unreadable { path: sent.reply_path().to_owned(), source })?;
+    let path = engine.settings().current_dir.join(given);
+    write_atomic(&path, Durability::Process, |mut out| io::copy(&mut reply, &mut out).map(drop))
+        .map_err(|error| EngineError::from(error).about(given).into())
 }
 
 /// A failure in the words of who has no session that a retry would be for.

@@ -1,0 +1,331 @@
+//! Finds flows: those that come with aiwf first, then the project's, then the user's.
+//!
+//! A flow is a directory with a `flow.toml` and its templates. The names of built-in flows cannot be taken over. A broken
+//! flow is reported and takes nothing else down.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use aiwf_config::Settings;
+use aiwf_session::{Approver, Flow, FlowProblem, PhaseRecipe, PhaseSpec, parse_flow};
+use aiwf_store::{ConsentKind, Durability, sha256_hex, write_atomic};
+
+use crate::Engine;
+use crate::error::EngineError;
+use crate::read::{Root, read_text, read_text_below};
+use crate::session_error::SessionError;
+use crate::system_templates;
+
+/// The file that makes a directory a flow.
+const FLOW_FILE: &str = "flow.toml";
+/// How many flows of a directory are looked at.
+const MAX_FLOWS: usize = 1_000;
+
+/// Where a flow comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowOrigin {
+    /// Inside the program.
+    BuiltIn,
+    /// The project's `.aiwf/flows/`.
+    Project,
+    /// The user's `~/.aiwf/flows/`.
+    User,
+}
+
+impl FlowOrigin {
+    /// The name shown to people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built-in",
+            Self::Project => "project",
+            Self::User => "user",
+        }
+    }
+}
+
+/// A flow that was found, good or broken.
+#[derive(Clone, Debug)]
+pub struct FoundFlow {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: FlowOrigin,
+    /// Its file, as people write it.
+    pub path: String,
+    /// The flow, or what is wrong with it.
+    pub flow: Result<Flow, Vec<FlowProblem>>,
+    /// The text of its file.
+    pub text: String,
+    /// The templates beside it that it uses, by name.
+    pub templates: BTreeMap<String, String>,
+    /// SHA-256 of its file and templates.
+    pub sha256: String,
+    /// Other flows of the same name, which this one wins over.
+    pub hides: Vec<FlowOrigin>,
+}
+
+/// A directory with flows.
+struct FlowDirectory {
+    origin: FlowOrigin,
+    path: PathBuf,
+    /// The same as people write it.
+    shown: &'static str,
+}
+
+fn directories(settings: &Settings) -> Vec<FlowDirectory> {
+    let project = FlowDirectory {
+        origin: FlowOrigin::Project,
+        path: settings.project_dir().join("flows"),
+        shown: ".aiwf/flows",
+    };
+    let user = settings.user_dir().map(|user| FlowDirectory {
+        origin: FlowOrigin::User,
+        path: user.join("flows"),
+        shown: "~/.aiwf/flows",
+    });
+    // In a home that is no project, all are the user's.
+    let is_home = user.as_ref().is_some_and(|user| user.path == project.path);
+    Some(project).filter(|_| !is_home).into_iter().chain(user).collect()
+}
+
+impl FlowDirectory {
+    /// The names of the flows in it, sorted.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten().filter_map(Result::ok);
+        let names = entries.take(MAX_FLOWS).filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> = names
+            .filter(|name| is_flow_name(name) && self.path.join(name).join(FLOW_FILE).exists())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// A file of a flow; nothing when it is not there.
+    fn read(&self, settings: &Settings, name: &str, file: &str) -> Result<Option<String>, EngineError> {
+        let path = self.path.join(name).join(file);
+        match self.origin {
+            // A checkout is not trusted to point anywhere; a user may keep flows elsewhere.
+            FlowOrigin::Project => read_text_below(Root::project(&settings.project_root), &path),
+            FlowOrigin::User | FlowOrigin::BuiltIn if path.exists() => read_text(&path).map(Some),
+            FlowOrigin::User | FlowOrigin::BuiltIn => Ok(None),
+        }
+    }
+
+    fn load(&self, settings: &Settings, name: &str) -> Result<Option<FoundFlow>, EngineError> {
+        let Some(text) = self.read(settings, name, FLOW_FILE)? else { return Ok(None) };
+        let mut templates = BTreeMap::new();
+        let mut unreadable = None;
+        let mut has_template = |template: &str| match self.template(settings, name, template) {
+            Ok(Some(text)) => {
+                templates.insert(template.to_owned(), text);
+                true
+            }
+            Ok(None) => !is_beside(template) && has_system_template(settings, template),
+            Err(error) => {
+                unreadable = Some(error);
+                false
+            }
+        };
+        let flow = parse_flow(name, &text, &mut has_template);
+        if let Some(error) = unreadable {
+            return Err(error);
+        }
+        let sha256 = sha256_of(&text, &templates);
+        let path = format!("{}/{name}/{FLOW_FILE}", self.shown);
+        let (name, origin) = (name.to_owned(), self.origin);
+        Ok(Some(FoundFlow { name, origin, path, flow, text, templates, sha256, hides: Vec::new() }))
+    }
+
+    fn template(&self, settings: &Settings, flow: &str, name: &str) -> Result<Option<String>, EngineError> {
+        if is_beside(name) { self.read(settings, flow, name) } else { Ok(None) }
+    }
+}
+
+/// Whether a template is a file beside the flow; else it is the phase of a system template.
+pub(crate) fn is_beside(template: &str) -> bool {
+    template.ends_with(".md") && !template.contains(['/', '\\']) && !template.starts_with('.')
+}
+
+fn has_system_template(settings: &Settings, phase: &str) -> bool {
+    system_templates::find(settings, None, phase).is_ok()
+}
+
+fn sha256_of(text: &str, templates: &BTreeMap<String, String>) -> String {
+    let list: String = std::iter::once((FLOW_FILE, text))
+        .chain(templates.iter().map(|(name, text)| (name.as_str(), text.as_str())))
+        .flat_map(|(name, text)| {
+            [sha256_hex(text.as_bytes()), "  ".to_owned(), name.to_owned(), "\n".to_owned()]
+        })
+        .collect();
+    sha256_hex(list.as_bytes())
+}
+
+/// Names that can be directories on every system.
+fn is_flow_name(name: &str) -> bool {
+    aiwf_session::Phase::from_name(name).is_some()
+}
+
+fn built_in(name: &str) -> Option<FoundFlow> {
+    let flow = Flow::find_built_in(name)?.as_ref().clone();
+    let text = Flow::built_in_text(name)?.to_owned();
+    let beside = flow.phases.iter().filter_map(|spec| spec.template.clone()).filter(|name| is_beside(name));
+    let templates: BTreeMap<String, String> = beside
+        .filter_map(|file| Some((file.clone(), Flow::built_in_template(name, &file)?.to_owned())))
+        .collect();
+    Some(FoundFlow {
+        name: name.to_owned(),
+        origin: FlowOrigin::BuiltIn,
+        path: format!("built-in {name}/{FLOW_FILE}"),
+        sha256: sha256_of(&text, &templates),
+        flow: Ok(flow),
+        text,
+        templates,
+        hides: Vec::new(),
+    })
+}
+
+impl Engine {
+    /// Every flow, by name; broken ones with what is wrong with them.
+    pub fn flows(&self) -> Result<Vec<FoundFlow>, SessionError> {
+        let names = Flow::built_in().iter().map(|flow| flow.name.clone());
+        let mut found: BTreeMap<String, FoundFlow> =
+            names.filter_map(|name| Some((name.clone(), built_in(&name)?))).collect();
+        for directory in directories(self.settings()) {
+            for name in directory.names() {
+                if let Some(winner) = found.get_mut(&name) {
+                    winner.hides.push(directory.origin);
+                } else if let Some(flow) = directory.load(self.settings(), &name)? {
+                    found.insert(name, flow);
+                }
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// The flow with that name, good or broken.
+    pub fn flow(&self, name: &str) -> Result<FoundFlow, SessionError> {
+        if let Some(mut flow) = built_in(name) {
+            let hidden = directories(self.settings()).into_iter();
+            flow.hides = hidden
+                .filter(|it| it.names().iter().any(|other| other == name))
+                .map(|it| it.origin)
+                .collect();
+            return Ok(flow);
+        }
+        let mut winner: Option<FoundFlow> = None;
+        for directory in directories(self.settings()) {
+            if !is_flow_name(name) {
+                break;
+            }
+            match (&mut winner, directory.load(self.settings(), name)?) {
+                (Some(winner), Some(hidden)) => winner.hides.push(hidden.origin),
+                (None, found) => winner = found,
+                (Some(_), None) => {}
+            }
+        }
+        let unknown = || SessionError::UnknownFlow {
+            name: name.to_owned(),
+            known: self.flows().unwrap_or_default().into_iter().map(|flow| flow.name).collect(),
+        };
+        winner.ok_or_else(unknown)
+    }
+
+    /// The flow with that name, as a session may follow it: a flow of the project skips no gate before consent.
+    ///
+    /// Says whether gates were taken away.
+    pub(crate) fn flow_to_follow(&self, name: &str) -> Result<(FoundFlow, Flow, bool), SessionError> {
+        let found = self.flow(name)?;
+        let mut flow = match &found.flow {
+            Ok(flow) => flow.clone(),
+            Err(problems) => {
+                let (path, problems) = (found.path.clone(), problems.clone());
+                return Err(SessionError::BrokenFlow { name: found.name, path, problems });
+            }
+        };
+        let is_loose = flow.gates.values().any(|gate| gate.approver != Approver::Manual);
+        if found.origin != FlowOrigin::Project || !is_loose || self.is_flow_agreed(&found)? {
+            return Ok((found, flow, false));
+        }
+        flow.gates.clear();
+        Ok((found, flow, true))
+    }
+
+    fn is_flow_agreed(&self, found: &FoundFlow) -> Result<bool, SessionError> {
+        let Some(consents) = self.settings().consents() else { return Ok(false) };
+        let agreed = consents.contains(ConsentKind::Flow, &found.sha256);
+        Ok(agreed.map_err(crate::trust_error::TrustError::from)?)
+    }
+
+    /// Writes a flow to begin with, in the project or for the user; gives its directory back.
+    pub fn new_flow(&self, name: &str, origin: FlowOrigin) -> Result<PathBuf, SessionError> {
+        if !is_flow_name(name) || Flow::find_built_in(name).is_some() {
+            return Err(SessionError::FlowName { name: name.to_owned() });
+        }
+        let directory = directories(self.settings()).into_iter().find(|directory| directory.origin == origin);
+        let directory = directory.ok_or(SessionError::NoHome)?;
+        let path = directory.path.join(name);
+        if path.join(FLOW_FILE).exists() {
+            return Err(SessionError::FlowExists { name: name.to_owned(), path: path.join(FLOW_FILE) });
+        }
+        let files = [
+            (FLOW_FILE, NEW_FLOW),
+            ("specify.md", Flow::built_in_template("spec", "specify.md").unwrap_or_default()),
+            ("implement.md", Flow::built_in_template("do", "implement.md").unwrap_or_default()),
+            ("review.md", Flow::built_in_template("do", "review.md").unwrap_or_default()),
+        ];
+        aiwf_store::create_dir(&path)?;
+        for (file, text) in files {
+            write_atomic(&path.join(file), Durability::PowerLoss, |out| out.write_all(text.as_bytes()))?;
+        }
+        Ok(path)
+    }
+
+    /// Reads and checks a flow file that may be anywhere: its directory is its name.
+    pub fn check_flow(&self, path: &Path) -> Result<FoundFlow, SessionError> {
+        let path = self.settings().current_dir.join(path);
+        let file = if path.is_dir() { path.join(FLOW_FILE) } else { path };
+        let beside = file.parent().map(Path::to_owned).unwrap_or_default();
+        let name = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = read_text(&file)?;
+        let mut templates = BTreeMap::new();
+        let flow = parse_flow(&name, &text, &mut |template| {
+            if !is_beside(template) {
+                return has_system_template(self.settings(), template);
+            }
+            let read = read_text(&beside.join(template)).ok();
+            let is_there = read.is_some();
+            templates.extend(read.map(|text| (template.to_owned(), text)));
+            is_there
+        });
+        let sha256 = sha256_of(&text, &templates);
+        let path = file.display().to_string();
+        let origin = FlowOrigin::User;
+        Ok(FoundFlow { name, origin, path, flow, text, templates, sha256, hides: Vec::new() })
+    }
+}
+
+/// Templates of a flow that are beside it, with the phases that use them.
+pub(crate) fn templates_beside(flow: &Flow) -> impl Iterator<Item = (&PhaseSpec, &str)> {
+    let of_request = flow.phases.iter().filter(|spec| spec.recipe == PhaseRecipe::Change);
+    of_request.filter_map(|spec| Some((spec, spec.template.as_deref().filter(|name| is_beside(name))?)))
+}
+
+/// What a new flow begins with.
+const NEW_FLOW: &str = include_str!("new_flow.toml");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_flows_have_their_templates_and_a_new_flow_has_no_problems() {
+        for flow in Flow::built_in() {
+            let found = built_in(&flow.name).unwrap();
+            for (spec, template) in templates_beside(flow) {
+                assert!(found.templates.contains_key(template), "{}: {} {template}", flow.name, spec.name);
+            }
+        }
+        let known = ["specify.md", "implement.md", "review.md"];
+        parse_flow("mine", NEW_FLOW, &mut |template| known.contains(&template)).unwrap();
+    }
+}
