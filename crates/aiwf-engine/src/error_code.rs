@@ -77,6 +77,8 @@ impl SessionError {
             Self::InPhase { error, .. } => error.code(),
             Self::NoSession { .. }
             | Self::AmbiguousSession { .. }
+            | Self::OtherKind { .. }
+            | Self::NotEnded { .. }
             | Self::NoOpenSession
             | Self::SeveralOpenSessions { .. }
             | Self::SeveralEndedSessions { .. }

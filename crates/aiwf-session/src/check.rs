@@ -131,6 +131,7 @@ impl State {
 
 fn check_setup(setup: &Setup) -> Checked {
     name(&setup.session_id)?;
+    setup.name.iter().try_for_each(|given| name(given))?;
     // A change has no profile.
     if !setup.profile.is_empty() {
         name(&setup.profile)?;

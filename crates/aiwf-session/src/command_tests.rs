@@ -18,6 +18,7 @@ fn file(path: &str, content: &str) -> FileHash {
 fn setup(gates: &[(&str, GateSetting)], max_iterations: u32) -> Setup {
     Setup {
         session_id: "s".to_owned(),
+        name: None,
         profile: "p".to_owned(),
         profile_sha256: "0".to_owned(),
         context: serde_json::Map::new(),

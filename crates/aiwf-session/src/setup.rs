@@ -75,6 +75,9 @@ impl GateSetting {
 pub struct Setup {
     /// The session.
     pub session_id: String,
+    /// What its user calls it; free again once the session has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The profile.
     pub profile: String,
     /// SHA-256 of the profile's files.

@@ -160,6 +160,7 @@ fn sample_artifact(phase: Phase, verdict: Option<Verdict>) -> Artifact {
 fn sample_setup(flow: Flow) -> Setup {
     Setup {
         session_id: "sample".to_owned(),
+        name: None,
         profile: "sample".to_owned(),
         profile_sha256: String::new(),
         context: Map::new(),

@@ -145,7 +145,7 @@ pub(crate) fn usage(usage: &UsageReport, flow: Flow, output: &Output<'_>) -> Res
     if output.is_json() {
         return output.json(json!({ "session_id": usage.session_id, "usage": usage }), Exit::Done);
     }
-    let mut text = format!("{:9} {}\n", flow.as_str(), usage.session_id);
+    let mut text = format!("{:9} {}\n", flow.as_str(), usage.name.as_ref().unwrap_or(&usage.session_id));
     for call in &usage.calls {
         let used = call.usage.unwrap_or_default();
         let gate = if call.is_gate { " gate" } else { "" };

@@ -6,29 +6,29 @@ use std::collections::BTreeMap;
 
 use aiwf_config::{Approver, Config, ConfigFile, Flags, Gate, GateName, Origin};
 use aiwf_session::{
-    Agent, Approver as SessionApprover, ChangeSetup, Command, Flow, GateSetting, Phase, PhaseChoice, Setup,
-    Step, decide,
+    Agent, Approver as SessionApprover, ChangeSetup, Command, GateSetting, Phase, PhaseChoice, Setup, Step,
+    decide,
 };
-use aiwf_store::Lock;
 use serde_json::Map;
 
 use super::change_prompt::check_patterns;
 use super::create::Reach;
 use super::decisions::Decided;
-use super::directory::{self, SessionDirectory, Which, create_place};
+use super::journal;
 use super::perform::Performed;
 use super::report::SessionReport;
-use super::snapshot::{self, SessionSummary};
+use super::snapshot::{CHANGE, SessionSummary};
 use super::work::Work;
 use crate::Engine;
-use crate::every_core::map_on_every_core;
+use crate::ledger::{NewLedger, SessionRef, Summary, summaries};
 use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
+use crate::trust::LedgerKind;
 
 /// What a change is begun with.
 #[derive(Clone, Debug, Default)]
 pub struct NewChange {
-    /// Its name, which is that of its directory.
+    /// What to call it; free again once its session has ended.
     pub name: String,
     /// What to change.
     pub request: String,
@@ -62,27 +62,14 @@ impl Engine {
         }
         check_patterns(self, &new.files, Reach::Anywhere)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        let setup = setup(&new, &config)?;
-
-        let place = create_place(self.settings(), Flow::Change)?;
-        let lock = Lock::wait_in(&place)?;
-        place.remove_leftovers();
-        let directory = SessionDirectory::of_change(self.settings(), &new.name);
-        if directory.path.exists() {
-            return Err(SessionError::ChangeExists { name: new.name });
-        }
-        let unfinished = directory.unfinished();
-        let begun = unfinished
-            .create_in(&place)
-            .and_then(|()| Work::open_created(self, unfinished.clone()))
-            .and_then(|mut work| work.commit(Command::Create(Box::new(setup))))
-            .and_then(|()| Ok(place.rename(&unfinished.name(), &directory.id)?));
-        if let Err(error) = begun {
-            drop(place.remove(&unfinished.name()));
-            return Err(error);
-        }
-        drop(lock);
-        self.session_report(Which::Change(&new.name))
+        let name = new.name.clone();
+        let setup = setup(new, &config)?;
+        let creating = NewLedger::begin(self.settings(), LedgerKind::Change, "", Some(&name))?;
+        let ledger = creating.ledger();
+        let setup = Setup { session_id: ledger.id.clone(), ..setup };
+        Work::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
+        let id = creating.publish()?.id;
+        self.session_report(SessionRef::Change(&id))
     }
 
     /// Works on a phase until a person is needed or the phase is over.
@@ -92,7 +79,7 @@ impl Engine {
         phase: Phase,
         options: PhaseOptions,
     ) -> Result<Decided, SessionError> {
-        let mut work = Work::open(self, directory::find(self.settings(), Which::Change(name))?)?;
+        let mut work = Work::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
         let agent = options.agent.map(|given| chosen_agent(&given, phase, work.config())).transpose()?;
         let choice = PhaseChoice {
             agent,
@@ -114,7 +101,7 @@ impl Engine {
 
     /// Walks through the phases until a person is needed or the change is complete.
     pub fn run_change(&self, name: &str, opens_gates: bool) -> Result<Decided, SessionError> {
-        let mut work = Work::open(self, directory::find(self.settings(), Which::Change(name))?)?;
+        let mut work = Work::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
         work.refuse_cancelled()?;
         work.run_through();
         if opens_gates {
@@ -126,10 +113,13 @@ impl Engine {
 
     /// Every change, the one that was worked on last first.
     pub fn list_changes(&self) -> Result<Vec<SessionSummary>, SessionError> {
-        let names = directory::all_changes(self.settings())?;
-        let mut summaries = map_on_every_core(&names, |name| {
-            snapshot::summary(self.settings(), &SessionDirectory::of_change(self.settings(), name))
-        });
+        let mut summaries: Vec<SessionSummary> = summaries(self.settings())?
+            .into_iter()
+            .filter_map(
+                |(_, summary)| if let Summary::Session(summary) = summary { Some(summary) } else { None },
+            )
+            .filter(|summary| summary.flow == CHANGE)
+            .collect();
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.session_id.cmp(&b.session_id)));
         Ok(summaries)
@@ -175,7 +165,8 @@ impl Work<'_> {
     }
 }
 
-fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
+/// The setup of a change that has no id yet.
+fn setup(new: NewChange, config: &Config) -> Result<Setup, SessionError> {
     let mut agents = BTreeMap::new();
     for phase in Phase::CHANGE {
         let named = config.change.agents.get(phase.as_str());
@@ -191,7 +182,7 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
     }
     files.extend(new.files.iter().filter(|pattern| !files.contains(pattern)).cloned().collect::<Vec<_>>());
     let change = ChangeSetup {
-        request: new.request.clone(),
+        request: new.request,
         files,
         project_files,
         agents,
@@ -205,7 +196,8 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
         }
     }
     Ok(Setup {
-        session_id: new.name.clone(),
+        session_id: String::new(),
+        name: Some(new.name),
         profile: String::new(),
         profile_sha256: String::new(),
         context: Map::new(),

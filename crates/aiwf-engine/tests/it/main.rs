@@ -9,6 +9,7 @@ mod embedding;
 mod histories;
 mod hostile_checkout;
 mod leaks;
+mod ledger;
 mod properties;
 mod safe_apply;
 mod scene;
