@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let node = run.package().and_then(|package| package.entry_workflow()).map(|workflow| &workflow.graph);
     let node = node.map(|graph| graph.entry_node_id().to_owned());
     let agent = run.agent().map(|agent| agent.id.clone());
-    let path: PathBuf = project.join(".aiwf/runs").join(run.id()).join("journal.jsonl");
+    let path: PathBuf = project.join(".aiwf/sessions").join(run.id()).join("journal.jsonl");
     let mut journal = Journal::<RunEvent>::open_path(&path)?;
     let events = (0..n_rounds).flat_map(|number| round(number, node.as_ref(), agent.as_ref())).collect();
     journal.append(AT, events)?;

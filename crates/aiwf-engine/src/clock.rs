@@ -9,3 +9,9 @@ pub(crate) fn now() -> String {
 pub(crate) fn stamp() -> String {
     jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
 }
+
+/// The moment a while ago, as [`now`] writes it; nothing when there is none.
+pub(crate) fn before_now(a_while: std::time::Duration) -> Option<String> {
+    let earlier = jiff::Timestamp::now().checked_sub(a_while).ok()?;
+    Some(format!("{earlier:.3}"))
+}

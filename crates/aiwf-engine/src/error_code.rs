@@ -84,6 +84,8 @@ impl SessionError {
             Self::InPhase { error, .. } => error.code(),
             Self::NoSession { .. }
             | Self::AmbiguousSession { .. }
+            | Self::OtherKind { .. }
+            | Self::NotEnded { .. }
             | Self::NoOpenSession
             | Self::SeveralOpenSessions { .. }
             | Self::SeveralEndedSessions { .. }

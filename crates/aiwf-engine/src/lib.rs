@@ -19,6 +19,7 @@ mod build;
 mod call;
 mod clock;
 mod count_cache;
+mod ledger;
 mod left_out;
 mod packages;
 mod payload;
@@ -66,6 +67,7 @@ pub use document::{
 pub use error::EngineError;
 pub use flows::{FlowOrigin, FoundFlow};
 pub use gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
+pub use ledger::{RemovalFilter, SessionEntry, SessionRef, WaitsFor};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
@@ -82,7 +84,7 @@ pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
     ChangeReport, Created, Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach,
     SeenGate, SelfRunning, SessionArtifact, SessionPreview, SessionReport, SessionSummary, SessionValues,
-    UsageReport, Verified, Which,
+    UsageReport, Verified,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};

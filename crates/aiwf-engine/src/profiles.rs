@@ -10,8 +10,9 @@ use aiwf_profile::{
     Files, MAX_FILE_BYTES, MAX_FILES, Profile, ProfileError, built_in_profile, built_in_profiles,
 };
 
+use aiwf_store::is_temporary;
+
 use crate::Engine;
-use crate::session::is_temporary;
 use crate::session_error::SessionError;
 
 /// Where a profile comes from.

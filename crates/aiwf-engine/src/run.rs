@@ -11,8 +11,8 @@ mod conversation;
 mod record;
 
 mod desk;
-mod directory;
 mod exec_log;
+mod journal;
 mod snapshot;
 mod state_desk;
 
@@ -36,9 +36,9 @@ use aiwf_session::LeftOut;
 use aiwf_tools::sandbox::{Mount, Mounts};
 
 use self::desk::Desk;
-use self::directory::RunDirectory;
 use self::tools::RunTools;
 use crate::Engine;
+use crate::ledger::SessionLedger;
 use crate::providers;
 use crate::read::{is_written_outside, resolve_below};
 use crate::run_error::RunError;
@@ -55,18 +55,7 @@ pub use report::{
 };
 pub use verify::RunVerified;
 
-/// The run that a name or a unique beginning of one means.
-pub(crate) fn find_run(settings: &aiwf_config::Settings, given: &str) -> Option<String> {
-    directory::find(settings, given).ok().map(|directory| directory.id)
-}
-
-/// The journal of a run.
-pub(crate) fn run_journal(
-    settings: &aiwf_config::Settings,
-    id: &str,
-) -> Result<aiwf_store::Journal<RunEvent>, RunError> {
-    RunDirectory::new(settings, id).journal()
-}
+pub(crate) use snapshot::{journal_summary, snapshot_summary, standing};
 
 /// A run or conversation that is being worked on.
 #[derive(Debug)]
@@ -100,28 +89,28 @@ impl Engine {
     /// `provider` answers from now on, when it is said. A package that changed, or a state file that somebody else
     /// wrote, is refused.
     pub fn open_run(&self, which: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        let directory = directory::find(self.settings(), which)?;
+        let directory = journal::find(self.settings(), which)?;
         Run::open(self, directory, provider)
     }
 }
 
 impl<'e> Run<'e> {
     /// Takes the lock, and makes sure that package and state are what the journal says.
-    fn open(engine: &'e Engine, directory: RunDirectory, provider: Option<&str>) -> Result<Self, RunError> {
+    fn open(engine: &'e Engine, directory: SessionLedger, provider: Option<&str>) -> Result<Self, RunError> {
         let desk = Desk::open(engine, directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, provider)
     }
 
     /// The same for a run that this process created.
-    fn open_created(engine: &'e Engine, directory: RunDirectory) -> Result<Self, RunError> {
+    fn open_created(engine: &'e Engine, directory: SessionLedger) -> Result<Self, RunError> {
         let desk = Desk::open_created(engine, directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, None)
     }
 
     /// The same without the lock, to look at what would be said next.
-    fn look(engine: &'e Engine, directory: &RunDirectory) -> Result<Self, RunError> {
+    fn look(engine: &'e Engine, directory: &SessionLedger) -> Result<Self, RunError> {
         let desk = Desk::look(directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, None)

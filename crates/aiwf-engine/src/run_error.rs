@@ -18,7 +18,7 @@ pub enum RunError {
         given: String,
     },
     /// Several runs begin like that.
-    #[error("`{given}` means {} runs{}", matching.len(), lines(matching))]
+    #[error("`{given}` matches {} runs{}", matching.len(), lines(matching))]
     AmbiguousRun {
         /// What was asked for.
         given: String,

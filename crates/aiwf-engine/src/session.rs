@@ -12,9 +12,9 @@ mod change_report;
 mod create;
 mod decisions;
 mod diff;
-mod directory;
 mod files;
 mod gate;
+mod journal;
 mod ownership;
 mod perform;
 mod preview;
@@ -28,17 +28,13 @@ mod usage;
 mod verify;
 mod work;
 
-pub(crate) use directory::{
-    Meant, SessionDirectory, find as find_session, is_one_in, is_temporary, meant_by, names_in, new_id,
-    other_name,
-};
+pub(crate) use snapshot::{CHANGE, journal_summary, snapshot_summary};
 
 pub use apply::{ApplyChange, ApplyFile, ApplyOptions, ApplyReport};
 pub use change::{NewChange, PhaseOptions};
 pub use change_report::{ArtifactReport, ChangeReport};
 pub use create::{Created, NewSession, Reach};
 pub use decisions::{ApproveOptions, Decided};
-pub use directory::Which;
 pub use files::{SessionArtifact, SessionValues};
 pub use perform::Performed;
 pub use preview::{AbilityInForce, SessionPreview};

@@ -11,6 +11,7 @@ use aiwf_tools::ToolsError;
 use crate::error::EngineError;
 use crate::profiles::ProfileFault;
 use crate::session::{ApplyReport, Difference};
+use crate::trust::LedgerKind;
 use crate::trust_error::TrustError;
 
 /// Why something could not be done with a session.
@@ -23,12 +24,32 @@ pub enum SessionError {
         given: String,
     },
     /// Several sessions begin like that.
-    #[error("`{given}` means {} sessions{}", matching.len(), lines(matching))]
+    #[error("`{given}` matches {} sessions{}", matching.len(), lines(matching))]
     AmbiguousSession {
         /// What was asked for.
         given: String,
         /// The sessions.
         matching: Vec<String>,
+    },
+    /// A session that the command does not work on.
+    #[error("`{given}` is a {kind}")]
+    OtherKind {
+        /// What was asked for.
+        given: String,
+        /// The session.
+        id: String,
+        /// What it is.
+        kind: LedgerKind,
+    },
+    /// A session that is to be removed and can go on.
+    #[error("{kind} `{id}` has not ended: it is {status}")]
+    NotEnded {
+        /// The session.
+        id: String,
+        /// What it is.
+        kind: LedgerKind,
+        /// How it stands.
+        status: String,
     },
     /// There is no session that is not finished.
     #[error("no session is open")]
@@ -550,7 +571,20 @@ impl SessionError {
                 Some(format!("`aiwf change show {id} implementation` shows what it gave"))
             }
             Self::NoRequest => Some("say it like `aiwf change new NAME 'add a login'`".to_owned()),
-            Self::AmbiguousSession { .. } => Some("give more of the name".to_owned()),
+            Self::AmbiguousSession { .. } => Some("give more of the id".to_owned()),
+            Self::OtherKind { id, kind, .. } => Some(match kind {
+                LedgerKind::Session => format!("`aiwf status {id}` shows it"),
+                LedgerKind::Change => format!("`aiwf change status {id}` shows it"),
+                LedgerKind::Run => format!("`aiwf workflow status {id}` shows it"),
+            }),
+            Self::NotEnded { id, kind, status } if status == "unreadable" => {
+                let aiwf = if *kind == LedgerKind::Run { "aiwf workflow" } else { "aiwf" };
+                Some(format!("`{aiwf} verify {id}` says what is wrong with its journal"))
+            }
+            Self::NotEnded { id, kind: LedgerKind::Run, .. } => {
+                Some(format!("`aiwf workflow cancel {id}` ends it"))
+            }
+            Self::NotEnded { id, .. } => Some(format!("`aiwf cancel {id}` ends it")),
             Self::Cancelled { id } => {
                 Some(format!("`aiwf show {id}` lists what it made; `aiwf PROFILE init` begins a new session"))
             }

@@ -8,13 +8,13 @@ mod adopt;
 mod agreed;
 
 use std::fmt;
-use std::io::Read as _;
 use std::path::PathBuf;
 
 use aiwf_config::{Adopt, Config, Settings};
-use aiwf_store::{LedgerDir, LedgerRecords, Line, Standing, StoreError};
+use aiwf_store::{LedgerRecords, Line, Standing, StoreError};
 
 use crate::Engine;
+use crate::ledger::SessionLedger;
 use crate::trust_error::TrustError;
 
 pub use adopt::{Adoption, AdoptionGate};
@@ -185,15 +185,24 @@ pub(crate) fn refuse_lost<E>(
 }
 
 /// Whether the user never worked on a ledger, by the first line of its journal alone: for lists.
-pub(crate) fn is_foreign(settings: &Settings, kind: LedgerKind, id: &str, ledger: &LedgerDir) -> bool {
-    let first = || {
-        // A line begins with its hash: `{"sha256":"…"`.
-        let mut head = [0; 75];
-        ledger.handle().file("journal.jsonl").ok()?.read_exact(&mut head).ok()?;
-        std::str::from_utf8(&head).ok()?.strip_prefix("{\"sha256\":\"").map(str::to_owned)
-    };
-    let known = records(settings, kind).zip(first()).and_then(|(records, first)| records.get(id, &first));
-    known.is_none()
+pub(crate) fn is_foreign(settings: &Settings, ledger: &SessionLedger) -> bool {
+    let first = records(settings, ledger.kind()).zip(first_sha256(ledger));
+    first.and_then(|(records, first)| records.get(&ledger.id, &first)).is_none()
+}
+
+/// The hash of the first line of a journal, as the line itself gives it.
+pub(crate) fn first_sha256(ledger: &SessionLedger) -> Option<String> {
+    let line = ledger.ledger().ok()?.read_first_line().ok()?;
+    // A line begins with its hash: `{"sha256":"…"`.
+    let sha256 = std::str::from_utf8(&line).ok()?.strip_prefix("{\"sha256\":\"")?.get(..64)?;
+    Some(sha256.to_owned())
+}
+
+/// Forgets a ledger that was removed; a record that cannot be removed is about nothing any more.
+pub(crate) fn forget(settings: &Settings, kind: LedgerKind, id: &str, first_sha256: &str) {
+    if let Some(records) = records(settings, kind) {
+        drop(records.forget(id, first_sha256));
+    }
 }
 
 /// What is wrong with a journal that does not contain what was last seen.

@@ -1,7 +1,7 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf itself, and words that are kept for them.
-pub const RESERVED_PROFILE_NAMES: [&str; 54] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 55] = [
     "adopt",
     "agent",
     "aiwf",
@@ -40,6 +40,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 54] = [
     "respond",
     "restore",
     "retry",
+    "rm",
     "run",
     "serve",
     "session",

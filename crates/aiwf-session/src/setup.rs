@@ -48,7 +48,7 @@ impl GateSetting {
 pub struct Setup {
     /// The session.
     pub session_id: String,
-    /// What the user calls it.
+    /// What its user calls it; free again once the session has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The flow it follows, as it was when the session began; journals of 0.1.0 have none.

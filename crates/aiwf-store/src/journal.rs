@@ -4,18 +4,17 @@
 //! byte for byte. A last line without its end is torn: the process died while writing it, so it never happened. A line
 //! that is whole and wrong was changed by somebody.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use rustix::fs::OFlags;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::atomic::{Durability, StoreError};
-use crate::confined::{is_unsafe, remove_hint};
+use crate::atomic::StoreError;
+use crate::confined::{ConfinedError, is_unsafe, remove_hint};
+use crate::ledger::{DiskLedger, JOURNAL, Ledger};
 use crate::ledger_dir::LedgerDir;
 use crate::objects::{hex, sha256_hex};
 
@@ -23,12 +22,10 @@ use crate::objects::{hex, sha256_hex};
 const VERSION: u32 = 1;
 /// What the first line's `prev` holds.
 const NO_PREVIOUS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// The journal's name in a session or run.
-const JOURNAL: &str = "journal.jsonl";
 /// A journal larger than this is not one of ours.
 const MAX_JOURNAL_BYTES: u64 = 256 * 1024 * 1024;
 /// A line larger than this is not one of ours.
-const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
 /// An event with its place in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,8 +165,7 @@ struct Whole<E> {
 /// A session's journal, read as a whole.
 #[derive(Debug)]
 pub struct Journal<E> {
-    ledger: Arc<LedgerDir>,
-    name: String,
+    ledger: Arc<dyn Ledger>,
     path: PathBuf,
     lines: Vec<Line<E>>,
     torn: Option<Torn>,
@@ -178,31 +174,29 @@ pub struct Journal<E> {
 
 impl<E: Serialize + DeserializeOwned> Journal<E> {
     /// Reads the journal of a session or run and checks its chain; one that does not exist is empty.
-    pub fn open(ledger: &Arc<LedgerDir>) -> Result<Self, JournalError> {
-        Self::open_file(Arc::clone(ledger), JOURNAL)
+    pub fn open(ledger: &Arc<dyn Ledger>) -> Result<Self, JournalError> {
+        let bytes = ledger.read_journal(MAX_JOURNAL_BYTES);
+        let unreadable = |error: ConfinedError| JournalError::Unreadable {
+            path: ledger.journal_path(),
+            source: error.into(),
+        };
+        Self::read(Arc::clone(ledger), &bytes.map_err(unreadable)?)
     }
 
     /// Reads a journal by its path; links on the way to its directory are followed.
     pub fn open_path(path: &Path) -> Result<Self, JournalError> {
         let unreadable = |source| JournalError::Unreadable { path: path.to_owned(), source };
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(JOURNAL);
-        let ledger = LedgerDir::at(path.parent().unwrap_or(Path::new(".")));
-        Self::open_file(Arc::new(ledger.map_err(|error| unreadable(error.into()))?), name)
-    }
-
-    fn open_file(ledger: Arc<LedgerDir>, name: &str) -> Result<Self, JournalError> {
-        let path = ledger.path().join(name);
-        let bytes = match ledger.read_up_to(name, MAX_JOURNAL_BYTES) {
-            Ok(bytes) => bytes.unwrap_or_default(),
-            Err(error) => return Err(JournalError::Unreadable { path, source: error.into() }),
-        };
-        Self::read(ledger, name, &bytes)
+        let files = LedgerDir::at(path.parent().unwrap_or(Path::new(".")));
+        let files = files.map_err(|error| unreadable(error.into()))?;
+        let ledger: Arc<dyn Ledger> = Arc::new(DiskLedger::with_journal(files, name));
+        Self::open(&ledger)
     }
 
     /// Reads the bytes of a journal and checks its chain.
-    fn read(ledger: Arc<LedgerDir>, name: &str, bytes: &[u8]) -> Result<Self, JournalError> {
-        let (path, name) = (ledger.path().join(name), name.to_owned());
-        let mut journal = Self { ledger, name, path, lines: Vec::new(), torn: None, n_whole_bytes: 0 };
+    fn read(ledger: Arc<dyn Ledger>, bytes: &[u8]) -> Result<Self, JournalError> {
+        let path = ledger.journal_path();
+        let mut journal = Self { ledger, path, lines: Vec::new(), torn: None, n_whole_bytes: 0 };
         for bytes in bytes.split_inclusive(|byte| *byte == b'\n') {
             let n_whole = journal.lines.len() as u64;
             let Some(line) = bytes.strip_suffix(b"\n") else {
@@ -325,43 +319,21 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             text.push('\n');
             added.push(Line { seq, at: at.to_owned(), sha256, event });
         }
-        self.write(text.as_bytes()).map_err(|source| self.failed(source))?;
+        let appended = self.ledger.append_journal(self.n_whole_bytes, text.as_bytes());
+        appended.map_err(|source| self.failed(source))?;
         self.n_whole_bytes += text.len() as u64;
         self.lines.extend(added);
         Ok(())
     }
 
-    fn write(&self, bytes: &[u8]) -> io::Result<()> {
-        let is_new = self.n_whole_bytes == 0;
-        let mut file = self.ledger.handle().own_file_to_write(&self.name, OFlags::APPEND)?;
-        // Somebody who does not hold the lock may have written; then our chain would not follow.
-        if file.metadata()?.len() != self.n_whole_bytes {
-            return Err(io::Error::other("the journal was changed while it was being used"));
-        }
-        if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_data()) {
-            // Half a line would be torn; a whole one that was not synced may not be there after a crash.
-            drop(file.set_len(self.n_whole_bytes));
-            return Err(error);
-        }
-        if is_new {
-            self.ledger.handle().sync();
-        }
-        Ok(())
-    }
-
     fn drop_torn_line(&mut self) -> Result<(), JournalError> {
         let Some(torn) = self.torn.take() else { return Ok(()) };
-        let read = self.ledger.read_up_to(&self.name, MAX_JOURNAL_BYTES);
-        let read = read.map_err(|error| self.failed(error.into()))?.unwrap_or_default();
+        let read = self.ledger.read_journal(MAX_JOURNAL_BYTES);
+        let read = read.map_err(|error| self.failed(error.into()))?;
         let whole = usize::try_from(self.n_whole_bytes).unwrap_or(usize::MAX);
         let partial = read.get(whole..).unwrap_or_default();
         let copy = format!("journal.torn-{}.txt", torn.n_whole + 1);
-        self.ledger.write(&copy, partial, Durability::PowerLoss)?;
-        let opened = self.ledger.handle().own_file_to_write(&self.name, OFlags::empty());
-        let cut = opened
-            .map_err(io::Error::from)
-            .and_then(|file| file.set_len(self.n_whole_bytes).and_then(|()| file.sync_all()));
-        cut.map_err(|source| self.failed(source))
+        Ok(self.ledger.cut_torn_line(self.n_whole_bytes, partial, &copy)?)
     }
 
     fn failed(&self, source: io::Error) -> JournalError {

@@ -110,9 +110,9 @@ mod properties {
 
     /// Reads bytes as a journal; the directory it would be in is never looked at.
     fn read(bytes: &[u8]) -> Result<Events, JournalError> {
-        static HERE: std::sync::LazyLock<Arc<LedgerDir>> =
-            std::sync::LazyLock::new(|| Arc::new(LedgerDir::at(Path::new(".")).unwrap()));
-        Events::read(Arc::clone(&HERE), JOURNAL, bytes)
+        static HERE: std::sync::LazyLock<Arc<dyn Ledger>> =
+            std::sync::LazyLock::new(|| Arc::new(DiskLedger::of(LedgerDir::at(Path::new(".")).unwrap())));
+        Events::read(Arc::clone(&HERE), bytes)
     }
 
     proptest! {

@@ -53,7 +53,8 @@ fn a_link_in_the_place_of_any_file_is_neither_read_nor_written_through() {
         assert!(matches!(ledger.sha256(name), Err(ConfinedError::Link)), "{name}");
         assert_eq!(refusal(ledger.write(name, b"x", Durability::Process)), "it is a link, or behind one");
     }
-    let journal = Journal::<serde_json::Value>::open(&ledger).unwrap_err();
+    let journal =
+        Journal::<serde_json::Value>::open_path(&world.session().join("journal.jsonl")).unwrap_err();
     assert!(matches!(journal, JournalError::Unreadable { .. }), "{journal}");
     assert!(matches!(Lock::take(&ledger), Err(LockError::Unusable { .. })));
     symlink(world.directory.path(), world.session().join("objects")).unwrap();
@@ -114,7 +115,7 @@ fn pipes_are_refused_at_once() {
         assert!(matches!(ledger.read(name), Err(ConfinedError::Special)), "{name}");
         assert_eq!(refusal(ledger.write(name, b"x", Durability::Process)), "it is not a regular file");
     }
-    assert!(Journal::<serde_json::Value>::open(&ledger).is_err());
+    assert!(Journal::<serde_json::Value>::open_path(&world.session().join("journal.jsonl")).is_err());
     assert!(matches!(Lock::take(&ledger), Err(LockError::Unusable { .. })));
     assert!(!Lock::is_taken(&ledger));
 }
@@ -127,7 +128,7 @@ fn a_file_that_is_also_somewhere_else_is_refused() {
         fs::hard_link(world.directory.path().join("secret"), world.session().join(name)).unwrap();
         assert!(matches!(ledger.read(name), Err(ConfinedError::HardLinks { .. })), "{name}");
     }
-    assert!(Journal::<serde_json::Value>::open(&ledger).is_err());
+    assert!(Journal::<serde_json::Value>::open_path(&world.session().join("journal.jsonl")).is_err());
     assert!(Lock::take(&ledger).is_err());
     assert!(ledger.write("session.json", b"x", Durability::Process).is_err());
     assert_eq!(world.secret(), "secret");

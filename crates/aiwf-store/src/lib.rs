@@ -8,6 +8,7 @@ mod atomic;
 mod confined;
 mod consents;
 mod journal;
+mod ledger;
 mod ledger_dir;
 mod ledger_record;
 mod lock;
@@ -21,6 +22,7 @@ pub use atomic::{Durability, StoreError, append, create_dir, remove, write_atomi
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind, open_regular, read_regular};
 pub use consents::{Consent, ConsentKind, Consents};
 pub use journal::{Journal, JournalError, Line, Torn};
+pub use ledger::{DiskLedger, DiskLedgerStore, Ledger, LedgerStore, is_temporary};
 pub use ledger_dir::{LedgerDir, MAX_LEDGER_FILE_BYTES};
 pub use ledger_record::{LedgerRecord, LedgerRecords, Standing};
 pub use lock::{Lock, LockError};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::provider::Stop;
-use aiwf_engine::{Engine, SessionError, Which};
+use aiwf_engine::{Engine, SessionError, SessionRef};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -113,7 +113,7 @@ impl GateArgs {
     pub(crate) fn engine<'a>(
         &self,
         engine: &Engine,
-        which: impl Into<Which<'a>>,
+        which: impl Into<SessionRef<'a>>,
     ) -> Result<Engine, SessionError> {
         let seen = engine.seen_gate(which)?;
         Ok(engine.clone().deciding_on(seen).expecting(self.expect.clone()))

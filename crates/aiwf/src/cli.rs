@@ -18,6 +18,7 @@ use crate::commands::package::PackageCommand;
 use crate::commands::profile_tool::ProfileToolCommand;
 use crate::commands::prompt::PromptCommand;
 use crate::commands::reply::ReplyCommand;
+use crate::commands::rm::RmArgs;
 use crate::commands::session::SessionCommand;
 use crate::commands::template::TemplateCommand;
 use crate::commands::tools::ToolsCommand;
@@ -128,6 +129,9 @@ pub(crate) enum Command {
     Tools(ToolsCommand),
     #[command(flatten)]
     Session(SessionCommand),
+    /// Remove sessions that have ended.
+    #[command(after_help = "Examples:\n  aiwf rm login\n  aiwf rm --older-than 30d --yes")]
+    Rm(RmArgs),
     /// Change the project with agents: plan, challenge, implement, review, archive.
     #[command(
         subcommand,
@@ -236,6 +240,7 @@ impl Command {
             | Self::ProfileTool(_)
             | Self::Package(_)
             | Self::Providers { .. }
+            | Self::Rm(_)
             | Self::Adopt(_)
             | Self::Trust(_)
             | Self::Completions { .. }
@@ -263,6 +268,7 @@ impl Command {
             Self::Validate { .. } => "validate",
             Self::Config(_) => "config show",
             Self::Mcp(_) => "mcp",
+            Self::Rm(_) => "rm",
             Self::Adopt(_) => "adopt",
             Self::Trust(command) => command.name(),
             Self::Completions { .. } => "completions",

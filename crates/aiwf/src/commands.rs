@@ -17,6 +17,7 @@ mod profiles;
 pub(crate) mod prompt;
 mod providers;
 pub(crate) mod reply;
+pub(crate) mod rm;
 pub(crate) mod session;
 pub(crate) mod template;
 pub(crate) mod tools;
@@ -63,6 +64,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Completions { shell } => completions::run(*shell, &engine, output),
         Command::Man { dir } => man::run(dir, &engine, output),
         Command::Mcp(args) => mcp::run(args, &engine),
+        Command::Rm(args) => rm::run(args, &engine, output),
         Command::Adopt(args) => adopt::run(args, &engine, output),
         Command::Trust(command) => trust::run(command, &engine, output),
         Command::Demo { dir } => demo::run(dir, &engine, output),

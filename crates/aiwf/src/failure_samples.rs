@@ -17,7 +17,7 @@ use aiwf_engine::prompt::{PromptError, TemplateError, TemplateNotFound, Template
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LockError,
+    ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LedgerKind, LockError,
     PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
     UserFileError,
 };
@@ -174,6 +174,12 @@ fn session_errors() -> Vec<Sample> {
             given: text("2026"),
             matching: texts(["2026-01-02-app", "2026-01-03-app"]),
         }],
+        OtherKind =>
+            [SessionError::OtherKind { given: text("20"), id: text("2026-01-x"), kind: LedgerKind::Run }],
+        NotEnded => [
+            SessionError::NotEnded { id: text("login"), kind: LedgerKind::Change, status: text("unreadable") },
+            SessionError::NotEnded { id: text("2026"), kind: LedgerKind::Run, status: text("waiting") },
+        ],
         NoOpenSession => [SessionError::NoOpenSession],
         SeveralEndedSessions => [SessionError::SeveralEndedSessions {
             ended: texts(["2026-01-02-app", "2026-01-03-app"]),
@@ -415,7 +421,7 @@ fn run_errors() -> Vec<Sample> {
         }],
         StateChanged => [RunError::StateChanged {
             run_id: run_id(),
-            path: text(".aiwf/runs/r/state/workflow.md"),
+            path: text(".aiwf/sessions/r/state/workflow.md"),
             found: text("1f2e"),
             expected: texts(["3d4c", "5b6a"]),
         }],
@@ -463,7 +469,7 @@ fn run_errors() -> Vec<Sample> {
             }),
             RunError::Session(SessionError::Ask(no_key())),
             RunError::Session(SessionError::Journal(JournalError::Changed {
-                path: PathBuf::from(".aiwf/runs/r/journal.jsonl"),
+                path: PathBuf::from(".aiwf/sessions/r/journal.jsonl"),
                 line: 7,
                 problem: text("its hash does not follow from line 6"),
             })),

@@ -68,7 +68,7 @@ fn status_of(phase: RunPhase) -> RunStatus {
         n_calls: 2,
         n_tool_calls: 5,
         forked_from: None,
-        directory: ".aiwf/runs/r1".to_owned(),
+        directory: ".aiwf/sessions/r1".to_owned(),
     }
 }
 
@@ -87,7 +87,7 @@ fn a_status_in_words_has_all_of_it_and_nothing_a_terminal_obeys() {
     calls     2, 5 of tools
     begun     2026-01-01T00:00:00Z
     changed   2026-01-01T00:01:00Z
-    files     .aiwf/runs/r1
+    files     .aiwf/sessions/r1
     asks      Sure?\u{1b}[2J
     next      aiwf workflow say r1 TEXT
     "#);

@@ -145,7 +145,7 @@ pub(crate) fn usage(usage: &UsageReport, output: &Output<'_>) -> Result<Exit, Fa
     if output.is_json() {
         return output.json(json!({ "session_id": usage.session_id, "usage": usage }), Exit::Done);
     }
-    let mut text = format!("session   {}\n", usage.session_id);
+    let mut text = format!("session   {}\n", usage.name.as_ref().unwrap_or(&usage.session_id));
     for call in &usage.calls {
         let used = call.usage.unwrap_or_default();
         let gate = if call.is_gate { " gate" } else { "" };

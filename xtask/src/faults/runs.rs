@@ -187,7 +187,7 @@ fn check_complete(world: &World, run: &str) -> Result<(), Failure> {
     if text.ok().as_deref() != Some("the file of one") {
         return wrong("the artifact is lost or not whole");
     }
-    let directory = world.project().join(".aiwf/runs").join(run);
+    let directory = world.project().join(".aiwf/sessions").join(run);
     let called = called(&directory)?;
     let logged = strings(&directory.join("state/logs/execution.jsonl"), |line| {
         line.get("toolCallId").into_iter().cloned().collect()

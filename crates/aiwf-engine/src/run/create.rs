@@ -4,11 +4,12 @@ use std::path::Path;
 
 use aiwf_config::Flags;
 use aiwf_package::{Package, RunIdentity, initial_state};
-use aiwf_store::{Durability, Lock, create_dir};
+use aiwf_store::{Durability, create_dir};
 
-use super::directory::{RunDirectory, STATE, create_place};
 use super::event::{RunEvent, RunKind, RunPackage, RunSetup};
+use super::journal::{STATE, id_prefix};
 use super::{Run, refuse_provider};
+use crate::ledger::{NewLedger, SessionLedger};
 use crate::run_error::RunError;
 use crate::trust::LedgerKind;
 use crate::{Engine, clock, providers};
@@ -138,29 +139,14 @@ impl Engine {
         kind: RunKind,
         beginning: impl FnOnce(&str) -> Result<Beginning, RunError>,
     ) -> Result<Run<'_>, RunError> {
-        let place = create_place(self.settings())?;
-        // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
-        let lock = Lock::wait_in(&place)?;
-        place.remove_leftovers();
-        let directory = RunDirectory::fresh(self.settings(), kind);
-        let unfinished = directory.unfinished();
-        let made = beginning(&directory.id).and_then(|beginning| {
-            place.create(&unfinished.name()).map_err(|error| unfinished.unusable("", &error))?;
-            fill(&unfinished, beginning)?;
-            let witness = self.witness_created(LedgerKind::Run, &directory.id);
-            witness.remember(unfinished.journal()?.lines())?;
-            // From here on there is a run; before, there was nothing.
-            Ok(place.rename(&unfinished.name(), &directory.id)?)
-        });
-        if let Err(error) = made {
-            // The error is what matters; what is left is removed by the next one that begins.
-            drop(place.remove(&unfinished.name()));
-            return Err(error);
-        }
-        drop(lock);
-        Run::open_created(self, directory.clone()).inspect_err(|_| {
+        let new = NewLedger::begin(self.settings(), LedgerKind::Run, id_prefix(kind), None)?;
+        fill(new.ledger(), beginning(&new.ledger().id)?)?;
+        let witness = self.witness_created(LedgerKind::Run, &new.ledger().id);
+        witness.remember(new.ledger().run_journal()?.lines())?;
+        let ledger = new.publish()?;
+        Run::open_created(self, ledger.clone()).inspect_err(|_| {
             // A run that cannot be opened, because its package cannot be unpacked for example, has not begun.
-            drop(aiwf_store::remove(&directory.path));
+            drop(ledger.remove());
         })
     }
 }
@@ -173,16 +159,16 @@ pub(super) struct Beginning {
     pub(super) history: Vec<RunEvent>,
 }
 
-fn fill(directory: &RunDirectory, beginning: Beginning) -> Result<(), RunError> {
+fn fill(directory: &SessionLedger, beginning: Beginning) -> Result<(), RunError> {
     let Beginning { mut setup, state, history } = beginning;
-    let ledger = directory.ledger()?;
-    ledger.create_directories("state/logs").map_err(|error| directory.unusable("state/logs", &error))?;
+    let files = directory.files()?;
+    files.create_directories("state/logs").map_err(|error| directory.unusable("state/logs", error))?;
     if let Some(state) = state {
-        setup.state_sha256 = Some(directory.objects()?.keep(state.as_bytes())?);
-        ledger.write(STATE, state.as_bytes(), Durability::PowerLoss)?;
+        setup.state_sha256 = Some(directory.keep(state.as_bytes())?);
+        files.write(STATE, state.as_bytes(), Durability::PowerLoss)?;
     }
     let mut events = vec![RunEvent::RunCreated { setup: Box::new(setup) }];
     events.extend(history);
-    directory.journal()?.append(&clock::now(), events)?;
+    directory.run_journal()?.append(&clock::now(), events)?;
     Ok(())
 }

@@ -8,18 +8,19 @@ use std::rc::Rc;
 
 use aiwf_config::Flags;
 use aiwf_package::{Conditions, Graph, Package, State, Workflow, is_complete};
-use aiwf_store::{Durability, Journal, Line, Lock, LockError, Objects, sha256_hex};
+use aiwf_store::{Durability, Journal, Line, Lock, sha256_hex};
 use aiwf_tools::sandbox::{ErrorCode, ToolError};
 
-use super::directory::{RunDirectory, STATE};
 use super::event::{RunEvent, RunSetup, StateWriter};
 use super::exec_log;
+use super::journal::STATE;
 use super::record::Record;
 use super::snapshot;
 use super::state_desk::StateDesk;
 use crate::Engine;
 use crate::call::free_name;
 use crate::clock;
+use crate::ledger::SessionLedger;
 use crate::providers::load_config;
 use crate::run_error::RunError;
 use crate::session_error::SessionError;
@@ -31,10 +32,9 @@ const MAX_LOOKS: usize = 5;
 /// A run; nothing is put on record without its lock.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    pub(crate) directory: RunDirectory,
+    pub(crate) directory: SessionLedger,
     pub(crate) record: Record,
     journal: Journal<RunEvent>,
-    objects: Objects,
     /// The last state file that was parsed, and its text.
     parsed_state: RefCell<Option<(String, Rc<State>)>>,
     pub(crate) package: Option<Rc<Package>>,
@@ -48,7 +48,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     /// Opens a run to act on it; one that is not the user's is refused.
-    pub(crate) fn open(engine: &Engine, directory: RunDirectory) -> Result<Self, RunError> {
+    pub(crate) fn open(engine: &Engine, directory: SessionLedger) -> Result<Self, RunError> {
         let config = load_config(engine.settings(), &Flags::default())?;
         Self::enter(directory, |directory, lines| {
             let trusted = engine.refuse_untrusted(LedgerKind::Run, &directory.id, lines, &config);
@@ -57,7 +57,7 @@ impl Desk {
     }
 
     /// Opens a run that this process created.
-    pub(crate) fn open_created(engine: &Engine, directory: RunDirectory) -> Result<Self, RunError> {
+    pub(crate) fn open_created(engine: &Engine, directory: SessionLedger) -> Result<Self, RunError> {
         Self::enter(directory, |directory, lines| {
             let witness = engine.witness_created(LedgerKind::Run, &directory.id);
             witness.remember(lines)?;
@@ -67,17 +67,14 @@ impl Desk {
 
     /// Takes the lock, reads the journal, and removes what a crash left half done.
     fn enter(
-        directory: RunDirectory,
-        witness: impl FnOnce(&RunDirectory, &[Line<RunEvent>]) -> Result<Witness, RunError>,
+        directory: SessionLedger,
+        witness: impl FnOnce(&SessionLedger, &[Line<RunEvent>]) -> Result<Witness, RunError>,
     ) -> Result<Self, RunError> {
-        let lock = Lock::take(directory.ledger()?.as_ref()).map_err(|error| match error {
-            LockError::Taken => RunError::Busy { run_id: directory.id.clone() },
-            LockError::Unusable { .. } => error.into(),
-        })?;
+        let lock = directory.try_lock()?.ok_or_else(|| RunError::Busy { run_id: directory.id.clone() })?;
         let mut desk = Self::read(directory)?;
         desk.lock = Some(lock);
         desk.witness = Some(witness(&desk.directory, desk.journal.lines())?);
-        let ledger = desk.directory.ledger()?;
+        let ledger = desk.directory.files()?;
         ledger.remove_leftovers_below();
         ledger.remove_leftovers_in("state/logs");
         if ledger.refuse_links("state").is_err() {
@@ -93,11 +90,11 @@ impl Desk {
     }
 
     /// The run as it is, without its lock: whoever works on it goes on working.
-    pub(crate) fn look(directory: &RunDirectory) -> Result<Self, RunError> {
+    pub(crate) fn look(directory: &SessionLedger) -> Result<Self, RunError> {
         let mut desk = Self::read(directory.clone())?;
         for _ in 0..MAX_LOOKS {
             // Journal and state file are not read at the same moment.
-            if desk.refuse_changed_state().is_ok() || !Lock::is_taken(directory.ledger()?.as_ref()) {
+            if desk.refuse_changed_state().is_ok() || !directory.is_locked() {
                 break;
             }
             desk = Self::read(directory.clone())?;
@@ -113,14 +110,13 @@ impl Desk {
         Ok(trusted.map(drop).map_err(SessionError::from)?)
     }
 
-    fn read(directory: RunDirectory) -> Result<Self, RunError> {
-        let journal = directory.journal()?;
+    fn read(directory: SessionLedger) -> Result<Self, RunError> {
+        let journal = directory.run_journal()?;
         let record = Record::fold(journal.lines().iter().map(|line| &line.event));
         if record.setup.is_none() {
             return Err(RunError::Empty { run_id: directory.id });
         }
         Ok(Self {
-            objects: directory.objects()?,
             directory,
             record,
             journal,
@@ -219,7 +215,7 @@ impl Desk {
 
     /// Refuses a state file that the journal has not seen.
     pub(crate) fn refuse_changed_state(&self) -> Result<(), RunError> {
-        if self.directory.ledger()?.refuse_links("state").is_err() {
+        if self.directory.files()?.refuse_links("state").is_err() {
             return Err(self.state_changed("behind a link"));
         }
         if self.record.state.is_none() {
@@ -236,12 +232,12 @@ impl Desk {
         match self.refuse_changed_state() {
             Ok(()) => self.state_text(),
             Err(RunError::StateChanged { .. }) => {
-                if let Some(found) = self.directory.read(STATE) {
+                if let Some(found) = self.directory.usable(STATE) {
                     let name = format!("state-refused-{}.md", short(&sha256_hex(&found)));
-                    self.directory.ledger()?.write(&name, &found, Durability::PowerLoss)?;
+                    self.directory.files()?.write(&name, &found, Durability::PowerLoss)?;
                 }
                 let lost = || RunError::StateLost { run_id: self.directory.id.clone() };
-                let kept = |sha256: &String| self.objects.get(sha256).ok().flatten();
+                let kept = |sha256: &String| self.directory.kept(sha256);
                 let bytes = self.expected().iter().find_map(kept).ok_or_else(lost)?;
                 String::from_utf8(bytes).map_err(|_not_text| lost())
             }
@@ -264,21 +260,21 @@ impl Desk {
         if found.is_none() || found != known.before {
             return Ok(());
         }
-        match self.objects.get(&known.after) {
-            Ok(Some(bytes)) => self.put_state(&bytes),
+        match self.directory.kept(&known.after) {
+            Some(bytes) => self.put_state(&bytes),
             // Without the new bytes the old ones stand; the journal knows both.
-            Ok(None) | Err(_) => Ok(()),
+            None => Ok(()),
         }
     }
 
     fn put_state(&self, bytes: &[u8]) -> Result<(), RunError> {
-        Ok(self.directory.ledger()?.write(STATE, bytes, Durability::PowerLoss)?)
+        Ok(self.directory.files()?.write(STATE, bytes, Durability::PowerLoss)?)
     }
 
     /// Moves away what stands in the place of the state directory or the state file and is none; a link is never
     /// written through.
     pub(crate) fn clear_state_place(&self) -> Result<(), RunError> {
-        let ledger = self.directory.ledger()?;
+        let ledger = self.directory.files()?;
         let refused = || free_name(&ledger, |number| format!("state-refused-{number}"));
         if ledger.exists("state") && ledger.directory("state").is_err() {
             ledger.rename("state", &refused())?;
@@ -296,7 +292,7 @@ impl Desk {
 
     /// What is said before the state file is replaced; the new bytes are kept.
     fn intent(&self, by: StateWriter, before: &str, after: &str) -> Result<RunEvent, RunError> {
-        let after = self.objects.keep(after.as_bytes())?;
+        let after = self.directory.keep(after.as_bytes())?;
         Ok(RunEvent::StateIntended { by, before: sha256_hex(before.as_bytes()), after })
     }
 
@@ -340,8 +336,8 @@ impl StateDesk for Desk {
 }
 
 /// The text of a state file; nothing when it is none that we would have written.
-pub(crate) fn read_state(directory: &RunDirectory) -> Option<String> {
-    String::from_utf8(directory.read(STATE)?).ok()
+pub(crate) fn read_state(directory: &SessionLedger) -> Option<String> {
+    String::from_utf8(directory.usable(STATE)?).ok()
 }
 
 pub(crate) fn short(sha256: &str) -> &str {

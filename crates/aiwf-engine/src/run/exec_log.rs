@@ -6,8 +6,8 @@
 use aiwf_store::{Durability, Line};
 use serde::Serialize;
 
-use super::directory::RunDirectory;
 use super::event::{RunEvent, ToolExec};
+use crate::ledger::SessionLedger;
 use crate::run_error::RunError;
 
 /// Where logs are, and the log of calls, relative to the run.
@@ -36,18 +36,18 @@ pub(crate) fn text(lines: &[Line<RunEvent>]) -> Vec<u8> {
 }
 
 /// Adds a call to the log.
-pub(crate) fn append_line(directory: &RunDirectory, line: &Line<RunEvent>) -> Result<(), RunError> {
+pub(crate) fn append_line(directory: &SessionLedger, line: &Line<RunEvent>) -> Result<(), RunError> {
     match log_line(line) {
-        Some(text) => Ok(directory.ledger()?.append(LOG, &text)?),
+        Some(text) => Ok(directory.files()?.append(LOG, &text)?),
         None => Ok(()),
     }
 }
 
 /// Makes the log anew when it is not what the journal says.
-pub(crate) fn repair(directory: &RunDirectory, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
-    let ledger = directory.ledger()?;
+pub(crate) fn repair(directory: &SessionLedger, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
+    let ledger = directory.files()?;
     let wanted = text(lines);
-    if directory.read(LOG).as_ref() == Some(&wanted) {
+    if directory.usable(LOG).as_ref() == Some(&wanted) {
         return Ok(());
     }
     // Whatever is in its place is no log of ours; links are removed, not followed.

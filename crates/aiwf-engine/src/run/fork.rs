@@ -8,7 +8,7 @@ use super::create::Beginning;
 use super::desk::Desk;
 use super::event::{ForkedFrom, RunEvent, RunKind, RunPhase};
 use super::state_desk::StateDesk as _;
-use super::{Run, directory, load_package};
+use super::{Run, journal, load_package};
 use crate::run_error::RunError;
 use crate::session::Reach;
 use crate::{Engine, clock};
@@ -18,7 +18,7 @@ impl Engine {
     ///
     /// The other one stays as it is. Files of the project are not touched: artifacts that came later are still there.
     pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        let mut desk = Desk::look(&directory::find(self.settings(), which)?)?;
+        let mut desk = Desk::look(&journal::find(self.settings(), which)?)?;
         // What the old run said becomes what the new one is told.
         desk.refuse_untrusted(self)?;
         let setup = desk.setup()?.clone();
@@ -63,7 +63,6 @@ struct Point {
 /// When the run came to a node for the last time.
 fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
     let run_id = desk.directory.id.clone();
-    let objects = desk.directory.objects()?;
     let Some(graph) = desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
     let mut reached: Vec<String> = Vec::new();
     let mut found = None;
@@ -73,7 +72,7 @@ fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
     let mut last_node = String::new();
     for line in desk.journal().lines() {
         let Some(sha256) = line.event.state_sha256() else { continue };
-        let bytes = objects.get(sha256).ok().flatten();
+        let bytes = desk.directory.kept(sha256);
         let kept = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         let in_file = || current.clone().filter(|text| sha256_hex(text.as_bytes()) == *sha256);
         let Some(text) = kept.or_else(in_file) else {

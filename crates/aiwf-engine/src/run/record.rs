@@ -7,7 +7,10 @@ use aiwf_provider::ToolCall;
 use aiwf_session::{LeftOut, Total};
 use serde_json::Value;
 
-use super::event::{Block, Fault, RunEvent, RunKind, RunPhase, RunSetup, StateWriter};
+use super::event::{Block, Fault, Layer, RunEvent, RunKind, RunPhase, RunSetup, StateWriter};
+
+/// So much of what the user said first is enough to know the conversation by.
+const MAX_FIRST_WORDS: usize = 200;
 
 /// An entry of the conversation.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +113,16 @@ impl Record {
     /// Its workflow.
     pub(crate) fn workflow_id(&self) -> Option<String> {
         self.setup.as_ref()?.workflow.clone()
+    }
+
+    /// What the user said first.
+    pub(crate) fn first_words(&self) -> Option<String> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Block { block, .. } if block.layer == Layer::UserInput => {
+                Some(block.text.chars().take(MAX_FIRST_WORDS).collect())
+            }
+            Entry::Block { .. } | Entry::Assistant { .. } | Entry::Result { .. } => None,
+        })
     }
 
     /// How the run stands; one without a word of an end is being worked on.

@@ -106,6 +106,12 @@ pub struct RunSummary {
     /// The workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
+    /// The agent it was started with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What the user said first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// How it stands.
     pub phase: RunPhase,
     /// The node it stands at.

@@ -3,14 +3,14 @@
 //! Derived from the journal and written after it. One that does not fit the journal's length is not believed; then the
 //! journal is read instead.
 
-use aiwf_store::{Durability, Journal};
+use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 
 use super::desk::read_state;
-use super::directory::RunDirectory;
 use super::event::{RunEvent, RunKind, RunPhase};
 use super::record::Record;
 use super::report::RunSummary;
+use crate::ledger::{SessionLedger, WaitsFor};
 use crate::run_error::RunError;
 
 /// The file's name in a run.
@@ -29,30 +29,30 @@ struct Snapshot {
 
 /// Writes the snapshot of a run.
 pub(crate) fn write(
-    directory: &RunDirectory,
+    ledger: &SessionLedger,
     record: &Record,
     journal: &Journal<RunEvent>,
     node: Option<String>,
 ) -> Result<(), RunError> {
-    let summary = summarize(directory, record, journal, node);
+    let summary = summarize(ledger, record, journal, node);
     let snapshot = Snapshot { version: VERSION, journal_bytes: journal.n_bytes(), summary };
-    let mut text = serde_json::to_vec_pretty(&snapshot).unwrap_or_default();
-    text.push(b'\n');
-    Ok(directory.ledger()?.write(SNAPSHOT, &text, Durability::Process)?)
+    Ok(ledger.write_snapshot(SNAPSHOT, &snapshot)?)
 }
 
 fn summarize(
-    directory: &RunDirectory,
+    ledger: &SessionLedger,
     record: &Record,
     journal: &Journal<RunEvent>,
     node: Option<String>,
 ) -> RunSummary {
     let lines = journal.lines();
     RunSummary {
-        run_id: directory.id.clone(),
+        run_id: ledger.id.clone(),
         kind: record.kind(),
         package: record.package_name(),
         workflow: record.workflow_id(),
+        agent: record.setup.as_ref().and_then(|setup| setup.agent.clone()),
+        title: record.first_words(),
         phase: record.phase(),
         node,
         created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
@@ -61,39 +61,49 @@ fn summarize(
     }
 }
 
-fn read(directory: &RunDirectory) -> Option<Snapshot> {
-    serde_json::from_slice(&directory.read(SNAPSHOT)?).ok()
+/// The snapshot of a run, when it was made from the journal as long as it is now.
+pub(crate) fn snapshot_summary(ledger: &SessionLedger) -> Option<RunSummary> {
+    let snapshot: Snapshot = ledger.read_snapshot(SNAPSHOT)?;
+    let is_believed = snapshot.version == VERSION
+        && Some(snapshot.journal_bytes) == ledger.n_journal_bytes()
+        && snapshot.summary.run_id == ledger.id;
+    is_believed.then_some(snapshot.summary)
 }
 
-/// What a list shows of a run; a journal that cannot be read is said so.
-pub(crate) fn summary(directory: &RunDirectory) -> RunSummary {
-    let journal_bytes =
-        directory.ledger().ok().and_then(|ledger| ledger.n_bytes("journal.jsonl").ok().flatten());
-    if let Some(snapshot) = read(directory)
-        && snapshot.version == VERSION
-        && Some(snapshot.journal_bytes) == journal_bytes
-        && snapshot.summary.run_id == directory.id
-    {
-        return snapshot.summary;
-    }
-    match directory.journal() {
+/// What the journal of a run says; one that cannot be read is shown with the reason.
+pub(crate) fn journal_summary(ledger: &SessionLedger) -> RunSummary {
+    match ledger.run_journal() {
         Ok(journal) => {
             let record = Record::fold(journal.lines().iter().map(|line| &line.event));
             // Without its package the entry node of a run that has not begun is not known.
-            let state = read_state(directory).and_then(|text| aiwf_package::State::parse(&text).ok());
+            let state = read_state(ledger).and_then(|text| aiwf_package::State::parse(&text).ok());
             let node = state.map(|state| state.current_node_id().to_owned()).filter(|node| !node.is_empty());
-            summarize(directory, &record, &journal, node)
+            summarize(ledger, &record, &journal, node)
         }
         Err(error) => RunSummary {
-            run_id: directory.id.clone(),
+            run_id: ledger.id.clone(),
             kind: RunKind::Run,
             package: None,
             workflow: None,
+            agent: None,
+            title: None,
             phase: RunPhase::Failed,
             node: None,
             created_at: String::new(),
             updated_at: String::new(),
             problem: Some(error.to_string()),
         },
+    }
+}
+
+/// How a run stands in the list of all sessions, and what it waits for.
+pub(crate) fn standing(summary: &RunSummary) -> (&'static str, Option<WaitsFor>) {
+    match summary.phase {
+        _ if summary.problem.is_some() => ("unreadable", None),
+        RunPhase::Running => ("in-progress", None),
+        RunPhase::WaitingUser => ("waiting", Some(WaitsFor::Answer)),
+        RunPhase::Failed => ("failed", Some(WaitsFor::Retry)),
+        RunPhase::Completed => ("complete", None),
+        RunPhase::Cancelled => ("cancelled", None),
     }
 }

@@ -2,25 +2,29 @@
 
 use aiwf_package::{Package, State, progress};
 use aiwf_provider::Stop;
-use aiwf_store::{Line, Lock};
+use aiwf_store::Line;
 
 use super::compose::{NoRequest, Saying};
 use super::desk::{Desk, read_state};
-use super::directory::{self, RunDirectory};
 use super::event::{RunEvent, RunPhase};
+use super::journal;
 use super::record::{Entry, Record};
 use super::report::{NodeProgress, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary};
-use super::{Run, load_package, package_cache, package_reach, snapshot};
+use super::{Run, load_package, package_cache, package_reach};
 use crate::Engine;
-use crate::every_core::map_on_every_core;
+use crate::ledger::{SessionLedger, Summary, by_time, summaries};
 use crate::run_error::RunError;
 use crate::trust::{self, LedgerKind};
 
 impl Engine {
     /// All runs and conversations, oldest first.
     pub fn runs(&self) -> Result<Vec<RunSummary>, RunError> {
-        let ids = directory::all_ids(self.settings())?;
-        Ok(map_on_every_core(&ids, |id| snapshot::summary(&RunDirectory::new(self.settings(), id))))
+        let mut runs: Vec<RunSummary> = summaries(self.settings())?
+            .into_iter()
+            .filter_map(|(_, summary)| if let Summary::Run(run) = summary { Some(run) } else { None })
+            .collect();
+        runs.sort_by_cached_key(|run| (by_time(&run.run_id, &run.created_at), run.run_id.clone()));
+        Ok(runs)
     }
 
     /// Where a run stands; changes nothing.
@@ -35,8 +39,8 @@ impl Engine {
     }
 
     fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
-        let directory = directory::find(self.settings(), which)?;
-        let was_busy = Lock::is_taken(directory.ledger()?.as_ref());
+        let directory = journal::find(self.settings(), which)?;
+        let was_busy = directory.is_locked();
         let desk = Desk::look(&directory)?;
         let (directory, record) = (&desk.directory, &desk.record);
         let lines = desk.journal().lines().to_vec();
@@ -67,7 +71,7 @@ impl Engine {
             .zip(state.as_ref())
             .map(|(workflow, state)| workflow.graph.effective_node_id(state.current_node_id()).to_owned());
         // Before or after: who stopped in between has said so in the journal, or not yet when it was read.
-        let is_busy = was_busy || Lock::is_taken(directory.ledger()?.as_ref());
+        let is_busy = was_busy || directory.is_locked();
         let mut report = report_of(directory, record, node);
         report.warnings = warnings;
         let nodes = workflow.zip(state.as_ref()).map(|(workflow, state)| {
@@ -96,7 +100,7 @@ impl Engine {
             n_calls: record.total.calls,
             n_tool_calls: record.n_tool_calls,
             forked_from: setup.forked_from.as_ref().map(|from| from.run_id.clone()),
-            directory: directory.shown(""),
+            directory: directory.shown("").trim_end_matches('/').to_owned(),
             report,
         };
         Ok((status, lines))
@@ -104,7 +108,7 @@ impl Engine {
 
     /// The next request of a run as `resume`, or as `say` when there is input; nothing is changed or sent.
     pub fn preview_run(&self, which: &str, input: Option<&str>) -> Result<RunPreview, RunError> {
-        let mut run = Run::look(self, &directory::find(self.settings(), which)?)?;
+        let mut run = Run::look(self, &journal::find(self.settings(), which)?)?;
         run.refuse_ended()?;
         let more = run.upcoming(input)?;
         match run.next_request(&more) {
@@ -151,7 +155,7 @@ impl Run<'_> {
 }
 
 /// Where a run stands, by its journal.
-pub(super) fn report_of(directory: &RunDirectory, record: &Record, node: Option<String>) -> RunReport {
+pub(super) fn report_of(directory: &SessionLedger, record: &Record, node: Option<String>) -> RunReport {
     let agent_at_start = || record.setup.as_ref()?.agent.clone();
     RunReport {
         run_id: directory.id.clone(),

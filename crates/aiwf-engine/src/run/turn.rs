@@ -216,7 +216,7 @@ impl Run<'_> {
         let name = format!("{}-{}", self.desk.setup()?.kind.as_str(), self.desk.record.total.calls + 1);
         let seq = self.desk.journal().lines().len() + 1;
         let files = CallFiles::free(
-            self.desk.directory.ledger()?,
+            self.desk.directory.files()?,
             |number| format!("turn-{seq}.partial-{number}"),
             |number| format!("turn-{seq}.output-{number}"),
         );

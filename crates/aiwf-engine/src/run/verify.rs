@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::desk::Desk;
 use super::event::RunEvent;
-use super::{directory, load_package, package_reach};
+use super::{journal, load_package, package_reach};
 use crate::Engine;
 use crate::run_error::RunError;
 use crate::session_error::SessionError;
@@ -32,9 +32,8 @@ pub struct RunVerified {
 impl Engine {
     /// Checks the chain of a run's journal, its state file, every state it ever had, its log and its package.
     pub fn verify_run(&self, which: &str) -> Result<RunVerified, RunError> {
-        let desk = Desk::look(&directory::find(self.settings(), which)?)?;
+        let desk = Desk::look(&journal::find(self.settings(), which)?)?;
         let setup = desk.setup()?;
-        let objects = desk.directory.objects()?;
         let mut problems = Vec::new();
         if let Err(error) = desk.refuse_changed_state() {
             problems.push(error.to_string());
@@ -44,12 +43,12 @@ impl Engine {
         let lines = desk.journal().lines();
         let states: Vec<&String> = lines.iter().filter_map(|line| line.event.state_sha256()).collect();
         for sha256 in &states {
-            if !matches!(objects.get(sha256), Ok(Some(_))) {
+            if desk.directory.kept(sha256).is_none() {
                 problems.push(format!("state {sha256} is not kept any more, or was changed"));
             }
         }
         let tool_calls = lines.iter().filter(|line| matches!(line.event, RunEvent::ToolRan { .. })).count();
-        let log = desk.directory.read(super::exec_log::LOG).unwrap_or_default();
+        let log = desk.directory.usable(super::exec_log::LOG).unwrap_or_default();
         let expected = super::exec_log::text(lines);
         if sha256_hex(&log) != sha256_hex(&expected) {
             problems.push(

@@ -13,11 +13,12 @@ use aiwf_store::{
 };
 use serde::Serialize;
 
-use super::directory::{self, Which};
 use super::files::artifact_names;
+use super::journal;
 use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
+use crate::ledger::SessionRef;
 use crate::session_error::SessionError;
 
 /// How code is copied.
@@ -87,7 +88,7 @@ impl Engine {
     /// Copies the approved code of a complete session into the project.
     pub fn apply<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         options: &ApplyOptions,
     ) -> Result<ApplyReport, SessionError> {
         self.apply_watched(given, options, &|_| ())
@@ -96,11 +97,11 @@ impl Engine {
     /// The same, and tells of each target right before it is written.
     pub fn apply_watched<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         options: &ApplyOptions,
         watcher: &dyn Fn(&str),
     ) -> Result<ApplyReport, SessionError> {
-        let directory = directory::find_complete(self.settings(), given)?;
+        let directory = journal::find_complete(self.settings(), given)?;
         let mut work =
             if options.is_dry_run { Work::look(self, directory)? } else { Work::open(self, directory)? };
         if work.state.applying.is_some() && options.is_dry_run {
@@ -207,7 +208,7 @@ impl Work<'_> {
     /// The code of the last iteration that has some, by path below `code/`.
     fn newest_code(&self) -> Result<Vec<(String, Vec<u8>)>, SessionError> {
         if self.state.is_request() && self.state.change.files.is_empty() {
-            let id = self.directory.id.clone();
+            let id = self.directory.label().to_owned();
             return Err(SessionError::NothingToApply { id, is_edited: !self.state.change.edited.is_empty() });
         }
         for iteration in (1..=self.state.iteration).rev() {
@@ -218,7 +219,7 @@ impl Work<'_> {
         }
         Err(SessionError::NoArtifact {
             artifact: "code".to_owned(),
-            id: self.directory.id.clone(),
+            id: self.directory.label().to_owned(),
             known: artifact_names(&self.directory, &self.state),
         })
     }
@@ -231,11 +232,10 @@ impl Work<'_> {
     ) -> Result<(), SessionError> {
         let changing: Vec<&Planned> =
             planned.iter().filter(|file| file.report.change != ApplyChange::Same).collect();
-        let objects = self.directory.objects()?;
         let mut files = Vec::new();
         for file in &changing {
-            let before = file.before.as_deref().map(|bytes| objects.keep(bytes)).transpose()?;
-            objects.keep(&file.content)?;
+            let before = file.before.as_deref().map(|bytes| self.directory.keep(bytes)).transpose()?;
+            self.directory.keep(&file.content)?;
             files.push(AppliedFile {
                 target: file.report.target.clone(),
                 before,
@@ -277,7 +277,7 @@ impl Work<'_> {
             let base = if path.starts_with(&named) { named } else { root.clone() };
             let Ok(below) = below(&base, &path) else {
                 return Err(SessionError::ApplyElsewhere {
-                    id: self.directory.id.clone(),
+                    id: self.directory.label().to_owned(),
                     path: file.target.clone(),
                 });
             };
@@ -291,7 +291,6 @@ impl Work<'_> {
         if targets.iter().all(Target::is_ours) {
             return self.commit(Command::RecordApplied);
         }
-        let objects = self.directory.objects()?;
         // Only what we wrote is taken back; what somebody changed since is theirs.
         for target in targets.iter().filter(|target| target.is_ours()) {
             let failed = |error: ConfinedError| StoreError {
@@ -303,7 +302,7 @@ impl Work<'_> {
                 None => directory.remove_file(name).map_err(failed)?,
                 Some(before) => {
                     let lost = || SessionError::NothingApproved { path: target.file.target.clone() };
-                    let bytes = objects.get(before).ok().flatten().ok_or_else(lost)?;
+                    let bytes = self.directory.kept(before).ok_or_else(lost)?;
                     directory.write_over(name, Some(&target.file.after), &bytes).map_err(failed)?;
                 }
             }

@@ -136,8 +136,7 @@ impl Work<'_> {
         let mut earlier = Call::default();
         earlier.notes.extend(tools.iter().flat_map(|tools| tools.problems()));
         let stop = &self.engine.surroundings().stop;
-        let results =
-            KeptResults::below(&self.engine.settings().project_root, self.directory.objects()?.directory());
+        let results = KeptResults::below(&self.engine.settings().project_root, self.directory.kept_dir());
         let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, results, stop));
         let mut payload = payload.clone();
         loop {
@@ -301,7 +300,7 @@ impl Work<'_> {
         let response = self.response_path()?;
         let stem = response.strip_suffix("-response.md").unwrap_or(&response);
         Ok(CallFiles::free(
-            self.directory.ledger()?,
+            self.directory.files()?,
             |number| format!("{stem}-{what}.partial-{number}.md"),
             |number| format!("{stem}-{what}.output-{number}.jsonl"),
         ))

@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 
 use aiwf_config::{Config, ConfigFile, Flags, Origin};
 use aiwf_session::{Agent, Approver, ChangeSetup, Command, Flow, Phase, PhaseChoice, Setup, Step, decide};
-use aiwf_store::Lock;
 use serde_json::Map;
 
 use super::change_prompt::check_patterns;
 use super::create::{Reach, gates_of};
 use super::decisions::Decided;
-use super::directory::{self, Place, SessionDirectory, Which, create_place};
+use super::journal;
 use super::perform::Performed;
 use super::report::SessionReport;
-use super::snapshot::{self, SessionSummary};
+use super::snapshot::{CHANGE, SessionSummary};
 use super::work::Work;
 use crate::Engine;
-use crate::every_core::map_on_every_core;
+use crate::ledger::{NewLedger, SessionRef, Summary, summaries};
 use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
+use crate::trust::LedgerKind;
 
 /// What a change is begun with.
 #[derive(Clone, Debug, Default)]
 pub struct NewChange {
-    /// Its name, which is that of its directory.
+    /// What to call it; free again once its session has ended.
     pub name: String,
     /// What to change.
     pub request: String,
@@ -59,34 +59,21 @@ impl Engine {
         }
         check_patterns(self, &new.files, Reach::Anywhere)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        let setup = setup(&new, &config)?;
-
-        let place = create_place(self.settings(), Place::Changes)?;
-        let lock = Lock::wait_in(&place)?;
-        place.remove_leftovers();
-        let directory = SessionDirectory::of_change(self.settings(), &new.name);
-        if directory.path.exists() {
-            return Err(SessionError::ChangeExists { name: new.name });
-        }
-        let unfinished = directory.unfinished();
-        let begun = unfinished
-            .create_in(&place)
-            .and_then(|()| Work::open_created(self, unfinished.clone()))
-            .and_then(|mut work| work.commit(Command::Create(Box::new(setup))))
-            .and_then(|()| Ok(place.rename(&unfinished.name(), &directory.id)?));
-        if let Err(error) = begun {
-            drop(place.remove(&unfinished.name()));
-            return Err(error);
-        }
-        drop(lock);
-        self.session_report(Which::Change(&new.name))
+        let name = new.name.clone();
+        let setup = setup(new, &config)?;
+        let creating = NewLedger::begin(self.settings(), LedgerKind::Change, "", Some(&name))?;
+        let ledger = creating.ledger();
+        let setup = Setup { session_id: ledger.id.clone(), ..setup };
+        Work::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
+        let id = creating.publish()?.id;
+        self.session_report(SessionRef::Change(&id))
     }
 
     /// Works on a phase until a person is needed or the phase is over.
     pub fn run_phase(&self, name: &str, phase: &str, options: PhaseOptions) -> Result<Decided, SessionError> {
         let unknown = || SessionError::UnknownPhase { phase: phase.to_owned() };
         let phase = Phase::from_name(phase).ok_or_else(unknown)?;
-        let mut work = Work::open(self, directory::find(self.settings(), Which::Change(name))?)?;
+        let mut work = Work::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
         let agent = options.agent.map(|given| chosen_agent(&given, phase, work.config())).transpose()?;
         let choice = PhaseChoice {
             agent,
@@ -108,7 +95,7 @@ impl Engine {
 
     /// Walks through the phases until a person is needed or the change is complete.
     pub fn run_change(&self, name: &str, opens_gates: bool) -> Result<Decided, SessionError> {
-        let mut work = Work::open(self, directory::find(self.settings(), Which::Change(name))?)?;
+        let mut work = Work::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
         work.refuse_cancelled()?;
         work.run_through();
         if opens_gates {
@@ -120,10 +107,13 @@ impl Engine {
 
     /// Every change, the one that was worked on last first.
     pub fn list_changes(&self) -> Result<Vec<SessionSummary>, SessionError> {
-        let names = directory::all_changes(self.settings())?;
-        let mut summaries = map_on_every_core(&names, |name| {
-            snapshot::summary(self.settings(), &SessionDirectory::of_change(self.settings(), name))
-        });
+        let mut summaries: Vec<SessionSummary> = summaries(self.settings())?
+            .into_iter()
+            .filter_map(
+                |(_, summary)| if let Summary::Session(summary) = summary { Some(summary) } else { None },
+            )
+            .filter(|summary| summary.flow == CHANGE)
+            .collect();
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.session_id.cmp(&b.session_id)));
         Ok(summaries)
@@ -169,7 +159,8 @@ impl Work<'_> {
     }
 }
 
-fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
+/// The setup of a change that has no id yet.
+fn setup(new: NewChange, config: &Config) -> Result<Setup, SessionError> {
     let flow = Flow::find_built_in(Flow::CHANGE).unwrap_or_default();
     let flow = flow.as_ref().clone().capped(config.change.max_rounds.value.get());
     let mut agents = BTreeMap::new();
@@ -187,7 +178,7 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
     }
     files.extend(new.files.iter().filter(|pattern| !files.contains(pattern)).cloned().collect::<Vec<_>>());
     let change = ChangeSetup {
-        request: new.request.clone(),
+        request: new.request,
         files,
         project_files,
         agents,
@@ -201,8 +192,8 @@ fn setup(new: &NewChange, config: &Config) -> Result<Setup, SessionError> {
         }
     }
     Ok(Setup {
-        session_id: new.name.clone(),
-        name: None,
+        session_id: String::new(),
+        name: Some(new.name),
         flow: Some(Box::new(flow)),
         profile: String::new(),
         profile_sha256: String::new(),

@@ -66,10 +66,10 @@ impl Work<'_> {
         // Announced, then written, then approved: whatever is cut short is done again the same way.
         let intended = [file.clone(), copy.clone()].into_iter().chain(code).collect();
         self.commit(Command::IntendOutputs { files: intended })?;
-        self.directory.objects()?.keep(read.text.as_bytes())?;
+        self.directory.keep(read.text.as_bytes())?;
         self.write(&copy.path, read.text.as_bytes())?;
         if let Some(plan) = &read.files {
-            self.directory.objects()?.keep_all(plan.files().map(|(_, content)| content))?;
+            self.directory.keep_all(plan.files().map(|(_, content)| content))?;
             self.put_code(&iteration, plan)?;
         }
         self.write(&name, read.text.as_bytes())?;
@@ -121,7 +121,7 @@ impl Work<'_> {
         if bound.sha256 == found || !self.state.intended.iter().any(is_intended) {
             return None;
         }
-        self.directory.objects().ok()?.get(&bound.sha256).ok().flatten()
+        self.directory.kept(&bound.sha256)
     }
 }
 

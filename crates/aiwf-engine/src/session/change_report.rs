@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use aiwf_session::{Agent, ChangeSetup, NewFile, Phase, PhaseSpec, State, Task, TouchedFile, Verdict};
 use serde::Serialize;
 
-use super::directory::SessionDirectory;
+use crate::ledger::SessionLedger;
 
 /// What a change is about and came to.
 #[derive(Clone, Debug, Serialize)]
@@ -52,7 +52,7 @@ pub struct ArtifactReport {
 }
 
 impl ChangeReport {
-    pub(super) fn of(directory: &SessionDirectory, state: &State, setup: &ChangeSetup, cap: u32) -> Self {
+    pub(super) fn of(directory: &SessionLedger, state: &State, setup: &ChangeSetup, cap: u32) -> Self {
         let change = &state.change;
         let artifact = |spec: &PhaseSpec| {
             let file = spec.artifact_file();
@@ -60,7 +60,7 @@ impl ChangeReport {
             Some(ArtifactReport { phase: spec.name, path: directory.shown(&file), sha256 })
         };
         Self {
-            name: directory.id.clone(),
+            name: directory.label().to_owned(),
             request: setup.request.clone(),
             round: state.round,
             max_rounds: cap,

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 
 use aiwf_config::{Config, Flags, Gate};
 use aiwf_session::{Approver, Command, FileHash, Flow, GatePattern, GateSetting, Phase, Role, Setup, Stage};
-use aiwf_store::{Durability, Lock, sha256_hex};
+use aiwf_store::{Durability, sha256_hex};
 use serde_json::{Map, Value};
 
-use super::directory::{Place, SessionDirectory, create_place, new_id};
 use super::perform::Performed;
 use super::work::Work;
 use crate::error::EngineError;
+use crate::ledger::{NewLedger, SessionLedger};
 use crate::read::{is_written_outside, resolve_below};
 use crate::session_error::SessionError;
+use crate::trust::LedgerKind;
 use crate::{Engine, profiles, providers};
 
 /// What a session is created from.
@@ -124,51 +125,37 @@ impl Engine {
         let of_project = crate::gather::project_standards(self.settings(), &config)?;
         let standards = profile.standards(&settled.context, &of_project)?.unwrap_or_default();
 
-        // One at a time: whatever is unfinished while we hold the lock was left by a process that died.
-        let place = create_place(self.settings(), Place::Sessions)?;
-        let lock = Lock::wait_in(&place)?;
-        place.remove_leftovers();
-        let directory = SessionDirectory::new(self.settings(), &new_id(place.path(), ""));
-        let unfinished = directory.unfinished();
-        let filled =
-            unfinished.create_in(&place).and_then(|()| fill(&unfinished, &standards, &settled.inputs));
-        let outcome = filled.and_then(|(standards, inputs)| {
-            let setup = Setup {
-                session_id: directory.id.clone(),
-                name: None,
-                flow: Some(Box::new(flow)),
-                profile: new.profile,
-                profile_sha256: profile.hash().to_string(),
-                context: settled.context,
-                roles: new.roles,
-                gates: new.gates,
-                max_iterations: new.max_iterations.max(1),
-                hash_prompts: new.hash_prompts,
-                standards: Some(standards),
-                inputs,
-                change: None,
-            };
-            Work::open_created(self, unfinished.clone())?.commit(Command::Create(Box::new(setup)))?;
-            // From here on there is a session; before, there was nothing.
-            Ok(place.rename(&unfinished.name(), &directory.id)?)
-        });
-        if let Err(error) = outcome {
-            // The error is what matters; what is left is removed by the next `init`.
-            drop(place.remove(&unfinished.name()));
-            return Err(error);
-        }
-        drop(lock);
-        let mut work = Work::open_created(self, directory.clone())?;
+        let creating = NewLedger::begin(self.settings(), LedgerKind::Session, "", None)?;
+        let ledger = creating.ledger();
+        let (standards, inputs) = fill(ledger, &standards, &settled.inputs)?;
+        let setup = Setup {
+            session_id: ledger.id.clone(),
+            name: None,
+            flow: Some(Box::new(flow)),
+            profile: new.profile,
+            profile_sha256: profile.hash().to_string(),
+            context: settled.context,
+            roles: new.roles,
+            gates: new.gates,
+            max_iterations: new.max_iterations.max(1),
+            hash_prompts: new.hash_prompts,
+            standards: Some(standards),
+            inputs,
+            change: None,
+        };
+        Work::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
+        let ledger = creating.publish()?;
+        let mut work = Work::open_created(self, ledger.clone())?;
         let performed = work.run_until_waiting().map_err(|error| {
             // A session whose first prompt cannot be built has not begun.
             if work.state.n_events == 1 {
-                drop(place.remove(&directory.id));
+                drop(ledger.remove());
                 work.forget();
                 return error.without_place();
             }
             error
         })?;
-        Ok(Created { id: directory.id, performed })
+        Ok(Created { id: ledger.id, performed })
     }
 }
 
@@ -226,12 +213,12 @@ pub(super) fn gates_of(flow: &Flow, config: &Config, opens_gates: bool) -> BTree
 
 /// Writes what a session keeps from its beginning: the standards and the inputs.
 fn fill(
-    directory: &SessionDirectory,
+    directory: &SessionLedger,
     standards: &str,
     inputs: &BTreeMap<String, String>,
 ) -> Result<(FileHash, Vec<FileHash>), SessionError> {
     let texts = std::iter::once(standards).chain(inputs.values().map(String::as_str));
-    directory.objects()?.keep_all(texts.map(str::as_bytes))?;
+    directory.keep_all(texts.map(str::as_bytes))?;
     let bundle = write(directory, "standards-bundle.md", standards)?;
     let inputs = inputs
         .iter()
@@ -240,7 +227,7 @@ fn fill(
     Ok((bundle, inputs))
 }
 
-fn write(directory: &SessionDirectory, relative: &str, text: &str) -> Result<FileHash, SessionError> {
-    directory.ledger()?.write(relative, text.as_bytes(), Durability::PowerLoss)?;
+fn write(directory: &SessionLedger, relative: &str, text: &str) -> Result<FileHash, SessionError> {
+    directory.files()?.write(relative, text.as_bytes(), Durability::PowerLoss)?;
     Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(text.as_bytes()) })
 }

@@ -7,7 +7,7 @@ use aiwf_provider::{Answered, Cassette, Reply};
 use aiwf_session::{Actor, Command, FileHash, Pause, Phase, Step, decide};
 
 use super::apply::unified;
-use super::directory::{self, Which};
+use super::journal;
 use super::perform::{Performed, StepOutcome};
 use super::report::SessionReport;
 use super::verify::{Difference, stale};
@@ -15,6 +15,7 @@ use super::work::Work;
 use crate::Engine;
 use crate::call::recorded;
 use crate::error::EngineError;
+use crate::ledger::SessionRef;
 use crate::session_error::SessionError;
 
 /// Rejected copies of one file; nobody turns a prompt down as often.
@@ -42,8 +43,8 @@ pub struct Decided {
 }
 
 impl Engine {
-    fn work<'a>(&self, given: impl Into<Which<'a>>) -> Result<Work<'_>, SessionError> {
-        Work::open(self, directory::find(self.settings(), given)?)
+    fn work<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Work<'_>, SessionError> {
+        Work::open(self, journal::find(self.settings(), given)?)
     }
 
     pub(super) fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
@@ -52,7 +53,7 @@ impl Engine {
     }
 
     /// Does the next thing that needs no decision.
-    pub fn step_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
+    pub fn step_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         work.refuse_cancelled()?;
         let performed = match work.step()? {
@@ -63,7 +64,7 @@ impl Engine {
     }
 
     /// Goes on until a person is needed or nothing is left to do.
-    pub fn run_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
+    pub fn run_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         work.refuse_cancelled()?;
         work.skip_gates_if_asked()?;
@@ -74,7 +75,7 @@ impl Engine {
     /// Says yes to what lies at the gate, and goes on.
     pub fn approve<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         options: &ApproveOptions,
     ) -> Result<Decided, SessionError> {
         let mut work = self.work_at_gate(given)?;
@@ -117,7 +118,11 @@ impl Engine {
     }
 
     /// Says no to what lies at the gate, with the reason; the next prompt carries it.
-    pub fn reject<'a>(&self, given: impl Into<Which<'a>>, feedback: &str) -> Result<Decided, SessionError> {
+    pub fn reject<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+        feedback: &str,
+    ) -> Result<Decided, SessionError> {
         let mut work = self.work_at_gate(given)?;
         let by = work.person();
         let feedback = feedback.to_owned();
@@ -147,7 +152,7 @@ impl Engine {
     }
 
     /// Sends the same prompt once more.
-    pub fn retry<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
+    pub fn retry<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work_at_gate(given)?;
         let by = work.person();
         work.send_again(by)?;
@@ -158,7 +163,7 @@ impl Engine {
     /// Puts a reply in place; with a directory to record in, the request and the reply are kept there too.
     pub fn respond<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         reply: &str,
         record: Option<&Path>,
     ) -> Result<Decided, SessionError> {
@@ -191,7 +196,7 @@ impl Engine {
             work.keep_rejected(std::slice::from_ref(&path))?;
         }
         let response = work.write(&path, reply.as_bytes())?;
-        work.directory.objects()?.keep(reply.as_bytes())?;
+        work.directory.keep(reply.as_bytes())?;
         work.commit(Command::RecordReply { response, call: None })?;
         let received = Performed::ReplyReceived { path, notes: Vec::new() };
         work.tell(&received);
@@ -199,7 +204,7 @@ impl Engine {
     }
 
     /// Takes the code although its review failed.
-    pub fn accept<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
+    pub fn accept<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work_at_gate(given)?;
         let by = work.person();
         work.refuse_stale()?;
@@ -210,7 +215,7 @@ impl Engine {
     /// Allows more iterations, and goes on.
     pub fn raise_cap<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         max_iterations: u32,
     ) -> Result<Decided, SessionError> {
         let mut work = self.work_at_gate(given)?;
@@ -221,7 +226,7 @@ impl Engine {
     }
 
     /// Gives the session up.
-    pub fn cancel<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
+    pub fn cancel<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
         work.commit(Command::Cancel { by })?;
@@ -229,7 +234,7 @@ impl Engine {
     }
 
     /// Accepts the changes of approved files; what was derived from them is marked.
-    pub fn rebind<'a>(&self, given: impl Into<Which<'a>>) -> Result<Decided, SessionError> {
+    pub fn rebind<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work_at_gate(given)?;
         let by = work.person();
         let changed = stale(&work.directory, &work.state);
@@ -259,16 +264,15 @@ impl Engine {
     }
 
     /// Brings the approved bytes of a file back.
-    pub fn restore<'a>(&self, given: impl Into<Which<'a>>, path: &str) -> Result<(), SessionError> {
+    pub fn restore<'a>(&self, given: impl Into<SessionRef<'a>>, path: &str) -> Result<(), SessionError> {
         let work = self.work(given)?;
         let prefix = work.directory.shown("");
         let relative = path.strip_prefix(&prefix).unwrap_or(path);
         let unknown = || SessionError::NothingApproved { path: path.to_owned() };
         let bound = work.state.bound.get(relative).ok_or_else(unknown)?;
-        let objects = work.directory.objects()?;
-        let bytes = objects
-            .get(&bound.sha256)
-            .map_err(|source| EngineError::Unreadable { path: objects.directory(), source })?
+        let bytes = work.directory.ledger()?.kept(&bound.sha256);
+        let bytes = bytes
+            .map_err(|source| EngineError::Unreadable { path: work.directory.kept_dir(), source })?
             .ok_or_else(unknown)?;
         work.write(relative, &bytes).map(drop)
     }
@@ -283,14 +287,14 @@ impl Work<'_> {
     /// A cancelled session cannot be continued; one that is complete has nothing left to do.
     pub(super) fn refuse_cancelled(&self) -> Result<(), SessionError> {
         if self.state.phase == Phase::CANCELLED {
-            return Err(SessionError::Cancelled { id: self.directory.id.clone() });
+            return Err(SessionError::Cancelled { id: self.directory.label().to_owned() });
         }
         Ok(())
     }
 
     /// What somebody changed in an approved file.
     fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
-        let approved = self.directory.objects()?.get(&difference.approved).ok().flatten();
+        let approved = self.directory.kept(&difference.approved);
         Ok(unified(&difference.path, approved.as_deref(), &self.read(&difference.path)?))
     }
 
@@ -317,7 +321,7 @@ impl Work<'_> {
         let response = self.response_path()?;
         let kept = self.keep_rejected(std::slice::from_ref(&response))?;
         self.commit(Command::Retry { by, kept })?;
-        Ok(self.directory.ledger()?.remove(&response)?)
+        Ok(self.directory.files()?.remove(&response)?)
     }
 
     fn situation(&self) -> String {
@@ -357,7 +361,7 @@ impl Work<'_> {
         for path in paths.iter().filter(|path| self.directory.is_file(path)) {
             files.push((path, self.read(path)?));
         }
-        let ledger = self.directory.ledger()?;
+        let ledger = self.directory.files()?;
         let is_free = |number: &u32| {
             files.iter().all(|(path, bytes)| {
                 let copy = name(path, *number);

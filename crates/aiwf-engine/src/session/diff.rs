@@ -3,31 +3,36 @@
 use std::collections::BTreeSet;
 
 use super::apply::unified;
-use super::directory::{self, Which};
 use super::files::{artifact_names, iterations_with_code};
+use super::journal;
 use super::work::Work;
 use crate::Engine;
+use crate::ledger::SessionRef;
 use crate::session_error::SessionError;
 
 impl Engine {
     /// The difference between the code of two iterations; the last two when none are named.
     pub fn diff_session<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         iterations: Option<(u32, u32)>,
     ) -> Result<String, SessionError> {
-        let work = Work::look(self, directory::find_any(self.settings(), given)?)?;
+        let work = Work::look(self, journal::find_any(self.settings(), given)?)?;
         let known = iterations_with_code(&work.state);
         if known.is_empty() {
             return Err(SessionError::NoArtifact {
                 artifact: "code".to_owned(),
-                id: work.directory.id.clone(),
+                id: work.directory.label().to_owned(),
                 known: artifact_names(&work.directory, &work.state),
             });
         }
         let mut asked = iterations.into_iter().flat_map(|(from, to)| [from, to]);
         if let Some(iteration) = asked.find(|asked| !known.contains(asked)) {
-            return Err(SessionError::NoIteration { id: work.directory.id.clone(), iteration, known });
+            return Err(SessionError::NoIteration {
+                id: work.directory.label().to_owned(),
+                iteration,
+                known,
+            });
         }
         let newest = work.state.iteration;
         let (from, to) = iterations.unwrap_or((newest.saturating_sub(1), newest));

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State};
 use serde_json::{Map, Value};
 
-use super::directory::{self, SessionDirectory, Which};
+use super::journal;
 use crate::Engine;
+use crate::ledger::{SessionLedger, SessionRef};
 use crate::session_error::SessionError;
 
 /// A file of a session that the journal knows.
@@ -34,10 +35,10 @@ impl Engine {
     /// What a session of a profile was given and has made.
     pub fn session_values<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         profile: &str,
     ) -> Result<SessionValues, SessionError> {
-        let directory = directory::find_any(self.settings(), given)?;
+        let directory = journal::find_any(self.settings(), given)?;
         let state = fold(&directory)?;
         let setup =
             state.setup.clone().ok_or_else(|| SessionError::EmptySession { id: directory.id.clone() })?;
@@ -67,15 +68,15 @@ impl Engine {
     /// The files of a session that the journal knows and that are there: prompts, replies, plan, standards, inputs, code.
     pub fn session_artifacts<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
     ) -> Result<Vec<SessionArtifact>, SessionError> {
-        let directory = directory::find_any(self.settings(), given)?;
+        let directory = journal::find_any(self.settings(), given)?;
         let state = fold(&directory)?;
         let current = [state.prompt_path(), state.response_path()];
         let written = state.written.iter().map(|file| file.path.clone());
         let paths: BTreeSet<String> =
             state.bound.keys().cloned().chain(written).chain(current.into_iter().flatten()).collect();
-        let ledger = directory.ledger()?;
+        let ledger = directory.files()?;
         let artifact = |path: String| {
             let n_bytes = ledger.n_bytes(&path).ok()??;
             Some(SessionArtifact { path, n_bytes })
@@ -86,10 +87,10 @@ impl Engine {
     /// A file of a session by what it is (plan, standards, prompt, response, review, code) or by its path.
     pub fn session_file<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
         artifact: &str,
     ) -> Result<(String, String), SessionError> {
-        let directory = directory::find_any(self.settings(), given)?;
+        let directory = journal::find_any(self.settings(), given)?;
         let state = fold(&directory)?;
         let relative = artifact_path(artifact, &directory, &state).unwrap_or_else(|| {
             let whole = format!("{}/", directory.path.display());
@@ -110,7 +111,7 @@ impl Engine {
         }
         let missing = || SessionError::NoArtifact {
             artifact: artifact.to_owned(),
-            id: directory.id.clone(),
+            id: directory.label().to_owned(),
             known: artifact_names(&directory, &state),
         };
         if relative.is_empty() {
@@ -141,13 +142,13 @@ fn plain(relative: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-fn fold(directory: &SessionDirectory) -> Result<State, SessionError> {
+fn fold(directory: &SessionLedger) -> Result<State, SessionError> {
     Ok(State::fold(directory.journal()?.lines().iter().map(|line| &line.event)))
 }
 
 /// The file, relative to the session, that the name of an artifact stands for; empty when there is none yet, nothing
 /// when it is no such name.
-fn artifact_path(artifact: &str, directory: &SessionDirectory, state: &State) -> Option<String> {
+fn artifact_path(artifact: &str, directory: &SessionLedger, state: &State) -> Option<String> {
     let path = match artifact {
         "standards" => Some("standards-bundle.md".to_owned()),
         "prompt" => {
@@ -179,7 +180,7 @@ fn artifact_path(artifact: &str, directory: &SessionDirectory, state: &State) ->
 }
 
 /// The names of artifacts that can be shown now.
-pub(super) fn artifact_names(directory: &SessionDirectory, state: &State) -> Vec<String> {
+pub(super) fn artifact_names(directory: &SessionLedger, state: &State) -> Vec<String> {
     let of_phase = |spec: &PhaseSpec| match (spec.recipe, spec.gives) {
         (PhaseRecipe::Session, Gives::Files) => None,
         (PhaseRecipe::Session, Gives::Verdict) => Some(spec.file.clone()),

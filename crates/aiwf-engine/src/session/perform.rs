@@ -117,7 +117,7 @@ impl Work<'_> {
     /// A failure names the session and the phase: a command may pass through several phases.
     pub(crate) fn step(&mut self) -> Result<StepOutcome, SessionError> {
         let outcome =
-            self.next_step().map_err(|error| error.in_phase(&self.directory.id, self.state.phase))?;
+            self.next_step().map_err(|error| error.in_phase(self.directory.label(), self.state.phase))?;
         if let StepOutcome::Done(done) = &outcome {
             self.tell(done);
         }

@@ -5,9 +5,10 @@ use aiwf_provider::{PayloadMessage, SectionHash, ToolSpec};
 use aiwf_session::{LeftOut, Phase, Step};
 use serde::Serialize;
 
-use super::directory::{self, Which};
+use super::journal;
 use super::work::Work;
 use crate::Engine;
+use crate::ledger::SessionRef;
 use crate::session_error::SessionError;
 
 /// The next payload.
@@ -106,9 +107,9 @@ impl Engine {
     /// What the provider of the current prompt can do with files; nothing when no prompt is at hand.
     pub fn ability_in_force<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
     ) -> Result<Option<AbilityInForce>, SessionError> {
-        let work = Work::open(self, directory::find(self.settings(), given)?)?;
+        let work = Work::open(self, journal::find(self.settings(), given)?)?;
         let phase = work.state.phase;
         if work.state.written.is_empty() || phase.is_final() {
             return Ok(None);
@@ -124,9 +125,9 @@ impl Engine {
     /// The sections of the current prompt, as it is built now, and its figures.
     pub fn explain_session<'a>(
         &self,
-        given: impl Into<Which<'a>>,
+        given: impl Into<SessionRef<'a>>,
     ) -> Result<(Vec<SectionReport>, Metadata), SessionError> {
-        let mut work = Work::look(self, directory::find(self.settings(), given)?)?;
+        let mut work = Work::look(self, journal::find(self.settings(), given)?)?;
         let (phase, iteration) = (work.state.phase, work.state.iteration);
         let flag = work.prompt_flag();
         let mut built = work.build_prompt(phase, iteration, flag)?;
@@ -135,8 +136,11 @@ impl Engine {
     }
 
     /// The next prompt as it will be sent: the bytes on disk, edited or not.
-    pub fn preview_session<'a>(&self, given: impl Into<Which<'a>>) -> Result<SessionPreview, SessionError> {
-        let mut work = Work::look(self, directory::find(self.settings(), given)?)?;
+    pub fn preview_session<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+    ) -> Result<SessionPreview, SessionError> {
+        let mut work = Work::look(self, journal::find(self.settings(), given)?)?;
         let mut flag = work.prompt_flag();
         let mut left_out = work.state.left_out.clone();
         let payload = match work.state.step {

@@ -227,8 +227,7 @@ impl Work<'_> {
     /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.
     fn approved_or_disk(&self, path: &str) -> Result<Vec<u8>, SessionError> {
         let bound = self.state.bound.get(path).filter(|_| self.state.stage == Some(Stage::Response));
-        let objects = self.directory.objects()?;
-        match bound.and_then(|bound| objects.get(&bound.sha256).ok().flatten()) {
+        match bound.and_then(|bound| self.directory.kept(&bound.sha256)) {
             Some(bytes) => Ok(bytes),
             None => self.read(path),
         }
@@ -254,7 +253,7 @@ impl Work<'_> {
             return Ok(());
         };
         if self.directory.sha256(&path).as_ref() == Some(&rejected.sha256) {
-            self.directory.ledger()?.remove(&path)?;
+            self.directory.files()?.remove(&path)?;
         }
         Ok(())
     }

@@ -6,8 +6,8 @@ use aiwf_reply::{parse_fenced_files, parse_file_markers};
 use aiwf_session::{State, Step};
 use serde::Serialize;
 
-use super::directory::SessionDirectory;
 use super::files::newest_code;
+use crate::ledger::SessionLedger;
 use crate::read::read_text;
 
 /// A file that a tool runs or obeys without anybody asking it to.
@@ -26,7 +26,7 @@ impl SelfRunning {
     }
 
     /// Those of the reply at the gate, of the newest code, and of what agents edited in place.
-    pub(super) fn all(directory: &SessionDirectory, state: &State) -> Vec<Self> {
+    pub(super) fn all(directory: &SessionLedger, state: &State) -> Vec<Self> {
         let pending = pending_paths(directory, state);
         let prefix = newest_code(state);
         let code = state.bound.keys().filter_map(|path| Some(path.strip_prefix(&prefix)?.to_owned()));
@@ -40,7 +40,7 @@ impl SelfRunning {
 /// The paths that the reply at the gate gives, whichever way its files are written.
 ///
 /// Nobody has decided on them yet: one too many is better than one too few.
-fn pending_paths(directory: &SessionDirectory, state: &State) -> Vec<String> {
+fn pending_paths(directory: &SessionLedger, state: &State) -> Vec<String> {
     let gives_files = state.flow.gives_files(state.phase);
     let may_have_reply = matches!(state.step, Step::ReplyReady { .. } | Step::Asked { is_free: true });
     let Some(path) = state.response_path().filter(|_| gives_files && may_have_reply) else {

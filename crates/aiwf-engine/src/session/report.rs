@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 
 use aiwf_session::{Approver, Event, GateState, LeftOut, Phase, State, Step};
-use aiwf_store::{LedgerDir, Line};
+use aiwf_store::Line;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::change_report::ChangeReport;
-use super::directory::{self, SessionDirectory, Which};
+use super::journal;
 use super::reply_files::SelfRunning;
 use super::seen_gate::sha256_of;
-use super::snapshot::{self, SessionSummary};
+use super::snapshot::{CHANGE, SessionSummary};
 use super::take_reply::capped;
 use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::advice;
-use crate::every_core::map_on_every_core;
+use crate::ledger::{SessionLedger, SessionRef, Summary, summaries};
 use crate::session_error::SessionError;
 use crate::trust;
 
@@ -113,17 +113,20 @@ pub struct StaleReport {
 
 impl Engine {
     /// Where a session stands; nothing is changed.
-    pub fn session_report<'a>(&self, given: impl Into<Which<'a>>) -> Result<SessionReport, SessionError> {
-        let directory = directory::find_any(self.settings(), given)?;
+    pub fn session_report<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+    ) -> Result<SessionReport, SessionError> {
+        let directory = journal::find_any(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let mut report = SessionReport::of(&directory, &state).warned(self);
-        let kind = directory.ledger_kind();
+        let kind = directory.kind();
         if let Some(problem) = trust::problem(self.settings(), kind, &directory.id, journal.lines()) {
             report.not_trusted = Some(problem.to_string());
             report.next = problem.hint();
         }
-        if state.is_interrupted() && aiwf_store::Lock::is_taken(directory.ledger()?.as_ref()) {
+        if state.is_interrupted() && directory.is_locked() {
             // Nothing was interrupted: somebody is asking right now.
             report.problems = Vec::new();
             report.remark = Some("the call is under way".to_owned());
@@ -134,33 +137,32 @@ impl Engine {
 
     /// Every session, the one that changed last first.
     pub fn list_sessions(&self) -> Result<Vec<SessionSummary>, SessionError> {
-        let ids = directory::all_ids(self.settings())?;
-        let mut summaries = map_on_every_core(&ids, |id| {
-            snapshot::summary(self.settings(), &SessionDirectory::new(self.settings(), id))
-        });
+        let mut summaries: Vec<SessionSummary> = summaries(self.settings())?
+            .into_iter()
+            .filter_map(
+                |(_, summary)| if let Summary::Session(summary) = summary { Some(summary) } else { None },
+            )
+            .filter(|summary| summary.flow != CHANGE)
+            .collect();
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.session_id.cmp(&a.session_id)));
         Ok(summaries)
     }
 
     /// Marks the sessions of a list that are not the user's.
-    pub fn mark_foreign(&self, summaries: &mut [SessionSummary], is_change: bool) {
+    pub fn mark_foreign_sessions(&self, summaries: &mut [SessionSummary]) {
         for summary in summaries {
-            let id = &summary.session_id;
-            let directory = if is_change {
-                SessionDirectory::of_change(self.settings(), id)
-            } else {
-                SessionDirectory::new(self.settings(), id)
-            };
-            let kind = directory.ledger_kind();
-            let is_known = |ledger: &LedgerDir| !trust::is_foreign(self.settings(), kind, id, ledger);
-            summary.is_foreign = !directory.ledger().is_ok_and(|ledger| is_known(&ledger));
+            let ledger = journal::find_any(self.settings(), Some(summary.session_id.as_str()));
+            summary.is_foreign = ledger.map_or(true, |ledger| trust::is_foreign(self.settings(), &ledger));
         }
     }
 
     /// The lines of a session's journal.
-    pub fn session_events<'a>(&self, given: impl Into<Which<'a>>) -> Result<Vec<Line<Event>>, SessionError> {
-        let directory = directory::find_any(self.settings(), given)?;
+    pub fn session_events<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+    ) -> Result<Vec<Line<Event>>, SessionError> {
+        let directory = journal::find_any(self.settings(), given)?;
         Ok(directory.journal()?.lines().to_vec())
     }
 }
@@ -174,7 +176,7 @@ impl SessionReport {
         self
     }
 
-    pub(crate) fn of(directory: &SessionDirectory, state: &State) -> Self {
+    pub(crate) fn of(directory: &SessionLedger, state: &State) -> Self {
         let setup = state.setup.as_ref();
         let shown = |path: Option<String>| path.map(|path| directory.shown(&path));
         let phase = state.phase;
@@ -212,7 +214,7 @@ impl SessionReport {
                 Some(Box::new(ChangeReport::of(directory, state, change, setup.max_iterations)))
             }),
             not_trusted: None,
-            next: advice::next(&directory.id, state, !differences.is_empty()),
+            next: advice::next(directory.label(), state, !differences.is_empty()),
             stale: differences
                 .into_iter()
                 .map(|difference| StaleReport {
@@ -239,7 +241,7 @@ fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
         || state.response_path().as_deref() == Some(path)
 }
 
-fn unknown_files(directory: &SessionDirectory, state: &State) -> Vec<String> {
+fn unknown_files(directory: &SessionLedger, state: &State) -> Vec<String> {
     let named: BTreeSet<&str> =
         state.written.iter().chain(&state.intended).map(|file| file.path.as_str()).collect();
     let walk = ignore::WalkBuilder::new(&directory.path).standard_filters(false).build();
@@ -254,7 +256,7 @@ fn unknown_files(directory: &SessionDirectory, state: &State) -> Vec<String> {
     unknown
 }
 
-fn gate(directory: &SessionDirectory, state: &State) -> Option<GateReport> {
+fn gate(directory: &SessionLedger, state: &State) -> Option<GateReport> {
     state.stage?;
     let sha256 = sha256_of(directory, state);
     let kind = match state.approver() {

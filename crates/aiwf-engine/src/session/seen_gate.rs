@@ -6,9 +6,10 @@
 use aiwf_session::{Phase, Stage, State, Step};
 use aiwf_store::sha256_hex;
 
-use super::directory::{self, SessionDirectory, Which};
+use super::journal;
 use super::work::Work;
 use crate::Engine;
+use crate::ledger::{SessionLedger, SessionRef};
 use crate::session_error::SessionError;
 
 /// Fewer digits of a hash could mean another gate by chance.
@@ -32,7 +33,7 @@ pub struct SeenGate {
 }
 
 impl SeenGate {
-    pub(crate) fn of(directory: &SessionDirectory, state: &State, seq: u64) -> Self {
+    pub(crate) fn of(directory: &SessionLedger, state: &State, seq: u64) -> Self {
         let (sha256, awaits_reply) = match reply_sha256(directory, state) {
             Some(sha256) => (Some(sha256), false),
             None => (prompt_sha256(directory, state), state.step != Step::PromptReady),
@@ -64,11 +65,11 @@ impl SeenGate {
 }
 
 /// The hash of what lies at the gate: of the reply, or of the prompt when there is no reply yet.
-pub(crate) fn sha256_of(directory: &SessionDirectory, state: &State) -> Option<String> {
+pub(crate) fn sha256_of(directory: &SessionLedger, state: &State) -> Option<String> {
     reply_sha256(directory, state).or_else(|| prompt_sha256(directory, state))
 }
 
-fn reply_sha256(directory: &SessionDirectory, state: &State) -> Option<String> {
+fn reply_sha256(directory: &SessionLedger, state: &State) -> Option<String> {
     match state.step {
         Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } | Step::Paused(_) => {
             directory.sha256(&state.response_path()?)
@@ -79,7 +80,7 @@ fn reply_sha256(directory: &SessionDirectory, state: &State) -> Option<String> {
     }
 }
 
-fn prompt_sha256(directory: &SessionDirectory, state: &State) -> Option<String> {
+fn prompt_sha256(directory: &SessionLedger, state: &State) -> Option<String> {
     let is_there = match state.step {
         Step::PromptReady | Step::Asked { .. } | Step::AskFailed { .. } => true,
         Step::NotCreated
@@ -109,14 +110,17 @@ fn prompt_sha256(directory: &SessionDirectory, state: &State) -> Option<String> 
 
 impl Engine {
     /// The gate of a session as it is now; nothing is locked.
-    pub fn seen_gate<'a>(&self, given: impl Into<Which<'a>>) -> Result<SeenGate, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+    pub fn seen_gate<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<SeenGate, SessionError> {
+        let directory = journal::find(self.settings(), given)?;
         look(&directory)
     }
 
     /// Opens a session to decide on the gate that was seen when the command began.
-    pub(super) fn work_at_gate<'a>(&self, given: impl Into<Which<'a>>) -> Result<Work<'_>, SessionError> {
-        let directory = directory::find(self.settings(), given)?;
+    pub(super) fn work_at_gate<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+    ) -> Result<Work<'_>, SessionError> {
+        let directory = journal::find(self.settings(), given)?;
         let seen = match &self.surroundings().seen {
             Some(seen) => seen.clone(),
             None => look(&directory)?,
@@ -134,7 +138,7 @@ impl Engine {
     }
 }
 
-fn look(directory: &SessionDirectory) -> Result<SeenGate, SessionError> {
+fn look(directory: &SessionLedger) -> Result<SeenGate, SessionError> {
     let journal = directory.journal()?;
     let state = State::fold(journal.lines().iter().map(|line| &line.event));
     Ok(SeenGate::of(directory, &state, journal.lines().len() as u64))

@@ -4,14 +4,14 @@
 //! journal is read instead.
 
 use aiwf_config::Settings;
-use aiwf_session::{Event, Setup, State};
-use aiwf_store::{Durability, Journal};
+use aiwf_session::{Event, Pause, Setup, State, Step};
+use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::directory::SessionDirectory;
+use crate::ledger::{SessionLedger, WaitsFor};
 use crate::session_error::SessionError;
-use crate::trust;
+use crate::trust::{self, LedgerKind};
 
 /// The file's name in a session.
 const SNAPSHOT: &str = "session.json";
@@ -43,7 +43,21 @@ pub struct SessionSummary {
     /// Whether it is not the user's: no command acts on it before it is adopted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_foreign: bool,
+    /// What its user calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The flow it follows.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub flow: String,
+    /// What it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<WaitsFor>,
 }
+
+/// The flow of sessions of a profile.
+const GENERATE: &str = "generate";
+/// The flow of changes.
+pub(crate) const CHANGE: &str = "change";
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
@@ -55,7 +69,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) fn of(directory: &SessionDirectory, state: &State, journal: &Journal<Event>) -> Self {
+    pub(crate) fn of(directory: &SessionLedger, state: &State, journal: &Journal<Event>) -> Self {
         Self {
             version: VERSION,
             journal_bytes: journal.n_bytes(),
@@ -64,14 +78,12 @@ impl Snapshot {
     }
 
     /// Writes `session.json`.
-    pub(crate) fn write(&self, directory: &SessionDirectory) -> Result<(), SessionError> {
-        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        text.push(b'\n');
-        Ok(directory.ledger()?.write(SNAPSHOT, &text, Durability::Process)?)
+    pub(crate) fn write(&self, ledger: &SessionLedger) -> Result<(), SessionError> {
+        ledger.write_snapshot(SNAPSHOT, self)
     }
 }
 
-fn summarize(directory: &SessionDirectory, state: &State, journal: &Journal<Event>) -> SessionSummary {
+fn summarize(directory: &SessionLedger, state: &State, journal: &Journal<Event>) -> SessionSummary {
     let setup = state.setup.as_ref();
     let lines = journal.lines();
     SessionSummary {
@@ -85,6 +97,26 @@ fn summarize(directory: &SessionDirectory, state: &State, journal: &Journal<Even
         updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
         error: None,
         is_foreign: false,
+        name: setup.and_then(|setup| setup.name.clone()),
+        flow: state.flow.name.clone(),
+        waits_for: waits_for(state),
+    }
+}
+
+fn flow(is_change: bool) -> String {
+    if is_change { CHANGE.to_owned() } else { GENERATE.to_owned() }
+}
+
+fn waits_for(state: &State) -> Option<WaitsFor> {
+    match &state.step {
+        Step::PromptReady => Some(WaitsFor::PromptApproval),
+        Step::Asked { is_free: true } => Some(WaitsFor::Reply),
+        Step::Asked { is_free: false } | Step::AskFailed { .. } => Some(WaitsFor::Retry),
+        Step::ReplyReady { .. } => Some(WaitsFor::ReplyApproval),
+        Step::Paused(Pause::Budget) => Some(WaitsFor::Budget),
+        Step::Paused(_) => Some(WaitsFor::Decision),
+        Step::PromptWanted { .. } => state.flow.waits.then_some(WaitsFor::NextPhase),
+        Step::NotCreated | Step::AskWanted | Step::Ended => None,
     }
 }
 
@@ -96,23 +128,20 @@ fn context(setup: &Setup) -> Map<String, Value> {
     }
 }
 
-/// What a list shows; a session that cannot be read is shown with the reason.
-pub(crate) fn summary(settings: &Settings, directory: &SessionDirectory) -> SessionSummary {
-    if let Some(summary) = believed(directory) {
-        return summary;
-    }
-    let journal = directory.journal().and_then(|journal| {
+/// What the journal of a session says; one that cannot be read is shown with the reason.
+pub(crate) fn journal_summary(settings: &Settings, ledger: &SessionLedger) -> SessionSummary {
+    let journal = ledger.journal().and_then(|journal| {
         journal.refuse_shorter(None)?;
-        trust::refuse_lost(settings, directory.ledger_kind(), &directory.id, journal.lines())?;
+        trust::refuse_lost(settings, ledger.kind(), &ledger.id, journal.lines())?;
         Ok(journal)
     });
     match journal {
         Ok(journal) => {
             let state = State::fold(journal.lines().iter().map(|line| &line.event));
-            summarize(directory, &state, &journal)
+            summarize(ledger, &state, &journal)
         }
         Err(error) => SessionSummary {
-            session_id: directory.id.clone(),
+            session_id: ledger.id.clone(),
             profile: String::new(),
             context: Map::new(),
             phase: "?".to_owned(),
@@ -122,20 +151,22 @@ pub(crate) fn summary(settings: &Settings, directory: &SessionDirectory) -> Sess
             updated_at: String::new(),
             error: Some(error.to_string()),
             is_foreign: false,
+            name: ledger.name().map(str::to_owned),
+            flow: flow(ledger.kind() == LedgerKind::Change),
+            waits_for: None,
         },
     }
 }
 
-fn read(directory: &SessionDirectory) -> Option<Snapshot> {
-    serde_json::from_slice(&directory.read(SNAPSHOT).ok()??).ok()
-}
-
 /// The snapshot, when it was made from the journal as long as it is now.
-fn believed(directory: &SessionDirectory) -> Option<SessionSummary> {
-    let snapshot = read(directory)?;
-    let n_bytes = directory.ledger().ok()?.n_bytes("journal.jsonl").ok()??;
-    let fits = snapshot.version == VERSION
-        && snapshot.journal_bytes == n_bytes
-        && snapshot.summary.session_id == directory.id;
-    fits.then_some(snapshot.summary)
+pub(crate) fn snapshot_summary(ledger: &SessionLedger) -> Option<SessionSummary> {
+    let Snapshot { version, journal_bytes, mut summary } = ledger.read_snapshot(SNAPSHOT)?;
+    let is_believed = version == VERSION
+        && Some(journal_bytes) == ledger.n_journal_bytes()
+        && summary.session_id == ledger.id;
+    if summary.flow.is_empty() {
+        // One of 0.1.0, where a change is what has no profile.
+        summary.flow = flow(summary.profile.is_empty());
+    }
+    is_believed.then_some(summary)
 }

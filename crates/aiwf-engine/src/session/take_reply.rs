@@ -36,7 +36,7 @@ impl Work<'_> {
         let path = self.response_path()?;
         // Read once: what is hashed is what is parsed.
         let bytes = self.read(&path)?;
-        let sha256 = self.directory.objects()?.keep(&bytes)?;
+        let sha256 = self.directory.keep(&bytes)?;
         let response = FileHash { path: path.clone(), sha256 };
         let text = into_text(bytes, &self.directory.file(&path));
         let is_change = self.spec()?.recipe == PhaseRecipe::Change;
@@ -77,7 +77,7 @@ impl Work<'_> {
                 let hash = aiwf_store::sha256_hex(plan.as_bytes());
                 let intended = FileHash { path: "plan.md".to_owned(), sha256: hash };
                 self.commit(Command::IntendOutputs { files: vec![intended] })?;
-                self.directory.objects()?.keep(plan.as_bytes())?;
+                self.directory.keep(plan.as_bytes())?;
                 Ok(Some(Outcome::Plan { plan: self.write("plan.md", plan.as_bytes())? }))
             }
             PhaseValue::Files(blocks) => {
@@ -137,7 +137,7 @@ impl Work<'_> {
             .map(|(name, sha256)| FileHash { path: format!("{iteration}/code/{name}"), sha256 })
             .collect();
         self.commit(Command::IntendOutputs { files: files.clone() })?;
-        self.directory.objects()?.keep_all(plan.files().map(|(_, content)| content))?;
+        self.directory.keep_all(plan.files().map(|(_, content)| content))?;
         self.put_code(&iteration, plan)?;
         Ok(Outcome::Code { files })
     }
@@ -148,7 +148,7 @@ impl Work<'_> {
             path: self.directory.file(&format!("{iteration}/code")),
             source: error.into(),
         };
-        let parent = self.directory.ledger()?.create_directories(iteration).map_err(failed)?;
+        let parent = self.directory.files()?.create_directories(iteration).map_err(failed)?;
         let temporary = format!(".tmp-{}-code", self.state.n_events);
         Ok(plan.write_in(&parent, &temporary, "code").map_err(failed)?)
     }

@@ -6,9 +6,10 @@ use aiwf_config::Flags;
 use aiwf_session::{Phase, Spent, State, Total};
 use serde::Serialize;
 
-use super::directory::{self, Which};
+use super::journal;
 use crate::Engine;
 use crate::budget;
+use crate::ledger::SessionRef;
 use crate::providers::load_config;
 use crate::session_error::SessionError;
 
@@ -17,6 +18,9 @@ use crate::session_error::SessionError;
 pub struct UsageReport {
     /// The session.
     pub session_id: String,
+    /// What its user calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Every call that may have cost something.
     pub calls: Vec<Spent>,
     /// The sum of each phase, in the order they were first asked in.
@@ -56,8 +60,8 @@ pub struct BudgetReport {
 
 impl Engine {
     /// What a session cost so far.
-    pub fn session_usage<'a>(&self, given: impl Into<Which<'a>>) -> Result<UsageReport, SessionError> {
-        let directory = directory::find_any(self.settings(), given)?;
+    pub fn session_usage<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<UsageReport, SessionError> {
+        let directory = journal::find_any(self.settings(), given)?;
         let journal = directory.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let config = load_config(self.settings(), &Flags::default())?;
@@ -79,6 +83,7 @@ impl Engine {
         let is_asked =
             |name: &String| self.open_provider(name, &config).is_ok_and(|provider| !provider.is_free());
         Ok(UsageReport {
+            name: directory.name().map(str::to_owned),
             session_id: directory.id,
             total: state.total(),
             phases,

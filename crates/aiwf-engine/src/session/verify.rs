@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use aiwf_session::State;
 
-use super::directory::{self, SessionDirectory, Which};
+use super::journal;
 use crate::Engine;
+use crate::ledger::{SessionLedger, SessionRef};
 use crate::session_error::SessionError;
 use crate::trust;
 
@@ -39,11 +40,11 @@ pub struct Verified {
 
 impl Engine {
     /// Checks the chain of the journal and every approved file.
-    pub fn verify<'a>(&self, given: impl Into<Which<'a>>) -> Result<Verified, SessionError> {
-        let directory = directory::find_any(self.settings(), given)?;
+    pub fn verify<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Verified, SessionError> {
+        let directory = journal::find_any(self.settings(), given)?;
         let journal = directory.journal()?;
         journal.refuse_shorter(None)?;
-        trust::refuse_lost(self.settings(), directory.ledger_kind(), &directory.id, journal.lines())?;
+        trust::refuse_lost(self.settings(), directory.kind(), &directory.id, journal.lines())?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         Ok(Verified {
             session_id: directory.id.clone(),
@@ -57,9 +58,9 @@ impl Engine {
 }
 
 /// Approved bytes that are not kept any more, and kept bytes that are not what they were.
-fn object_problems(directory: &SessionDirectory, state: &State) -> Result<Vec<String>, SessionError> {
-    let objects = directory.objects()?;
-    let damaged = objects.damaged().map_err(|error| directory.unusable("objects", error))?;
+fn object_problems(directory: &SessionLedger, state: &State) -> Result<Vec<String>, SessionError> {
+    let ledger = directory.ledger()?;
+    let damaged = ledger.damaged().map_err(|error| directory.unusable("objects", error))?;
     let mut problems: Vec<String> = damaged
         .iter()
         .map(|name| {
@@ -70,7 +71,7 @@ fn object_problems(directory: &SessionDirectory, state: &State) -> Result<Vec<St
         })
         .collect();
     for (path, bound) in &state.bound {
-        if !damaged.contains(&bound.sha256) && !matches!(objects.get(&bound.sha256), Ok(Some(_))) {
+        if !damaged.contains(&bound.sha256) && directory.kept(&bound.sha256).is_none() {
             problems.push(format!("the approved bytes of `{path}` are not kept any more"));
         }
     }
@@ -78,7 +79,7 @@ fn object_problems(directory: &SessionDirectory, state: &State) -> Result<Vec<St
 }
 
 /// The approved files that are not what they were.
-pub(crate) fn stale(directory: &SessionDirectory, state: &State) -> Vec<Difference> {
+pub(crate) fn stale(directory: &SessionLedger, state: &State) -> Vec<Difference> {
     let intended: BTreeMap<&str, &String> =
         state.intended.iter().map(|file| (file.path.as_str(), &file.sha256)).collect();
     state

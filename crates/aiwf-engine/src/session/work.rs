@@ -8,10 +8,10 @@ use aiwf_prompt::FsAbility;
 use aiwf_session::{Access, Actor, Command, FileHash, Person, Phase, PhaseSpec, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 
-use super::directory::SessionDirectory;
 use super::prompt_files::BuiltParts;
 use super::snapshot::Snapshot;
 use crate::clock;
+use crate::ledger::SessionLedger;
 use crate::providers::load_config;
 use crate::session_error::SessionError;
 use crate::tool_loop::PhaseTools;
@@ -36,7 +36,7 @@ enum Entry {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one command")]
 pub(crate) struct Work<'e> {
     pub(crate) engine: &'e crate::Engine,
-    pub(crate) directory: SessionDirectory,
+    pub(crate) directory: SessionLedger,
     pub(crate) state: State,
     journal: Journal<aiwf_session::Event>,
     profile: Option<Profile>,
@@ -70,38 +70,38 @@ impl<'e> Work<'e> {
     /// Opens a session to act on it: takes the lock, reads the journal, removes what a crash left half done.
     ///
     /// One that is not the user's is refused before anything is touched.
-    pub(crate) fn open(engine: &'e crate::Engine, directory: SessionDirectory) -> Result<Self, SessionError> {
+    pub(crate) fn open(engine: &'e crate::Engine, directory: SessionLedger) -> Result<Self, SessionError> {
         Self::enter(engine, directory, Entry::Acting)
     }
 
     /// Opens a session that this process created.
     pub(crate) fn open_created(
         engine: &'e crate::Engine,
-        directory: SessionDirectory,
+        directory: SessionLedger,
     ) -> Result<Self, SessionError> {
         Self::enter(engine, directory, Entry::Created)
     }
 
     fn enter(
         engine: &'e crate::Engine,
-        directory: SessionDirectory,
+        directory: SessionLedger,
         entry: Entry,
     ) -> Result<Self, SessionError> {
-        let lock = Lock::take(directory.ledger()?.as_ref())?;
+        let lock = directory.lock()?;
         let work = Self::load(engine, directory, entry, Some(lock))?;
-        work.directory.ledger()?.remove_leftovers_below();
+        work.directory.files()?.remove_leftovers_below();
         work.undo_intended()?;
         Ok(work)
     }
 
     /// Opens a session to look at it, whoever created it: nothing is locked, written, removed or put on record.
-    pub(crate) fn look(engine: &'e crate::Engine, directory: SessionDirectory) -> Result<Self, SessionError> {
+    pub(crate) fn look(engine: &'e crate::Engine, directory: SessionLedger) -> Result<Self, SessionError> {
         Self::load(engine, directory, Entry::Looking, None)
     }
 
     fn load(
         engine: &'e crate::Engine,
-        directory: SessionDirectory,
+        directory: SessionLedger,
         entry: Entry,
         lock: Option<Lock>,
     ) -> Result<Self, SessionError> {
@@ -110,15 +110,15 @@ impl<'e> Work<'e> {
         let witness = match entry {
             Entry::Acting => {
                 journal.refuse_shorter(None)?;
-                let kind = directory.ledger_kind();
+                let kind = directory.kind();
                 Some(engine.refuse_untrusted(kind, &directory.id, journal.lines(), &config)?)
             }
-            Entry::Created => Some(engine.witness_created(directory.ledger_kind(), &directory.id)),
+            Entry::Created => Some(engine.witness_created(directory.kind(), &directory.id)),
             Entry::Looking => None,
         };
         let is_own = match &witness {
             Some(witness) => witness.is_own(),
-            None => trust::is_own(engine.settings(), directory.ledger_kind(), &directory.id, journal.lines()),
+            None => trust::is_own(engine.settings(), directory.kind(), &directory.id, journal.lines()),
         };
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let stop_after = state.flow.waits.then_some((state.phase, state.iteration));
@@ -237,13 +237,13 @@ impl<'e> Work<'e> {
     /// A file as it is now, its bytes kept so that an approval can always be shown.
     pub(crate) fn keep(&self, relative: &str) -> Result<FileHash, SessionError> {
         let bytes = self.read(relative)?;
-        let sha256 = self.directory.objects()?.keep(&bytes)?;
+        let sha256 = self.directory.keep(&bytes)?;
         Ok(FileHash { path: relative.to_owned(), sha256 })
     }
 
     /// A file as it is now, by its hash alone; it may be large.
     pub(crate) fn hash(&self, relative: &str) -> Result<FileHash, SessionError> {
-        let sha256 = self.directory.ledger()?.sha256(relative);
+        let sha256 = self.directory.files()?.sha256(relative);
         let sha256 = sha256.map_err(|error| self.directory.unusable(relative, error))?;
         let missing = || SessionError::Missing { path: self.directory.shown(relative) };
         Ok(FileHash { path: relative.to_owned(), sha256: sha256.ok_or_else(missing)? })
@@ -252,13 +252,13 @@ impl<'e> Work<'e> {
     /// Writes a file of the session, durably.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<FileHash, SessionError> {
         self.refuse_links(relative)?;
-        self.directory.ledger()?.write(relative, bytes, Durability::PowerLoss)?;
+        self.directory.files()?.write(relative, bytes, Durability::PowerLoss)?;
         Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(bytes) })
     }
 
     /// A link inside a session could lead anywhere; what a program is told to write is not behind one.
     pub(crate) fn refuse_links(&self, relative: &str) -> Result<(), SessionError> {
-        let refused = self.directory.ledger()?.refuse_links(relative);
+        let refused = self.directory.files()?.refuse_links(relative);
         refused.map_err(|error| self.directory.unusable(relative, error))
     }
 

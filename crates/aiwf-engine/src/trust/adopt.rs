@@ -10,9 +10,8 @@ use serde_json::Value;
 
 use super::{LedgerKind, records};
 use crate::Engine;
-use crate::run::{RunEvent, find_run, run_journal};
-use crate::run_error::RunError;
-use crate::session::{SessionDirectory, Which, find_session};
+use crate::ledger::{Candidates, Scope, resolve};
+use crate::run::RunEvent;
 use crate::session_error::SessionError;
 use crate::trust_error::TrustError;
 
@@ -186,36 +185,24 @@ fn describe_run(adoption: &mut Adoption, lines: &[Line<RunEvent>]) {
     setup.kind.as_str().clone_into(&mut adoption.phase);
 }
 
-/// Finds a session, change or run by its name or a unique beginning of it.
+/// Finds a session, change or run by what a user typed.
 fn find(settings: &Settings, given: &str) -> Result<FoundLedger, SessionError> {
-    let session = |kind: LedgerKind, directory: &SessionDirectory| {
-        let journal = directory.journal()?;
-        let found = FoundLedger::Session(kind, directory.id.clone(), journal.lines().to_vec());
-        Ok::<_, SessionError>(found)
-    };
-    let mut matching = Vec::new();
-    let of_session = find_session(settings, Which::Session(Some(given))).ok();
-    let of_change = find_session(settings, Which::Change(given)).ok();
-    let of_run = find_run(settings, given);
-    matching.extend(of_session.iter().map(|directory| format!("session {}", directory.id)));
-    matching.extend(of_change.iter().map(|directory| format!("change {}", directory.id)));
-    matching.extend(of_run.iter().map(|id| format!("run {id}")));
     let given = given.to_owned();
-    match (of_session, of_change, of_run) {
-        (Some(directory), None, None) => session(LedgerKind::Session, &directory),
-        (None, Some(directory), None) => session(LedgerKind::Change, &directory),
-        (None, None, Some(id)) => {
-            let journal = run_journal(settings, &id).map_err(|error| {
-                if let RunError::Session(error) = error {
-                    return error;
-                }
-                TrustError::Unknown { given: id.clone() }.into()
-            })?;
-            Ok(FoundLedger::Run(id, journal.lines().to_vec()))
+    #[expect(clippy::wildcard_enum_match_arm, reason = "two errors have words of their own here")]
+    let ledger =
+        resolve(settings, Some(&given), Scope::Any, Candidates::All).map_err(|error| match error {
+            SessionError::NoSession { given } => TrustError::Unknown { given }.into(),
+            SessionError::AmbiguousSession { given, matching } => {
+                SessionError::from(TrustError::Ambiguous { given, matching })
+            }
+            error => error,
+        })?;
+    Ok(match ledger.kind() {
+        LedgerKind::Run => FoundLedger::Run(ledger.id.clone(), ledger.run_journal()?.lines().to_vec()),
+        kind @ (LedgerKind::Session | LedgerKind::Change) => {
+            FoundLedger::Session(kind, ledger.id.clone(), ledger.journal()?.lines().to_vec())
         }
-        (None, None, None) => Err(TrustError::Unknown { given }.into()),
-        _ => Err(TrustError::Ambiguous { given, matching }.into()),
-    }
+    })
 }
 
 /// What the events of a journal name.

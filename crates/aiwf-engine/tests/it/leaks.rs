@@ -10,7 +10,8 @@ use aiwf_engine::config::Flags;
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::provider::{Answer, Ask, AskError, Check, Reply, Request, Sink};
 use aiwf_engine::{
-    BuildOptions, ChangeFlags, Document, NewChange, PhaseOptions, Sent, SessionError, SessionPreview, Which,
+    BuildOptions, ChangeFlags, Document, NewChange, PhaseOptions, Sent, SessionError, SessionPreview,
+    SessionRef,
 };
 use serde_json::{Map, Value, json};
 
@@ -35,7 +36,7 @@ fn change(scene: &Scene, files: &[&str]) -> Result<SessionPreview, SessionError>
     let files = files.iter().map(|file| (*file).to_owned()).collect();
     let new = NewChange { name: "x".to_owned(), request: "change it".to_owned(), files, opens_gates: false };
     scene.engine.create_change(new)?;
-    scene.engine.preview_session(Which::Change("x"))
+    scene.engine.preview_session(SessionRef::Change("x"))
 }
 
 #[track_caller]
@@ -79,18 +80,20 @@ fn files_that_a_user_typed_or_configured_may_be_anywhere() {
 #[test]
 fn files_that_somebody_else_typed_stay_in_the_project() {
     let scene = checkout();
-    let name = Which::Change("x");
+    let name = SessionRef::Change("x");
     change(&scene, &["../home/.netrc", "src/**"]).unwrap();
     let more = PhaseOptions { files: vec!["link.md".to_owned()], ..PhaseOptions::default() };
     scene.engine.run_phase("x", "plan", more.clone()).unwrap();
     assert!(scene.engine.preview_session(name).unwrap().prompt.contains("hunter2"), "the user's own goes on");
     // As the change is before its first prompt, in the hands of somebody else.
-    let journal = scene.root().join(".aiwf/changes/x/journal.jsonl");
+    let id = scene.engine.session_report(name).unwrap().session_id;
+    let session = scene.root().join(".aiwf/sessions").join(id);
+    let journal = session.join("journal.jsonl");
     let lines = fs::read_to_string(&journal).unwrap();
     let begun: Vec<&str> = lines.lines().filter(|line| !line.contains("prompt-written")).collect();
     assert_eq!(begun.len() + 1, lines.lines().count(), "{lines}");
     fs::write(&journal, begun.join("\n") + "\n").unwrap();
-    fs::remove_file(scene.root().join(".aiwf/changes/x/session.json")).unwrap();
+    fs::remove_file(session.join("session.json")).unwrap();
 
     let other = scene.other_user();
     expect_left_out(&other.preview_session(name).unwrap(), &["../home/.netrc", "link.md"]);

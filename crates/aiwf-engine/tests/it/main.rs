@@ -10,6 +10,7 @@ mod histories;
 mod hostile_checkout;
 mod hostile_runs;
 mod leaks;
+mod ledger;
 mod properties;
 mod safe_apply;
 mod scene;

@@ -1,6 +1,6 @@
 //! Dotfiles are written like any file; those that a tool runs by itself are marked wherever somebody decides.
 
-use aiwf_engine::{ApplyOptions, NewChange, PhaseOptions, SessionError, Which};
+use aiwf_engine::{ApplyOptions, NewChange, PhaseOptions, SessionError, SessionRef};
 
 use crate::scene::{REVIEW_PASS, Scene};
 
@@ -70,7 +70,7 @@ fn a_change_does_both_too() {
     let scene = Scene::new();
     let new = NewChange { name: "ci".to_owned(), request: "Add CI".to_owned(), ..NewChange::default() };
     scene.engine.create_change(new).unwrap();
-    let which = Which::Change("ci");
+    let which = SessionRef::Change("ci");
     let walk = |phase, reply: &str| {
         scene
             .engine

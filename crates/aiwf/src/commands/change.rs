@@ -7,7 +7,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use aiwf_engine::{
-    ApplyOptions, ApproveOptions, Decided, Engine, NewChange, PhaseOptions, Which, read_stdin, read_text,
+    ApplyOptions, ApproveOptions, Decided, Engine, NewChange, PhaseOptions, SessionRef, SessionSummary,
+    read_stdin, read_text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -30,8 +31,8 @@ pub(crate) struct ChangeName {
 }
 
 impl ChangeName {
-    fn which(&self) -> Which<'_> {
-        Which::Change(&self.name)
+    fn which(&self) -> SessionRef<'_> {
+        SessionRef::Change(&self.name)
     }
 }
 
@@ -336,7 +337,7 @@ impl ChangeCommand {
 pub(crate) fn run(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     run_command(command, engine, output).map_err(|failure| {
         let failure = match command.change_name() {
-            Some(name) => session::with_place(failure, Which::Change(name), engine),
+            Some(name) => session::with_place(failure, SessionRef::Change(name), engine),
             None => failure,
         };
         in_words_of_changes(failure, command.change_name())
@@ -500,7 +501,8 @@ fn list(status: &str, limit: usize, engine: &Engine, output: &Output<'_>) -> Res
             .iter()
             .map(|change| {
                 session::without_nulls(json!({
-                    "name": change.session_id,
+                    "session_id": change.session_id,
+                    "name": called(change),
                     "request": change.context.get("request"),
                     "phase": change.phase,
                     "status": change.status,
@@ -518,7 +520,7 @@ fn list(status: &str, limit: usize, engine: &Engine, output: &Output<'_>) -> Res
             return writeln!(out, "no changes");
         }
         for change in &changes {
-            let (name, phase) = (&change.session_id, &change.phase);
+            let (name, phase) = (called(change), &change.phase);
             writeln!(out, "{name:20} {phase:12} {:12} {}", change.status, change.updated_at)?;
             if let Some(error) = &change.error {
                 writeln!(out, "  {}", error.replace('\n', "\n  "))?;
@@ -530,6 +532,11 @@ fn list(status: &str, limit: usize, engine: &Engine, output: &Output<'_>) -> Res
         output::note(&format!("{} more; `--limit {total}` shows all\n", total - changes.len()));
     }
     Ok(Exit::Done)
+}
+
+/// What a command calls a change: its name, which is its id when it has none.
+fn called(change: &SessionSummary) -> &str {
+    change.name.as_deref().unwrap_or(&change.session_id)
 }
 
 /// Commands that both sessions and changes have.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use aiwf_engine::left_out_lines;
 use aiwf_engine::{
-    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, Which, read_stdin,
+    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, SessionRef, read_stdin,
     read_text,
 };
 use clap::{Args, Subcommand};
@@ -317,7 +317,7 @@ impl SessionCommand {
     }
 
     /// The session it is about; nothing when none is named and none qualifies.
-    fn which(&self, engine: &Engine) -> Option<Which<'_>> {
+    fn which(&self, engine: &Engine) -> Option<SessionRef<'_>> {
         let given = self.given()?;
         if given.is_some() {
             return Some(given.into());
@@ -363,7 +363,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
 }
 
 /// Names the session of a failed command: as a field for programs, and in the commands of the hint.
-fn about_session(failure: Failure, which: Which<'_>, engine: &Engine) -> Failure {
+fn about_session(failure: Failure, which: SessionRef<'_>, engine: &Engine) -> Failure {
     let mut failure = with_place(failure, which, engine);
     if let Some(Value::String(id)) = failure.fields.get("session_id") {
         failure.hint = failure.hint.map(|hint| naming_session(&hint, id));
@@ -372,7 +372,7 @@ fn about_session(failure: Failure, which: Which<'_>, engine: &Engine) -> Failure
 }
 
 /// Adds the session and the phase that a failed command was about, unless the failure names them.
-pub(super) fn with_place(mut failure: Failure, which: Which<'_>, engine: &Engine) -> Failure {
+pub(super) fn with_place(mut failure: Failure, which: SessionRef<'_>, engine: &Engine) -> Failure {
     if !failure.fields.contains_key("session_id")
         && let Ok(report) = engine.session_report(which)
     {
@@ -497,7 +497,7 @@ fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
     sessions.retain(|session| args.status == "all" || args.status == session.status);
     let total = sessions.len();
     sessions.truncate(args.limit);
-    engine.mark_foreign(&mut sessions, false);
+    engine.mark_foreign_sessions(&mut sessions);
     if output.is_json() {
         return output.json(json!({ "sessions": sessions, "total": total }), Exit::Done);
     }
@@ -550,7 +550,7 @@ fn shown<'a>(
 }
 
 pub(super) fn show(
-    which: Which<'_>,
+    which: SessionRef<'_>,
     artifact: Option<&str>,
     engine: &Engine,
     output: &Output<'_>,
@@ -569,7 +569,7 @@ pub(super) fn show(
 }
 
 /// Lists what can be shown of a session that has ended.
-fn list_artifacts(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+fn list_artifacts(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let report = engine.session_report(which)?;
     let artifacts = engine.session_artifacts(which)?;
     if output.is_json() {
@@ -592,7 +592,7 @@ fn list_artifacts(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Res
     Ok(Exit::Done)
 }
 
-pub(super) fn preview(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+pub(super) fn preview(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let preview = engine.preview_session(which)?;
     if output.is_json() {
         return output.json(&preview, Exit::Done);
@@ -620,7 +620,7 @@ pub(super) fn preview(which: Which<'_>, engine: &Engine, output: &Output<'_>) ->
 const FOLLOW_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
 
 pub(super) fn events(
-    which: Which<'_>,
+    which: SessionRef<'_>,
     is_followed: bool,
     engine: &Engine,
     output: &Output<'_>,
@@ -652,7 +652,7 @@ pub(super) fn events(
 }
 
 pub(super) fn apply(
-    which: Which<'_>,
+    which: SessionRef<'_>,
     options: &ApplyOptions,
     engine: &Engine,
     output: &Output<'_>,
@@ -712,7 +712,7 @@ fn warn_outdated(report: &ApplyReport) {
     }
 }
 
-pub(super) fn verify(which: Which<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+pub(super) fn verify(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let verified = engine.verify(which)?;
     let is_intact = verified.differences.is_empty() && verified.problems.is_empty();
     let exit = if is_intact { Exit::Done } else { Exit::Refused };

@@ -83,12 +83,19 @@ impl Change {
         self
     }
 
-    pub(crate) fn path(relative: &str) -> String {
-        format!(".aiwf/changes/login/{relative}")
+    /// A file of the change, relative to the project.
+    pub(crate) fn path(&self, relative: &str) -> String {
+        self.path_in("login", relative)
+    }
+
+    pub(crate) fn path_in(&self, name: &str, relative: &str) -> String {
+        let changes = self.done("list")["changes"].clone();
+        let found = changes.as_array().unwrap().iter().find(|change| change["name"] == name);
+        format!(".aiwf/sessions/{}/{relative}", found.unwrap()["session_id"].as_str().unwrap())
     }
 
     pub(crate) fn text(&self, relative: &str) -> String {
-        String::from_utf8(self.project.read(&Self::path(relative))).unwrap()
+        String::from_utf8(self.project.read(&self.path(relative))).unwrap()
     }
 
     fn events(&self) -> Vec<Value> {
@@ -171,7 +178,7 @@ fn a_recorded_change_is_walked_again_without_anybody() {
     for file in
         ["plan.md", "implementation.md", "iteration-1/code/src/new.txt", "iteration-1/review-prompt.md"]
     {
-        let again = change.project.read(&format!(".aiwf/changes/again/{file}"));
+        let again = change.project.read(&change.path_in("again", file));
         assert_eq!(String::from_utf8(again).unwrap(), change.text(file), "{file}");
     }
     let names = change.done("list");
@@ -286,7 +293,7 @@ fn an_implementation_needs_the_status_of_its_tasks_and_stays_inside_the_project(
         let refusal = change.refused("approve login");
         assert!(refusal.contains("the reply has 1 problem"), "{path}: {refusal}");
     }
-    assert!(!change.project.path(Change::path("iteration-1/code")).exists());
+    assert!(!change.project.path(change.path("iteration-1/code")).exists());
     change.respond(&format!("{status}<<<FILE: src/greet.txt>>>\nhi\n"));
     assert_eq!(change.done("approve login")["phase"], "review");
 }
@@ -320,7 +327,7 @@ fn an_edit_between_the_prompt_and_the_reply_is_a_conflict_too() {
 fn an_artifact_that_was_edited_stops_what_builds_on_it() {
     let change = Change::new("");
     change.walk("plan", PLAN);
-    change.project.write(&Change::path("plan.md"), "# Mine\n");
+    change.project.write(&change.path("plan.md"), "# Mine\n");
     let refusal = change.refused("challenge login");
     assert!(refusal.contains("approved files were changed after their approval\n  plan.md"), "{refusal}");
     assert!(refusal.contains("`aiwf change restore login plan.md`"), "{refusal}");
@@ -328,7 +335,7 @@ fn an_artifact_that_was_edited_stops_what_builds_on_it() {
     change.done("approve login --rebind");
     change.exits("challenge login", 3);
     assert!(change.text("iteration-1/challenge-prompt.md").contains("# Mine"));
-    change.project.write(&Change::path("plan.md"), "# Another\n");
+    change.project.write(&change.path("plan.md"), "# Another\n");
     change.done("restore login plan.md");
     assert_eq!(change.text("plan.md"), "# Mine\n");
 }
@@ -342,7 +349,7 @@ fn a_crash_while_an_artifact_is_written_loses_and_repeats_nothing() {
     change.reply("plan", "# Plan two\n");
     change.done("approve login");
     // As if the process had died before the approval was in the journal.
-    let path = Change::path("journal.jsonl");
+    let path = change.path("journal.jsonl");
     let journal = String::from_utf8(change.project.read(&path)).unwrap();
     let kept = journal.trim_end().rsplit_once('\n').unwrap().0;
     assert!(kept.lines().last().unwrap().contains("outputs-intended"));
@@ -378,7 +385,7 @@ fn an_agent_is_chosen_for_a_phase_by_family_or_provider() {
     change.exits("plan login", 3);
     let manual = change.text("iteration-1/plan-prompt.md");
     assert!(manual.contains("Agent: BASE"), "{manual}");
-    change.project.write(&Change::path("iteration-1/plan-prompt.md"), "my words\n");
+    change.project.write(&change.path("iteration-1/plan-prompt.md"), "my words\n");
     let report = change.exits("plan login --agent codex --instructions 'be brief'", 3);
     assert_eq!(report["agents"]["plan"], json!({ "provider": "codex", "template": "CODEX" }));
     assert_eq!(report["agents"]["challenge"]["provider"], "manual");
@@ -405,7 +412,7 @@ fn agents_of_the_configuration_serve_their_phases() {
     let report = change.exits("plan login", 3);
     assert_eq!(report["agents"]["challenge"], json!({ "provider": "mine", "template": "CLAUDE" }));
     // The prompt's gate is open; the reply's is not.
-    assert_eq!(report["awaiting"][0], Change::path("iteration-1/plan-response.md"));
+    assert_eq!(report["awaiting"][0], change.path("iteration-1/plan-response.md"));
     change.respond(PLAN);
     assert_eq!(change.exits("plan login", 3)["gate"]["kind"], "manual");
 }
@@ -464,15 +471,15 @@ fn names_are_plain_and_taken_once() {
     assert!(change.refused("new other ' '").contains("what to change"));
     assert!(change.refused("new other 'x' --file 'no/such/*'").contains("no/such/*"));
     assert!(change.refused("status lgoin").contains("no change `lgoin`"));
-    assert_eq!(change.project.names_in(".aiwf/changes"), [".lock", "login"]);
-    // A change is no session.
+    assert_eq!(change.project.names_in(".aiwf/sessions").len(), 2, "the lock and the change");
+    // A change is listed among the changes.
     assert_eq!(json(&change.project.run("list --json"))["total"], 0);
 }
 
 #[test]
 fn the_second_writer_is_refused_in_words_of_changes() {
     let change = Change::new("");
-    let lock = std::fs::File::open(change.project.path(Change::path(".lock"))).unwrap();
+    let lock = std::fs::File::open(change.project.path(change.path(".lock"))).unwrap();
     lock.lock().unwrap();
     let refusal = change.refused("plan login");
     assert!(refusal.contains("another aiwf is working on this change"), "{refusal}");
@@ -499,12 +506,13 @@ fn where_a_change_stands_is_said_in_words_and_in_json() {
     status    in-progress, gate manual pending
     next      aiwf change plan login, or aiwf change run login
     ");
-    insta::assert_snapshot!(pretty(&change.run("status login --json")), @r#"
+    let id = change.done("status login")["session_id"].as_str().unwrap().to_owned();
+    insta::assert_snapshot!(pretty(&change.run("status login --json")).replace(&id, "[id]"), @r#"
     {
       "schema_version": 1,
       "command": "change status",
       "exit_code": 0,
-      "session_id": "login",
+      "session_id": "[id]",
       "phase": "plan",
       "stage": "prompt",
       "status": "in-progress",

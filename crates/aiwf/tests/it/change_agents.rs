@@ -115,7 +115,7 @@ fn a_recorded_run_is_replayed_to_the_byte() {
     let outcome = change.run("run again --json");
     assert_eq!(outcome.exit_code(), 0, "{outcome}");
     for file in ["iteration-1/plan-prompt.md", "iteration-1/review-prompt.md", "implementation.md"] {
-        let again = change.project.read(&format!(".aiwf/changes/again/{file}"));
+        let again = change.project.read(&change.path_in("again", file));
         assert_eq!(String::from_utf8(again).unwrap(), change.text(file), "{file}");
     }
 }

@@ -1,5 +1,7 @@
 //! What a command line means wherever it is typed: `--json` with everything, commands as printed.
 
+use aiwf_testkit::TestProject;
+
 use crate::session::{CODE, PLAN, Session};
 use crate::{json, project};
 
@@ -70,6 +72,12 @@ fn what_the_demo_prints_can_be_typed() {
     assert!(n_run > 10, "{shown}");
 }
 
+/// The directory of the change `one`.
+fn change_dir(project: &TestProject) -> String {
+    let status = json(&project.run("change status one --json"));
+    format!(".aiwf/sessions/{}", status["session_id"].as_str().unwrap())
+}
+
 #[test]
 fn a_preview_of_a_change_writes_nothing() {
     let project = project().file("a.rs", "fn a() {}\n");
@@ -79,7 +87,7 @@ fn a_preview_of_a_change_writes_nothing() {
     assert!(preview["prompt"].as_str().unwrap().contains("fn a() {}"), "{preview}");
     let after = json(&project.run("change events one --json"));
     assert_eq!(before["events"], after["events"]);
-    assert!(!project.names_in(".aiwf/changes/one").contains(&"iteration-1".to_owned()));
+    assert!(!project.names_in(&change_dir(&project)).contains(&"iteration-1".to_owned()));
     // What it shows is what is written and shown later.
     project.run("change plan one");
     let later = json(&project.run("change preview one --json"));
@@ -102,7 +110,7 @@ fn statuses_after_the_last_file_are_read() {
     }
     let status = json(&project.run("change status one --json"));
     assert_eq!(status["phase"], "review", "{status:#}");
-    assert_eq!(project.read(".aiwf/changes/one/iteration-1/code/a.md"), b"hello\n");
+    assert_eq!(project.read(&format!("{}/iteration-1/code/a.md", change_dir(&project))), b"hello\n");
 }
 
 #[test]

@@ -146,7 +146,7 @@ const RUN_REPORTS: &str = include_str!("../../../aiwf-engine/src/run/report.rs")
 /// Runs of workflow packages: their directory, the events of their journal, and the files made from it.
 fn runs() -> String {
     let mut made = String::from(
-        "\n## `.aiwf/runs/ID/`\n\nA run of a workflow package has a directory; so has a conversation with an agent \
+        "\n## A run: `.aiwf/sessions/ID/`\n\nA run of a workflow package is a session whose journal begins with `run-created`; so is a conversation with an agent \
          (`agent-ID`) or a chat (`chat-ID`).\n\n\
          | file | what it is |\n|---|---|\n\
          | `journal.jsonl` | the events, one line each, chained by hashes: the truth |\n\

@@ -310,7 +310,7 @@ fn a_session_is_found_by_a_part_of_its_name() {
     assert!(session.refused("status ../../etc").contains("no session"));
     session.project.run(INIT);
     assert!(session.refused("status").contains("2 sessions are open"));
-    assert!(session.refused("status 2").contains("`2` means 2 sessions"));
+    assert!(session.refused("status 2").contains("`2` matches 2 sessions"));
 }
 
 #[test]

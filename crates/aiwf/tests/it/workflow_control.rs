@@ -35,7 +35,7 @@ fn completed(more: impl IntoIterator<Item = Turn>) -> (ModelServer, Scene, Strin
 }
 
 fn state(scene: &Scene, id: &str) -> String {
-    String::from_utf8(scene.project.read(&format!(".aiwf/runs/{id}/state/workflow.md"))).unwrap()
+    String::from_utf8(scene.project.read(&format!(".aiwf/sessions/{id}/state/workflow.md"))).unwrap()
 }
 
 fn steps(scene: &Scene, id: &str) -> Vec<String> {
@@ -93,7 +93,7 @@ fn a_completed_run_goes_back_keeps_its_artifacts_and_goes_on_again() {
 #[test]
 fn a_run_goes_back_only_to_where_it_has_been() {
     let (server, scene, id) = completed([]);
-    let before = scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl"));
+    let before = scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl"));
     assert_snapshot!(shown(&scene.exits("workflow rewind latest --to wish", 1), &id), @"
     --- stderr
     error: run `[run]` has not been at `wish`: it has been at `intake`, `judge`, `answer`, `meet`, `close`
@@ -102,7 +102,7 @@ fn a_run_goes_back_only_to_where_it_has_been() {
     --- exit code 1
     ");
     assert_eq!(code(&scene.answers("workflow rewind latest --to nowhere", 1)), "E_INVALID_TRANSITION");
-    assert_eq!(scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl")), before);
+    assert_eq!(scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl")), before);
     assert_eq!(server.asks().len(), 8);
 }
 
@@ -128,7 +128,7 @@ fn a_cancelled_run_is_forked_and_nothing_else() {
     run [run] is cancelled
     --- exit code 0
     ");
-    let journal = scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl"));
+    let journal = scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl"));
     // Twice is as good as once.
     assert_eq!(scene.done("workflow cancel latest")["phase"], "cancelled");
     for line in ["say latest x", "resume latest", "rewind latest --to intake", "preview latest"] {
@@ -141,7 +141,7 @@ fn a_cancelled_run_is_forked_and_nothing_else() {
     hint: `aiwf workflow fork [run] --at NODE` goes on from a point of it in a new run
     --- exit code 1
     ");
-    assert_eq!(scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl")), journal);
+    assert_eq!(scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl")), journal);
 
     let fork = scene.done("workflow fork latest --at answer");
     let fork_id = fork["run_id"].as_str().unwrap();
@@ -155,7 +155,7 @@ fn a_cancelled_run_is_forked_and_nothing_else() {
 #[test]
 fn a_fork_has_the_history_until_its_node_and_leaves_the_other_run_alone() {
     let (server, scene, id) = completed([Turn::text("Let me think.")]);
-    let before = scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl"));
+    let before = scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl"));
     let outcome = scene.exits(&format!("workflow fork {id} --at judge"), 0);
     let fork_id = outcome.stdout_text().trim().to_owned();
     assert_snapshot!(outcome.to_string().replace(&fork_id, "[fork]"), @"
@@ -180,7 +180,7 @@ fn a_fork_has_the_history_until_its_node_and_leaves_the_other_run_alone() {
     // Writing the report and completing `intake`, and nothing after it.
     assert_eq!(asked.tool_results().len(), 2);
     assert!(said.contains("- forNodeId: judge") && !said.contains("- forNodeId: answer"), "{said}");
-    assert_eq!(scene.project.read(&format!(".aiwf/runs/{id}/journal.jsonl")), before);
+    assert_eq!(scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl")), before);
 }
 
 #[test]

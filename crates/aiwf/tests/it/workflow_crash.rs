@@ -396,7 +396,7 @@ fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known
     assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
     --- stderr
     error: the state file of run `[run]` is not what its journal says
-      file:    `.aiwf/runs/[run]/state/workflow.md`
+      file:    `.aiwf/sessions/[run]/state/workflow.md`
       it is:   [hash]
       journal: [hash] or [hash]
 
@@ -515,7 +515,7 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
     assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
     --- stderr
     error: line 2 of the journal is not what was written: its hash does not fit
-      file: `[project]/.aiwf/runs/[run]/journal.jsonl`; the line before it is intact
+      file: `[project]/.aiwf/sessions/[run]/journal.jsonl`; the line before it is intact
 
     hint: bring the journal back from a copy; everything else is untouched
     --- exit code 1
@@ -611,7 +611,7 @@ fn a_run_without_its_kept_states_goes_on_and_says_what_it_cannot_do() {
         scene.answers(&format!("workflow fork {id} --at intake"), 1)["error"]["code"],
         "STATE_FILE_NOT_FOUND"
     );
-    let path = format!(".aiwf/runs/{id}/state/workflow.md");
+    let path = format!(".aiwf/sessions/{id}/state/workflow.md");
     let text = scene.project.read(&path);
     scene.project.write(&path, "nothing");
     let refused = scene.answers(&format!("workflow rewind {id} --to intake"), 1);

@@ -166,8 +166,8 @@ fn a_run_that_cannot_begin_leaves_nothing() {
         "workflow run pkg/steps --provider model",
     ] {
         scene.exits(line, 1);
-        let has_runs = scene.project.path(".aiwf/runs").exists();
-        let left = if has_runs { scene.project.names_in(".aiwf/runs") } else { Vec::new() };
+        let has_runs = scene.project.path(".aiwf/sessions").exists();
+        let left = if has_runs { scene.project.names_in(".aiwf/sessions") } else { Vec::new() };
         assert!(left.iter().all(|name| name == ".lock"), "{line}: {left:?}");
         assert!(!scene.project.path("artifacts").exists(), "{line}");
     }

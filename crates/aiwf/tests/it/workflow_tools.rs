@@ -293,7 +293,7 @@ fn the_projects_own_hidden_directories_are_nobodys_business() {
         read("@project/.git/config"),
         read("@project/./.aiwf/config.toml"),
         call("fs_list", json!({ "path": "@project/.aiwf" })),
-        call("fs_list", json!({ "path": "@project/.aiwf/runs" })),
+        call("fs_list", json!({ "path": "@project/.aiwf/sessions" })),
         call("fs_search", json!({ "path": "@project/.git", "pattern": "token" })),
         write("@project/.aiwf/config.toml", "[workflow]\n"),
         write("@project/.git/hooks/pre-commit", "#!/bin/sh\n"),

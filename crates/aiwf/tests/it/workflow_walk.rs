@@ -52,9 +52,9 @@ fn state(scene: &Scene) -> String {
 
 /// The directory of the only run.
 pub(crate) fn run_dir(scene: &Scene) -> String {
-    let names = scene.project.names_in(".aiwf/runs");
+    let names = scene.project.names_in(".aiwf/sessions");
     let id = names.iter().find(|name| !name.starts_with('.')).unwrap();
-    format!(".aiwf/runs/{id}")
+    format!(".aiwf/sessions/{id}")
 }
 
 pub(crate) fn log(scene: &Scene) -> Vec<Value> {

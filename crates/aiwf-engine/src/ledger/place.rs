@@ -1,0 +1,124 @@
+//! The directories of a project that hold sessions, and what git should ignore of them.
+
+use std::path::{Path, PathBuf};
+
+use aiwf_config::Settings;
+use aiwf_store::{DiskLedgerStore, Durability, LedgerDir, is_temporary};
+
+use super::SessionLedger;
+use crate::error::EngineError;
+use crate::every_core::map_on_every_core;
+use crate::session_error::SessionError;
+use crate::trust::LedgerKind;
+
+/// A directory of a project that holds sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Every new session.
+    Sessions,
+    /// Changes of 0.1.0, each in a directory of its name.
+    Changes,
+    /// Runs and conversations of 0.1.0.
+    Runs,
+}
+
+/// What `latest` means is never the name of a session.
+pub(crate) const LATEST: &str = "latest";
+
+/// Written to `.aiwf/.gitignore` when aiwf creates that directory.
+const GITIGNORE: &str = "\
+# What aiwf keeps for itself. Configuration, profiles, flows, standards, templates and tests belong in the repository.
+/sessions/
+/changes/
+/runs/
+/cache/
+/tool-results/
+";
+
+impl Place {
+    pub(crate) const ALL: [Self; 3] = [Self::Sessions, Self::Changes, Self::Runs];
+
+    /// Relative to the project.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Sessions => ".aiwf/sessions",
+            Self::Changes => ".aiwf/changes",
+            Self::Runs => ".aiwf/runs",
+        }
+    }
+
+    /// What a directory here is taken for whose journal does not say.
+    pub(super) fn usual_kind(self) -> LedgerKind {
+        match self {
+            Self::Sessions => LedgerKind::Session,
+            Self::Changes => LedgerKind::Change,
+            Self::Runs => LedgerKind::Run,
+        }
+    }
+
+    pub(super) fn store(self, settings: &Settings) -> DiskLedgerStore {
+        DiskLedgerStore::at(&settings.project_root, self.as_str())
+    }
+
+    fn root(self, settings: &Settings) -> PathBuf {
+        settings.project_root.join(self.as_str())
+    }
+
+    /// Whether a directory here holds a session of that very name; no other one is looked at.
+    pub(super) fn holds(self, settings: &Settings, id: &str) -> bool {
+        is_session(&self.root(settings), id)
+    }
+
+    /// The sessions here, in no order that means anything.
+    pub(super) fn ids(self, settings: &Settings) -> Result<Vec<String>, SessionError> {
+        let root = self.root(settings);
+        let entries = match std::fs::read_dir(&root) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(EngineError::Unreadable { path: root, source }.into()),
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(Result::ok)
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort_unstable();
+        let are_sessions = map_on_every_core(&names, |name| is_session(&root, name));
+        Ok(names.into_iter().zip(are_sessions).filter_map(|(name, is_one)| is_one.then_some(name)).collect())
+    }
+
+    /// Every session of the project, by its place.
+    pub(super) fn all_ledgers(settings: &Settings) -> Result<Vec<SessionLedger>, SessionError> {
+        let mut ledgers = Vec::new();
+        for place in Self::ALL {
+            ledgers.extend(place.ids(settings)?.iter().map(|id| SessionLedger::at(settings, place, id)));
+        }
+        Ok(ledgers)
+    }
+}
+
+fn is_session(root: &Path, id: &str) -> bool {
+    let path = root.join(id);
+    id != LATEST
+        && path.file_name().is_some_and(|last| last == id)
+        && !is_temporary(&path)
+        && path.join("journal.jsonl").is_file()
+}
+
+/// Creates the place of new sessions when it is not there, and with `.aiwf` itself what git should ignore of it.
+pub(super) fn create_sessions(settings: &Settings) -> Result<(), SessionError> {
+    let place = Place::Sessions;
+    let unusable = |error: aiwf_store::ConfinedError| SessionError::UnsafeFile {
+        path: place.as_str().to_owned(),
+        problem: error.to_string(),
+    };
+    let is_new = std::fs::symlink_metadata(settings.project_dir()).is_err();
+    place.store(settings).create().map_err(unusable)?;
+    if is_new {
+        let directory =
+            LedgerDir::create_place(&settings.project_root, Path::new(".aiwf")).map_err(unusable)?;
+        if !directory.exists(".gitignore") {
+            directory.write(".gitignore", GITIGNORE.as_bytes(), Durability::Process)?;
+        }
+    }
+    Ok(())
+}

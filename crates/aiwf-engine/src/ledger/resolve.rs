@@ -1,0 +1,260 @@
+//! Resolves what a user typed to a session of any kind.
+//!
+//! In: nothing, `latest`, an id, a unique beginning or end of one, or a name. Out: one session, or an error with the
+//! candidates and what each is about. An exact id wins over a name, and a name over a part of an id.
+
+use aiwf_config::Settings;
+
+use super::index::{SessionEntry, all_of, by_time};
+use super::place::LATEST;
+use super::{Place, SessionLedger};
+use crate::session_error::SessionError;
+use crate::trust::LedgerKind;
+
+/// Names a session as a user typed it.
+#[derive(Clone, Copy, Debug)]
+pub enum SessionRef<'a> {
+    /// A session or a change; without a word, the only open one.
+    Session(Option<&'a str>),
+    /// A change.
+    Change(&'a str),
+}
+
+impl<'a> From<Option<&'a str>> for SessionRef<'a> {
+    fn from(typed: Option<&'a str>) -> Self {
+        Self::Session(typed)
+    }
+}
+
+impl<'a> From<Option<&'a String>> for SessionRef<'a> {
+    fn from(typed: Option<&'a String>) -> Self {
+        Self::Session(typed.map(String::as_str))
+    }
+}
+
+impl<'a> SessionRef<'a> {
+    pub(crate) fn typed(self) -> Option<&'a str> {
+        match self {
+            Self::Session(typed) => typed,
+            Self::Change(name) => Some(name),
+        }
+    }
+
+    pub(crate) fn scope(self) -> Scope {
+        match self {
+            Self::Session(_) => Scope::Sessions,
+            Self::Change(_) => Scope::Changes,
+        }
+    }
+}
+
+/// The kinds of sessions that a command works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Any,
+    /// Those with phases and gates: of a profile, and changes.
+    Sessions,
+    Changes,
+    /// Runs of packages, and conversations.
+    Runs,
+}
+
+impl Scope {
+    pub(crate) fn accepts(self, kind: LedgerKind) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Sessions => kind != LedgerKind::Run,
+            Self::Changes => kind == LedgerKind::Change,
+            Self::Runs => kind == LedgerKind::Run,
+        }
+    }
+}
+
+/// Which sessions qualify when none is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Candidates {
+    /// To go on with: the only open one.
+    Open,
+    /// To look at: the only open one, else the only one there is.
+    All,
+    /// To apply: the only complete one, else as for looking.
+    Complete,
+}
+
+/// What a word comes to among sessions.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Resolution<'a, T> {
+    One(&'a T),
+    Nothing,
+    Several(Vec<&'a T>),
+}
+
+/// What the resolver asks of a session.
+pub(crate) trait Resolvable {
+    fn id(&self) -> &str;
+    fn has_id(&self, id: &str) -> bool;
+    fn is_called(&self, name: &str) -> bool;
+    fn is_open(&self) -> bool;
+}
+
+impl Resolvable for SessionEntry {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn has_id(&self, id: &str) -> bool {
+        Self::has_id(self, id)
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        Self::is_called(self, name)
+    }
+
+    fn is_open(&self) -> bool {
+        Self::is_open(self)
+    }
+}
+
+/// Resolves a word among sessions that are sorted by time, oldest first.
+///
+/// A name means the open session that has it, else the newest one that had it.
+pub(crate) fn resolve_id<'a, T: Resolvable>(typed: &str, sessions: &'a [T]) -> Resolution<'a, T> {
+    let matching = |is_wanted: &dyn Fn(&T) -> bool| -> Vec<&'a T> {
+        sessions.iter().filter(|session| is_wanted(session)).collect()
+    };
+    let exact = matching(&|session| session.has_id(typed));
+    if !exact.is_empty() {
+        return one_of(exact);
+    }
+    let named = matching(&|session| session.is_called(typed));
+    let open: Vec<&T> = named.iter().copied().filter(|session| session.is_open()).collect();
+    match (open.is_empty(), named.last()) {
+        (false, _) => return one_of(open),
+        (true, Some(newest)) => return Resolution::One(newest),
+        (true, None) => {}
+    }
+    one_of(matching(&|session| {
+        !typed.is_empty() && (session.id().starts_with(typed) || session.id().ends_with(typed))
+    }))
+}
+
+fn one_of<T>(matching: Vec<&T>) -> Resolution<'_, T> {
+    match matching.as_slice() {
+        [] => Resolution::Nothing,
+        [only] => Resolution::One(only),
+        _ => Resolution::Several(matching),
+    }
+}
+
+/// The session that a user named; without a word, the only candidate.
+pub(crate) fn resolve(
+    settings: &Settings,
+    typed: Option<&str>,
+    scope: Scope,
+    candidates: Candidates,
+) -> Result<SessionLedger, SessionError> {
+    match typed {
+        None => only_candidate(settings, scope, candidates),
+        Some(LATEST) => {
+            latest(settings, scope)?.ok_or_else(|| SessionError::NoSession { given: LATEST.to_owned() })
+        }
+        Some(typed) => named(settings, typed, scope),
+    }
+}
+
+fn named(settings: &Settings, typed: &str, scope: Scope) -> Result<SessionLedger, SessionError> {
+    // An exact id wins, so nothing else need be read for it.
+    let exact: Vec<SessionLedger> = [Place::Sessions, Place::Runs]
+        .into_iter()
+        .filter(|place| place.holds(settings, typed))
+        .map(|place| SessionLedger::at(settings, place, typed))
+        .collect();
+    if let [ledger] = exact.as_slice() {
+        return in_scope(typed, ledger.clone(), scope);
+    }
+    let entries = all_of(settings, scope)?;
+    match resolve_id(typed, &entries) {
+        Resolution::One(entry) => Ok(entry.ledger(settings)),
+        Resolution::Several(matching) => Err(SessionError::AmbiguousSession {
+            given: typed.to_owned(),
+            matching: matching.into_iter().map(SessionEntry::line).collect(),
+        }),
+        Resolution::Nothing => {
+            // What the command does not work on may still be what was meant.
+            if scope != Scope::Any
+                && let Resolution::One(entry) = resolve_id(typed, &all_of(settings, Scope::Any)?)
+            {
+                return in_scope(typed, entry.ledger(settings), scope);
+            }
+            Err(if scope == Scope::Changes {
+                let known =
+                    entries.iter().map(|entry| entry.name.as_ref().unwrap_or(&entry.id).clone()).collect();
+                SessionError::NoChange { given: typed.to_owned(), known }
+            } else {
+                SessionError::NoSession { given: typed.to_owned() }
+            })
+        }
+    }
+}
+
+/// Refuses a session of a kind that the command does not work on; a journal that does not say is the command's business.
+fn in_scope(typed: &str, ledger: SessionLedger, scope: Scope) -> Result<SessionLedger, SessionError> {
+    match ledger.first_event() {
+        Some(first) if !scope.accepts(first.kind) => Err(SessionError::OtherKind {
+            given: typed.to_owned(),
+            id: ledger.label().to_owned(),
+            kind: first.kind,
+        }),
+        _ => Ok(ledger),
+    }
+}
+
+/// The session that began last; one whose journal has another id is not the latest of anything.
+fn latest(settings: &Settings, scope: Scope) -> Result<Option<SessionLedger>, SessionError> {
+    let ledgers = Place::all_ledgers(settings)?;
+    let mut keyed: Vec<(String, &SessionLedger)> = ledgers
+        .iter()
+        .map(|ledger| {
+            // Only an id without a stamp needs its journal for this.
+            let created_at = match ledger.place() {
+                Place::Changes => ledger.first_event().map(|first| first.at.clone()).unwrap_or_default(),
+                Place::Sessions | Place::Runs => String::new(),
+            };
+            (by_time(&ledger.id, &created_at), ledger)
+        })
+        .collect();
+    keyed.sort_by(|a, b| b.0.cmp(&a.0));
+    let is_wanted = |ledger: &&SessionLedger| !ledger.is_impostor() && scope.accepts(ledger.kind());
+    Ok(keyed.into_iter().map(|(_, ledger)| ledger).find(is_wanted).cloned())
+}
+
+fn only_candidate(
+    settings: &Settings,
+    scope: Scope,
+    candidates: Candidates,
+) -> Result<SessionLedger, SessionError> {
+    let entries = all_of(settings, scope)?;
+    let with = |is_wanted: fn(&SessionEntry) -> bool| -> Vec<&SessionEntry> {
+        entries.iter().filter(|entry| is_wanted(entry)).collect()
+    };
+    if candidates == Candidates::Complete
+        && let [only] = with(|entry| entry.status == "complete").as_slice()
+    {
+        return Ok(only.ledger(settings));
+    }
+    let lines = |entries: &[&SessionEntry]| entries.iter().map(|entry| entry.line()).collect();
+    let open = with(SessionEntry::is_open);
+    match (open.as_slice(), with(|_| true).as_slice()) {
+        ([only], _) => Ok(only.ledger(settings)),
+        ([], [only]) if candidates != Candidates::Open => Ok(only.ledger(settings)),
+        ([], several @ [_, _, ..]) if candidates != Candidates::Open => {
+            Err(SessionError::SeveralEndedSessions { ended: lines(several) })
+        }
+        ([], _) => Err(SessionError::NoOpenSession),
+        (several, _) => Err(SessionError::SeveralOpenSessions { open: lines(several) }),
+    }
+}
+
+#[cfg(test)]
+#[path = "resolve_tests.rs"]
+mod tests;

@@ -1,0 +1,281 @@
+//! Sessions of every kind in one place: created, named, found, listed and removed.
+
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use aiwf_engine::config::{Environment, Settings};
+use aiwf_engine::{
+    Engine, NewChange, NewConversation, RemovalFilter, SessionEntry, SessionError, SessionRef, WaitsFor,
+};
+
+use crate::scene::Scene;
+
+impl Scene {
+    fn change(&self, name: &str) -> Result<String, SessionError> {
+        let request = format!("Add {name}");
+        let new = NewChange { name: name.to_owned(), request, ..NewChange::default() };
+        Ok(self.engine.create_change(new)?.session_id)
+    }
+
+    fn chat(&self) -> String {
+        let new = NewConversation { package: None, agent: None, provider: Some("anthropic") };
+        self.engine.start_conversation(&new).unwrap().id().to_owned()
+    }
+
+    fn place(&self) -> PathBuf {
+        self.root().join(".aiwf/sessions")
+    }
+
+    /// Puts a session where 0.1.0 would have created it.
+    fn make_old(&self, id: &str, place: &str) {
+        let old = self.root().join(".aiwf").join(place);
+        fs::create_dir_all(&old).unwrap();
+        fs::rename(self.place().join(id), old.join(id)).unwrap();
+    }
+
+    fn remove(&self, typed: &str) -> Result<(), SessionError> {
+        let filter = RemovalFilter { typed: vec![typed.to_owned()], older_than: None };
+        let [session] = self.engine.sessions_to_remove(&filter)?.try_into().unwrap();
+        self.engine.remove_session(&session)
+    }
+
+    fn records(&self) -> usize {
+        let state = self.home().join(".aiwf/state");
+        let count = |kind| fs::read_dir(state.join(kind)).map_or(0, Iterator::count);
+        ["sessions", "changes", "runs"].into_iter().map(count).sum()
+    }
+}
+
+fn with_provider() -> Scene {
+    Scene::new().file(
+        ".aiwf/config.toml",
+        "[providers.anthropic]\ntype = \"anthropic\"\nmodel = \"claude-sonnet-4-5\"\napi_key_env = \"NO_KEY\"\n",
+    )
+}
+
+fn ids(entries: &[SessionEntry]) -> Vec<&str> {
+    entries.iter().map(|entry| entry.id.as_str()).collect()
+}
+
+#[test]
+fn sessions_of_every_kind_are_created_in_one_place_and_listed_together() {
+    let scene = with_provider();
+    let (session, change, chat) = (scene.create().unwrap(), scene.change("login").unwrap(), scene.chat());
+    let mut names: Vec<String> = fs::read_dir(scene.place())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != ".lock")
+        .collect();
+    names.sort();
+    let mut expected = [session.clone(), change.clone(), chat.clone()];
+    expected.sort();
+    assert_eq!(names, expected);
+
+    let mut all = scene.engine.list_all().unwrap();
+    scene.engine.mark_foreign(&mut all);
+    let of = |id: &str| all.iter().find(|entry| entry.id == id).unwrap();
+    let shown = |entry: &SessionEntry| {
+        (entry.flow.clone(), entry.title.clone(), entry.status.clone(), entry.waits_for, entry.is_foreign)
+    };
+    let text = str::to_owned;
+    let (flow, title, status, waits_for, is_foreign) = shown(of(&session));
+    assert!(title.starts_with("react-component ") && title.contains("component=Button"), "{title}");
+    assert_eq!(
+        (flow, status, waits_for),
+        (text("generate"), text("waiting"), Some(WaitsFor::PromptApproval))
+    );
+    assert!(!is_foreign);
+    assert_eq!(of(&change).name.as_deref(), Some("login"));
+    let (flow, title, _, waits_for, _) = shown(of(&change));
+    assert_eq!((flow, title, waits_for), (text("change"), text("Add login"), Some(WaitsFor::NextPhase)));
+    let (flow, _, status, waits_for, _) = shown(of(&chat));
+    assert_eq!((flow, status, waits_for), (text("package"), text("waiting"), Some(WaitsFor::Answer)));
+}
+
+#[test]
+fn a_name_is_taken_until_its_session_has_ended() {
+    let scene = Scene::new();
+    let first = scene.change("login").unwrap();
+    assert!(matches!(scene.change("login"), Err(SessionError::ChangeExists { .. })));
+    scene.engine.cancel(SessionRef::Change("login")).unwrap();
+    let report = scene.engine.session_report(SessionRef::Change("login")).unwrap();
+    assert_eq!((report.session_id.as_str(), report.status), (first.as_str(), "cancelled"));
+    let second = scene.change("login").unwrap();
+    assert_ne!(first, second);
+    let found = |typed: &str| scene.engine.session_report(SessionRef::Change(typed)).unwrap().session_id;
+    assert_eq!(found("login"), second);
+    assert_eq!(found(&first), first);
+    // The common verbs find it by its name too.
+    assert_eq!(scene.engine.session_report(Some("login")).unwrap().session_id, second);
+}
+
+#[test]
+fn a_change_is_talked_about_by_its_name_and_its_files_by_their_real_place() {
+    let scene = Scene::new();
+    let id = scene.change("login").unwrap();
+    let report = scene.engine.session_report(SessionRef::Change("login")).unwrap();
+    assert!(report.next.contains("aiwf change plan login"), "{}", report.next);
+    assert_eq!(report.change.unwrap().name, "login");
+    let preview = scene.engine.preview_session(SessionRef::Change("login")).unwrap();
+    assert_eq!(preview.session_id, id);
+    let journal = scene.read(&format!(".aiwf/sessions/{id}/journal.jsonl"));
+    assert!(journal.contains("\"name\":\"login\""), "{journal}");
+}
+
+#[test]
+fn sessions_of_the_old_places_are_found_listed_and_go_on_where_they_are() {
+    let scene = with_provider();
+    let (change, chat) = (scene.change("login").unwrap(), scene.chat());
+    scene.make_old(&change, "changes");
+    scene.make_old(&chat, "runs");
+    let all = scene.engine.list_all().unwrap();
+    let mut directories: Vec<&str> = all.iter().map(|entry| entry.directory.as_str()).collect();
+    directories.sort_unstable();
+    assert_eq!(directories, [format!(".aiwf/changes/{change}"), format!(".aiwf/runs/{chat}")]);
+    // The name is taken by the old one.
+    assert!(matches!(scene.change("login"), Err(SessionError::ChangeExists { .. })));
+    scene.engine.cancel(SessionRef::Change("login")).unwrap();
+    scene.engine.cancel_run(&chat, None).unwrap();
+    assert!(scene.root().join(".aiwf/changes").join(&change).join("journal.jsonl").is_file());
+    assert_eq!(scene.engine.run_status("latest").unwrap().directory, format!(".aiwf/runs/{chat}"));
+    assert_eq!(scene.engine.runs().unwrap().len(), 1);
+}
+
+#[test]
+fn the_kind_is_told_by_the_first_event_and_not_by_the_place() {
+    let scene = with_provider();
+    let (session, chat) = (scene.create().unwrap(), scene.chat());
+    scene.make_old(&session, "runs");
+    assert_eq!(scene.engine.session_report(Some(session.as_str())).unwrap().session_id, session);
+    assert_eq!(scene.engine.list_sessions().unwrap().len(), 1);
+    assert_eq!(scene.engine.runs().unwrap()[0].run_id, chat);
+    let refused = scene.engine.session_report(Some(chat.as_str())).unwrap_err();
+    assert!(matches!(refused, SessionError::OtherKind { .. }), "{refused}");
+    let refused = scene.engine.run_status(&session).unwrap_err().to_string();
+    assert_eq!(refused, format!("`{session}` is a session"));
+}
+
+#[test]
+fn latest_is_the_newest_of_what_a_command_works_on_and_no_impostor() {
+    let scene = with_provider();
+    let session = scene.create().unwrap();
+    let change = scene.change("login").unwrap();
+    let chat = scene.chat();
+    let copy = scene.place().join("99991231-235959-ffff");
+    fs::create_dir(&copy).unwrap();
+    for name in ["journal.jsonl", "session.json"] {
+        fs::copy(scene.place().join(&session).join(name), copy.join(name)).unwrap();
+    }
+    assert_eq!(scene.engine.session_report(Some("latest")).unwrap().session_id, change);
+    assert_eq!(scene.engine.run_status("latest").unwrap().report.run_id, chat);
+}
+
+#[test]
+fn ambiguous_words_list_the_candidates_with_their_titles() {
+    let scene = Scene::new();
+    scene.change("login").unwrap();
+    scene.change("logout").unwrap();
+    let refused = scene.engine.session_report(Some("20")).unwrap_err().to_string();
+    assert!(refused.starts_with("`20` matches 2 sessions\n"), "{refused}");
+    assert!(refused.contains("login: Add login") && refused.contains("logout: Add logout"), "{refused}");
+    let refused = scene.engine.cancel(None::<&str>).unwrap_err().to_string();
+    assert!(refused.contains("login: Add login"), "{refused}");
+}
+
+#[test]
+fn only_sessions_that_have_ended_are_removed_with_their_record() {
+    let scene = with_provider();
+    let (session, chat) = (scene.create().unwrap(), scene.chat());
+    scene.change("login").unwrap();
+    assert_eq!(scene.records(), 3);
+    for typed in [session.as_str(), "login", chat.as_str()] {
+        assert!(matches!(scene.remove(typed), Err(SessionError::NotEnded { .. })), "{typed}");
+    }
+    assert_eq!(scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap().len(), 0);
+    scene.engine.cancel(Some(session.as_str())).unwrap();
+    scene.engine.cancel(SessionRef::Change("login")).unwrap();
+    scene.engine.cancel_run(&chat, None).unwrap();
+    let old = RemovalFilter { older_than: Some(Duration::from_hours(1)), ..RemovalFilter::default() };
+    assert_eq!(ids(&scene.engine.sessions_to_remove(&old).unwrap()), [""; 0]);
+    let all = scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap();
+    assert_eq!(all.len(), 3);
+    for entry in &all {
+        scene.engine.remove_session(entry).unwrap();
+    }
+    assert!(scene.engine.list_all().unwrap().is_empty());
+    assert_eq!(scene.records(), 0);
+    assert_eq!(fs::read_dir(scene.place()).unwrap().count(), 1, "only the lock is left");
+}
+
+#[test]
+fn a_snapshot_that_lies_removes_nothing() {
+    let scene = Scene::new();
+    let id = scene.create().unwrap();
+    let path = scene.place().join(&id).join("session.json");
+    let lie = fs::read_to_string(&path).unwrap().replace("\"waiting\"", "\"complete\"");
+    fs::write(&path, lie).unwrap();
+    assert_eq!(scene.engine.list_all().unwrap()[0].status, "complete");
+    assert!(scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap().is_empty());
+    assert!(matches!(scene.remove(&id), Err(SessionError::NotEnded { .. })));
+}
+
+#[test]
+fn removing_follows_no_link_and_a_foreign_session_that_ended_can_go() {
+    let scene = Scene::new();
+    let id = scene.create().unwrap();
+    scene.engine.cancel(Some(id.as_str())).unwrap();
+    fs::write(scene.home().join("precious"), "x").unwrap();
+    symlink(scene.home(), scene.place().join(&id).join("link")).unwrap();
+    let other = Environment {
+        current_dir: scene.root(),
+        home: Some(scene.directory.path().join("other")),
+        ..Environment::default()
+    };
+    let other = Engine::new(Settings::resolve(Some(&scene.root()), other).unwrap());
+    let [mut entry]: [SessionEntry; 1] =
+        other.sessions_to_remove(&RemovalFilter::default()).unwrap().try_into().unwrap();
+    other.mark_foreign(std::slice::from_mut(&mut entry));
+    assert!(entry.is_foreign);
+    other.remove_session(&entry).unwrap();
+    assert!(!scene.place().join(&id).exists());
+    assert!(scene.home().join("precious").is_file());
+}
+
+#[test]
+fn a_removal_that_was_cut_short_leaves_nothing_that_counts_as_a_session() {
+    let scene = Scene::new();
+    let id = scene.create().unwrap();
+    scene.engine.cancel(Some(id.as_str())).unwrap();
+    // The process died after the directory got its temporary name.
+    fs::rename(scene.place().join(&id), scene.place().join(format!(".tmp-{id}"))).unwrap();
+    assert!(scene.engine.list_all().unwrap().is_empty());
+    assert!(matches!(scene.remove(&id), Err(SessionError::NoSession { .. })));
+    let next = scene.create().unwrap();
+    let names: Vec<String> = fs::read_dir(scene.place())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != ".lock")
+        .collect();
+    assert_eq!(names, [next]);
+}
+
+#[test]
+fn git_ignores_what_aiwf_keeps_for_itself_unless_somebody_decided_otherwise() {
+    let scene = Scene::new();
+    // A directory that somebody else created is theirs.
+    scene.create().unwrap();
+    assert!(!scene.root().join(".aiwf/.gitignore").exists());
+    fs::remove_dir_all(scene.root().join(".aiwf")).unwrap();
+    scene.create().unwrap();
+    let ignored = scene.read(".aiwf/.gitignore");
+    for line in ["/sessions/", "/changes/", "/runs/", "/cache/", "/tool-results/"] {
+        assert!(ignored.lines().any(|found| found == line), "{line} in {ignored}");
+    }
+    scene.write(".aiwf/.gitignore", "mine\n");
+    scene.create().unwrap();
+    assert_eq!(scene.read(".aiwf/.gitignore"), "mine\n");
+}
