@@ -82,7 +82,7 @@ pub use run_error::RunError;
 pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
-    ChangeReport, Created, Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach,
+    ChangeReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed, PhaseOptions, Reach,
     SeenGate, SelfRunning, SessionArtifact, SessionPreview, SessionReport, SessionSummary, SessionValues,
     UsageReport, Verified,
 };

@@ -2,25 +2,21 @@
 //!
 //! A change is a session with other phases, so everything else is decided, performed and shown as for sessions.
 
-use std::collections::BTreeMap;
-
-use aiwf_config::{Config, ConfigFile, Flags, Origin};
-use aiwf_session::{Agent, Approver, ChangeSetup, Command, Flow, Phase, PhaseChoice, Setup, Step, decide};
-use serde_json::Map;
+use aiwf_config::Flags;
+use aiwf_session::{Command, Flow, Phase, PhaseChoice, Step, decide};
 
 use super::change_prompt::check_patterns;
-use super::create::{Reach, gates_of};
+use super::create::Reach;
 use super::decisions::Decided;
 use super::journal;
 use super::perform::Performed;
 use super::report::SessionReport;
-use super::snapshot::{CHANGE, SessionSummary};
+use super::request::{NewRequest, chosen_agent};
+use super::snapshot::SessionSummary;
 use super::work::Work;
 use crate::Engine;
-use crate::ledger::{NewLedger, SessionRef, Summary, summaries};
-use crate::providers::{self, Duty};
+use crate::ledger::{SessionRef, Summary, summaries};
 use crate::session_error::SessionError;
-use crate::trust::LedgerKind;
 
 /// What a change is begun with.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +27,10 @@ pub struct NewChange {
     pub request: String,
     /// Patterns of files that every phase is shown, relative to the project; the user typed them.
     pub files: Vec<String>,
-    /// Whether nobody has to say yes.
-    pub opens_gates: bool,
+    /// Who does the work of every phase; as the configuration says when not set.
+    pub provider: Option<String>,
+    /// What the command line says about gates.
+    pub flags: Flags,
 }
 
 /// What is said about a phase when it begins.
@@ -53,20 +51,15 @@ pub struct PhaseOptions {
 impl Engine {
     /// Begins a change; nothing is asked yet.
     pub fn create_change(&self, new: NewChange) -> Result<SessionReport, SessionError> {
-        check_name(&new.name)?;
-        if new.request.trim().is_empty() {
-            return Err(SessionError::NoRequest);
-        }
-        check_patterns(self, &new.files, Reach::Anywhere)?;
-        let config = providers::load_config(self.settings(), &Flags::default())?;
-        let name = new.name.clone();
-        let setup = setup(new, &config)?;
-        let creating = NewLedger::begin(self.settings(), LedgerKind::Change, "", Some(&name))?;
-        let ledger = creating.ledger();
-        let setup = Setup { session_id: ledger.id.clone(), ..setup };
-        Work::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
-        let id = creating.publish()?.id;
-        self.session_report(SessionRef::Change(&id))
+        let begun = self.begin_request(NewRequest {
+            flow: Flow::CHANGE.to_owned(),
+            name: Some(new.name),
+            request: new.request,
+            files: new.files,
+            provider: new.provider,
+            flags: new.flags,
+        })?;
+        self.session_report(SessionRef::Change(&begun.id))
     }
 
     /// Works on a phase until a person is needed or the phase is over.
@@ -93,18 +86,6 @@ impl Engine {
         Ok(Self::decided(&work, performed))
     }
 
-    /// Walks through the phases until a person is needed or the change is complete.
-    pub fn run_change(&self, name: &str, opens_gates: bool) -> Result<Decided, SessionError> {
-        let mut work = Work::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
-        work.refuse_cancelled()?;
-        work.run_through();
-        if opens_gates {
-            work.commit(Command::OpenGates)?;
-        }
-        let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
-    }
-
     /// Every change, the one that was worked on last first.
     pub fn list_changes(&self) -> Result<Vec<SessionSummary>, SessionError> {
         let mut summaries: Vec<SessionSummary> = summaries(self.settings())?
@@ -112,7 +93,7 @@ impl Engine {
             .filter_map(
                 |(_, summary)| if let Summary::Session(summary) = summary { Some(summary) } else { None },
             )
-            .filter(|summary| summary.flow == CHANGE)
+            .filter(|summary| summary.flow == Flow::CHANGE)
             .collect();
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.session_id.cmp(&b.session_id)));
@@ -127,7 +108,7 @@ impl Work<'_> {
     }
 
     /// Waits for no phase.
-    fn run_through(&mut self) {
+    pub(super) fn run_through(&mut self) {
         self.stop_after = None;
     }
 
@@ -156,107 +137,5 @@ impl Work<'_> {
             self.commit(command)?;
         }
         Ok(kept.into_iter().map(|file| Performed::Kept { path: file.path }).collect())
-    }
-}
-
-/// The setup of a change that has no id yet.
-fn setup(new: NewChange, config: &Config) -> Result<Setup, SessionError> {
-    let flow = Flow::find_built_in(Flow::CHANGE).unwrap_or_default();
-    let flow = flow.as_ref().clone().capped(config.change.max_rounds.value.get());
-    let mut agents = BTreeMap::new();
-    for phase in flow.names() {
-        let named = config.change.agents.get(phase.as_str());
-        let provider = &named.unwrap_or(&config.roles.default).value;
-        agents.insert(phase, agent_of(provider, phase, config)?);
-    }
-    let mut files = Vec::new();
-    let mut project_files = Vec::new();
-    if let Some(configured) = &config.change.files {
-        let is_projects = matches!(configured.origin, Origin::File { file: ConfigFile::Project, .. });
-        let of_configuration = if is_projects { &mut project_files } else { &mut files };
-        of_configuration.clone_from(&configured.value);
-    }
-    files.extend(new.files.iter().filter(|pattern| !files.contains(pattern)).cloned().collect::<Vec<_>>());
-    let change = ChangeSetup {
-        request: new.request,
-        files,
-        project_files,
-        agents,
-        may_write: config.change.write.value,
-        ..ChangeSetup::default()
-    };
-    let gates = gates_of(&flow, config, new.opens_gates);
-    for (gate, setting) in &gates {
-        if let Approver::Ai(name) = &setting.approver {
-            providers::refuse_unknown(name, config, || format!("gate `{gate}`"))?;
-        }
-    }
-    Ok(Setup {
-        session_id: String::new(),
-        name: Some(new.name),
-        flow: Some(Box::new(flow)),
-        profile: String::new(),
-        profile_sha256: String::new(),
-        context: Map::new(),
-        roles: BTreeMap::new(),
-        gates,
-        max_iterations: config.change.max_rounds.value.get(),
-        hash_prompts: config.session.hash_prompts.value,
-        standards: None,
-        inputs: Vec::new(),
-        change: Some(Box::new(change)),
-    })
-}
-
-/// The agent that a flag names: a family stands for its program, any other name for a provider.
-fn chosen_agent(given: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
-    let provider = aiwf_provider::of_family(given).map_or(given, |family| family.name);
-    providers::refuse_unknown(provider, config, || "`--agent`".to_owned())?;
-    agent_of(provider, phase, config)
-}
-
-fn agent_of(provider: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
-    let call = Work::call_name(phase, 1);
-    let ability = providers::ability(provider, config, None, Duty::Read, &call)?;
-    Ok(Agent { provider: provider.to_owned(), template: ability.template_agent.map(str::to_owned) })
-}
-
-/// The longest name of a change.
-const MAX_NAME: usize = 64;
-/// Names that mean something else, here or on some systems.
-const RESERVED: [&str; 7] = ["latest", "con", "prn", "aux", "nul", "com1", "lpt1"];
-
-/// A name is that of a directory on every system.
-fn check_name(name: &str) -> Result<(), SessionError> {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-    let why = if name.is_empty() {
-        "it is empty"
-    } else if name.len() > MAX_NAME {
-        "it is longer than 64 characters"
-    } else if !name.chars().all(is_plain) {
-        "it holds something else than letters, digits, `-`, `_` and `.`"
-    } else if name.starts_with(['.', '-']) || name.ends_with('.') {
-        "it begins with `.` or `-`, or ends with `.`"
-    } else if RESERVED.contains(&name.split('.').next().unwrap_or_default().to_ascii_lowercase().as_str()) {
-        "it is reserved"
-    } else {
-        return Ok(());
-    };
-    Err(SessionError::ChangeName { name: name.to_owned(), why })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check_name;
-
-    #[test]
-    fn a_name_is_that_of_a_directory_on_every_system() {
-        for good in ["login", "v1.2-rc_3", "A", "7"] {
-            assert!(check_name(good).is_ok(), "{good}");
-        }
-        let long = "x".repeat(65);
-        for bad in ["", ".", "..", "a/b", "a b", "-x", ".x", "x.", "ä", "latest", "NUL", "con.txt", &long] {
-            assert!(check_name(bad).is_err(), "{bad}");
-        }
     }
 }

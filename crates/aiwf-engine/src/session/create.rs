@@ -53,6 +53,8 @@ pub struct Created {
     pub id: String,
     /// What was done for it.
     pub performed: Vec<Performed>,
+    /// What to know about it.
+    pub warnings: Vec<String>,
 }
 
 impl Engine {
@@ -73,7 +75,7 @@ impl Engine {
                 .iter()
                 .map(|spec| (spec.role, config.roles.get(spec.role).value.clone()))
                 .collect(),
-            gates: gates_of(&flow, &config, false),
+            gates: gates_of(&flow, &config),
             max_iterations: config.session.max_iterations.value.get(),
             hash_prompts: config.session.hash_prompts.value,
             reach: Reach::Anywhere,
@@ -155,7 +157,7 @@ impl Engine {
             }
             error
         })?;
-        Ok(Created { id: ledger.id, performed })
+        Ok(Created { id: ledger.id, performed, warnings: Vec::new() })
     }
 }
 
@@ -180,7 +182,7 @@ fn below_project(root: &Path, path: &Path) -> Result<PathBuf, String> {
 }
 
 /// The gates of a flow that are not manual: as flags and files decide, else as the flow does.
-pub(super) fn gates_of(flow: &Flow, config: &Config, opens_gates: bool) -> BTreeMap<String, GateSetting> {
+pub(super) fn gates_of(flow: &Flow, config: &Config) -> BTreeMap<String, GateSetting> {
     let setting = |gate: &Gate| GateSetting {
         approver: match &gate.approver {
             aiwf_config::Approver::Manual => Approver::Manual,
@@ -198,9 +200,6 @@ pub(super) fn gates_of(flow: &Flow, config: &Config, opens_gates: bool) -> BTree
         about.max_by_key(|(specificity, _)| *specificity).map(|(_, gate)| gate)
     };
     let gate = |phase: Phase, stage: Stage| {
-        if opens_gates {
-            return GateSetting::SKIP;
-        }
         let decided = config.gates.decided(phase, stage).map(|gate| setting(&gate.value));
         decided.or_else(|| of_flow(phase, stage)).unwrap_or(GateSetting::MANUAL)
     };

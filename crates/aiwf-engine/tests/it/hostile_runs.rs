@@ -291,14 +291,14 @@ fn a_run_that_begins_twice_or_in_the_middle_is_refused() {
     let path = checkout.run().join("journal.jsonl");
     let first = Journal::<RunEvent>::open_path(&path).unwrap().lines()[0].event.clone();
     checkout.add(first);
-    checkout.expect_all_refused("it begins a run that has begun already");
+    checkout.expect_all_refused("it begins a session that has begun already");
 
     let checkout = Checkout::new();
     checkout.forge(|event| match event {
         RunEvent::RunCreated { .. } => RunEvent::RunCancelled { reason: None },
         event => event,
     });
-    checkout.expect_all_refused("it does not begin a run");
+    checkout.expect_all_refused("it does not begin a session");
 }
 
 #[test]
