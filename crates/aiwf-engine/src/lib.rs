@@ -12,29 +12,22 @@ mod read_many;
 mod document;
 mod gather;
 
-mod budget;
+mod ask;
 mod build;
-mod call;
 mod clock;
 mod count_cache;
 mod left_out;
 mod packages;
-mod payload;
 mod profile_store;
 mod profiles;
-mod provider_report;
-mod providers;
 mod run;
-mod send;
 mod session;
 mod structured;
 mod system_templates;
 mod template_process;
-mod tool_loop;
 mod tools;
 mod trust;
 mod validate;
-mod watch;
 
 mod error;
 mod error_code;
@@ -57,6 +50,10 @@ pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
 pub use aiwf_store::{
     ConsentError, Durability, JournalError, LockError, PlanProblem, StoreError, create_dir, write_atomic,
 };
+pub use ask::provider_report::ProviderReport;
+pub use ask::send::{Sent, ToolOptions, ToolReport};
+pub use ask::tool_loop::CliMcpResponseHandler;
+pub use ask::watch::CallEvent;
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
@@ -66,7 +63,6 @@ pub use gather::{ChangeFlags, MissingFiles, Progress, ReadArtifact};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
-pub use provider_report::ProviderReport;
 pub use read::{read_stdin, read_text};
 pub use run::{
     Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewMessage, Run, RunEntry,
@@ -74,7 +70,6 @@ pub use run::{
     RunSummary, RunVerified, StateWriter, ToolExec,
 };
 pub use run_error::RunError;
-pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
     ChangeReport, Created, Decided, Difference, NewChange, NewSession, Performed, PhaseOptions, Reach,
@@ -83,9 +78,7 @@ pub use session::{
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
-pub use tool_loop::CliMcpResponseHandler;
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};
 pub use trust_error::TrustError;
 pub use validate::{Finding, Validation};
-pub use watch::CallEvent;

@@ -39,7 +39,7 @@ use self::desk::Desk;
 use self::directory::RunDirectory;
 use self::tools::RunTools;
 use crate::Engine;
-use crate::providers;
+use crate::ask::providers;
 use crate::run_error::RunError;
 use crate::tools::Toolbox;
 

@@ -22,10 +22,10 @@ use aiwf_tools::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::ask::providers;
+use crate::ask::tool_loop::PhaseTools;
 use crate::build::Engine;
-use crate::providers;
 use crate::session_error::SessionError;
-use crate::tool_loop::PhaseTools;
 use server_log::ServerLog;
 
 /// Whether a person agrees to start servers that nobody agreed to yet.

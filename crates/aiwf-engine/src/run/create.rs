@@ -9,9 +9,10 @@ use aiwf_store::{Durability, Lock, create_dir};
 use super::directory::{RunDirectory, STATE, create_place};
 use super::event::{RunEvent, RunKind, RunPackage, RunSetup};
 use super::{Run, refuse_provider};
+use crate::ask::providers;
 use crate::run_error::RunError;
 use crate::trust::LedgerKind;
-use crate::{Engine, clock, providers};
+use crate::{Engine, clock};
 
 /// A run that is to begin.
 #[derive(Clone, Copy, Debug)]

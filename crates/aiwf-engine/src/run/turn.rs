@@ -16,13 +16,13 @@ use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
 use super::tools::{Ran, Repeats, about, is_question, logged, parse_widget_submit, written_path};
-use crate::budget;
-use crate::call::{CallFailure, CallFiles, Made, Order};
+use crate::ask::budget;
+use crate::ask::call::{CallFailure, CallFiles, Made, Order};
+use crate::ask::tool_loop::CliMcpResponseHandler;
+use crate::ask::watch::CallEvent;
 use crate::error_code::ask_code;
 use crate::left_out;
 use crate::run_error::RunError;
-use crate::tool_loop::CliMcpResponseHandler;
-use crate::watch::CallEvent;
 
 /// The largest reply that a turn takes, calls included.
 const MAX_REPLY_BYTES: usize = 6 * 1024 * 1024;

@@ -8,13 +8,13 @@ use aiwf_session::{Call, Command, FileHash, Flow, Phase, Role, Step, Total};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
-use crate::budget;
-use crate::call::{CallFailure, CallFiles, Made, Order};
-use crate::providers::{self, Ability, Duty};
+use crate::ask::budget;
+use crate::ask::call::{CallFailure, CallFiles, Made, Order};
+use crate::ask::providers::{self, Ability, Duty};
+use crate::ask::tool_loop::ToolLoop;
+use crate::ask::watch::CallEvent;
 use crate::session_error::SessionError;
-use crate::tool_loop::ToolLoop;
 use crate::tools::KeptResults;
-use crate::watch::CallEvent;
 
 impl Work<'_> {
     /// What a call is called in recordings and messages.

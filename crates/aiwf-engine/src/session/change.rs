@@ -21,8 +21,8 @@ use super::report::SessionReport;
 use super::snapshot::{self, SessionSummary};
 use super::work::Work;
 use crate::Engine;
+use crate::ask::providers::{self, Duty};
 use crate::every_core::map_on_every_core;
-use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
 /// What a change is begun with.

@@ -11,10 +11,11 @@ use serde_json::{Map, Value};
 use super::directory::{SessionDirectory, create_place, new_id};
 use super::perform::Performed;
 use super::work::Work;
+use crate::ask::providers;
 use crate::error::EngineError;
 use crate::read::resolve_below;
 use crate::session_error::SessionError;
-use crate::{Engine, profiles, providers};
+use crate::{Engine, profiles};
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]

@@ -13,7 +13,7 @@ use super::report::SessionReport;
 use super::verify::{Difference, stale};
 use super::work::Work;
 use crate::Engine;
-use crate::call::recorded;
+use crate::ask::call::recorded;
 use crate::error::EngineError;
 use crate::session_error::SessionError;
 

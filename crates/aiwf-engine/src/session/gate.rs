@@ -10,12 +10,12 @@ use aiwf_session::{Actor, Approver, Command, Phase, Stage};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
+use crate::ask::call::{CallFailure, Made, Order};
+use crate::ask::payload::payload_of;
+use crate::ask::providers::{self, Duty};
 use crate::build::{BuildOptions, Receiver};
-use crate::call::{CallFailure, Made, Order};
 use crate::document::{ChangeDocument, ContextDocument, Document};
 use crate::gather::ChangeFlags;
-use crate::payload::payload_of;
-use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
 /// The phase whose template a judge gets.

@@ -5,9 +5,9 @@ use std::fmt;
 use aiwf_session::{Actor, Approver, Command, Effect, Flow, LeftOut, Pause, Stage, Step, next_effect};
 
 use super::work::Work;
+use crate::ask::watch::CallEvent;
 use crate::left_out::left_out_lines;
 use crate::session_error::SessionError;
-use crate::watch::CallEvent;
 
 /// Something that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,13 +12,13 @@ use aiwf_session::{Command, FileHash, Flow, LeftOut, Phase, Stage};
 use super::asking::duty;
 use super::ownership::attribute;
 use super::work::Work;
+use crate::ask::payload::{files_of, payload_from, tokens_of};
+use crate::ask::providers;
 use crate::build::{BuildOptions, Built, Receiver};
 use crate::count_cache::CountCache;
 use crate::document::{Document, SessionDocument};
 use crate::gather::ChangeFlags;
 use crate::left_out;
-use crate::payload::{files_of, payload_from, tokens_of};
-use crate::providers;
 use crate::session_error::SessionError;
 
 /// What a prompt was built of: its texts with their owners, and the files that travel with it.

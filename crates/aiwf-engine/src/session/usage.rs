@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::directory::{self, Which};
 use crate::Engine;
-use crate::budget;
-use crate::providers::load_config;
+use crate::ask::budget;
+use crate::ask::providers::load_config;
 use crate::session_error::SessionError;
 
 /// What a session cost so far, and what it may cost.

@@ -11,10 +11,10 @@ use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 use super::directory::SessionDirectory;
 use super::prompt_files::BuiltParts;
 use super::snapshot::Snapshot;
+use crate::ask::providers::load_config;
+use crate::ask::tool_loop::PhaseTools;
 use crate::clock;
-use crate::providers::load_config;
 use crate::session_error::SessionError;
-use crate::tool_loop::PhaseTools;
 use crate::tools::Toolbox;
 use crate::trust::{self, Witness};
 

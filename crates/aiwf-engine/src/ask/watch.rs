@@ -9,7 +9,7 @@ use std::time::Duration;
 use aiwf_provider::{Progress, Stop};
 use aiwf_session::{LeftOut, Surface};
 
-use crate::providers::EmbeddedProvider;
+use crate::ask::providers::EmbeddedProvider;
 use crate::session::{Performed, SeenGate};
 
 /// Something that happens while an engine works.

@@ -12,14 +12,14 @@ use aiwf_session::{ToolUse, Total, Usage};
 use aiwf_store::LedgerDir;
 use tempfile::TempDir;
 
-use crate::budget;
+use crate::ask::budget;
+use crate::ask::call::{CallFiles, Made, Order};
+use crate::ask::providers::{self, Ability, Duty};
+use crate::ask::tool_loop::{CutShort, PhaseTools, ToolLoop};
 use crate::build::{BuildOptions, Built, Engine};
-use crate::call::{CallFiles, Made, Order};
 use crate::document::Document;
 use crate::gather::{ChangeFlags, Progress};
-use crate::providers::{self, Ability, Duty};
 use crate::session_error::SessionError;
-use crate::tool_loop::{CutShort, PhaseTools, ToolLoop};
 
 /// How tools are used.
 #[derive(Clone, Copy, Debug, Default)]

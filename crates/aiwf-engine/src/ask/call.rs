@@ -15,9 +15,9 @@ use aiwf_session::{Call, TouchedFile};
 use aiwf_store::LedgerDir;
 
 use crate::Engine;
-use crate::providers::{self, Ability};
+use crate::ask::providers::{self, Ability};
+use crate::ask::watch::{CallEvent, Surroundings};
 use crate::session_error::SessionError;
-use crate::watch::{CallEvent, Surroundings};
 
 /// A call that is to be made.
 pub(crate) struct Order<'a> {
@@ -164,8 +164,8 @@ impl<'a> Order<'a> {
         match asked {
             Ok(Answer::AwaitsPerson) => Ok(Made::AwaitsPerson),
             Ok(Answer::Reply(reply)) => {
-                let model = crate::budget::model_of(&reply, self.provider, config);
-                call.usage = crate::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
+                let model = crate::ask::budget::model_of(&reply, self.provider, config);
+                call.usage = crate::ask::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
                 call.notes.extend(reply.notes.iter().cloned());
                 call.model = model;
                 let written = self.response_path.filter(|_| has_written);
@@ -177,7 +177,7 @@ impl<'a> Order<'a> {
             }
             Err(error) => {
                 let asked = providers::setting(self.provider, config).model;
-                call.usage = crate::budget::usage(error.usage(), asked.as_deref(), config);
+                call.usage = crate::ask::budget::usage(error.usage(), asked.as_deref(), config);
                 Err(CallFailure { error, call: Box::new(call), has_written })
             }
         }
