@@ -263,6 +263,7 @@ impl Engine {
         let prompt =
             PromptAggregator::global().aggregate(&gathered.request, &options).map_err(EngineError::from)?;
         counter.save();
+        self.surroundings.tell(CallEvent::PromptBuilt { recipe: recipe.as_str() });
         let mut problems = gathered.problems;
         let mut left_out = left_out::from_problems(&problems);
         left_out.extend(left_out::from_prompt(&prompt, limit));
