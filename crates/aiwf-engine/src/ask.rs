@@ -6,10 +6,13 @@
 
 pub(crate) mod budget;
 pub(crate) mod call;
+pub(crate) mod cli_calls;
+pub(crate) mod exchange;
 pub(crate) mod payload;
 pub(crate) mod provider_report;
 pub(crate) mod providers;
 pub(crate) mod repeats;
 pub(crate) mod send;
+pub(crate) mod tool_caller;
 pub(crate) mod tool_loop;
 pub(crate) mod watch;

@@ -13,7 +13,7 @@ use aiwf_session::{LeftOut, LeftOutKind, Surface};
 
 use crate::ask::payload::payload_of;
 use crate::ask::providers::{self, Ability, Duty, Wanted};
-use crate::ask::tool_loop::PhaseTools;
+use crate::ask::tool_caller::PhaseTools;
 use crate::ask::watch::{CallEvent, Surroundings};
 use crate::count_cache::CountCache;
 use crate::document::Document;

@@ -50,9 +50,9 @@ pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
 pub use aiwf_store::{
     ConsentError, Durability, JournalError, LockError, PlanProblem, StoreError, create_dir, write_atomic,
 };
+pub use ask::cli_calls::CliMcpResponseHandler;
 pub use ask::provider_report::ProviderReport;
 pub use ask::send::{Sent, ToolOptions, ToolReport};
-pub use ask::tool_loop::CliMcpResponseHandler;
 pub use ask::watch::CallEvent;
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{

@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask::providers;
-use crate::ask::tool_loop::PhaseTools;
+use crate::ask::tool_caller::PhaseTools;
 use crate::build::Engine;
 use crate::session_error::SessionError;
 use server_log::ServerLog;

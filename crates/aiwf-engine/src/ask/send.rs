@@ -2,20 +2,24 @@
 
 use std::io;
 use std::num::NonZeroU32;
+use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use aiwf_config::{Config, Flags};
-use aiwf_session::{ToolUse, Total, Usage};
+use aiwf_provider::Payload;
+use aiwf_session::{Call, ToolUse, Total, Usage};
 use aiwf_store::LedgerDir;
 use tempfile::TempDir;
 
-use crate::ask::budget;
-use crate::ask::call::{CallFiles, Made, Order};
-use crate::ask::providers::{self, Ability, Duty};
-use crate::ask::tool_loop::{CutShort, PhaseTools, ToolLoop};
+use super::call::{CallFailure, CallFiles, Order};
+use super::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use super::providers::{self, Ability, Duty};
+use super::repeats::CallResult;
+use super::tool_caller::{PhaseTools, Round, ToolCaller, Wanted};
+use super::tool_loop::{CutShort, ToolLoop};
 use crate::build::{BuildOptions, Built, Engine};
 use crate::document::Document;
 use crate::gather::{ChangeFlags, Progress};
@@ -62,7 +66,7 @@ pub struct Sent {
     pub tools: Option<ToolReport>,
     text_path: PathBuf,
     /// Holds the reply as long as somebody may read it.
-    _directory: TempDir,
+    _directory: Option<TempDir>,
 }
 
 impl Sent {
@@ -120,97 +124,54 @@ impl Engine {
         tools: Option<ToolOptions>,
     ) -> Result<Sent, SessionError> {
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        let name = built.prompt.recipe().as_str();
-        let opened = self.open_provider(provider, &config)?;
-        let ability = built.ability;
-        let mut payload = built.payload();
-        let mut notes = built.notes();
-        let phase_tools = built.tools.clone();
-        let mut tool_loop = phase_tools.map(|phase_tools| {
-            let max_rounds = tools.as_ref().and_then(|tools| tools.max_rounds).map(NonZeroU32::get);
-            let results = phase_tools.toolbox.results().clone();
-            ToolLoop::new(phase_tools, max_rounds, results, &self.surroundings().stop)
+        let payload = built.payload();
+        let payload_sha256 = payload.sha256();
+        let max_rounds = tools.as_ref().and_then(|tools| tools.max_rounds).map(NonZeroU32::get);
+        let caller = built.tools.clone().map(|tools| {
+            let results = tools.toolbox.results().clone();
+            ToolCaller::new(tools, results, &self.surroundings().stop)
         });
+        let tool_loop =
+            caller.as_ref().map_or_else(ToolLoop::without_tools, |caller| caller.tool_loop(max_rounds));
+        let exchange = Exchange::open(self, &config, provider, tool_loop)?;
+        let order = Order {
+            name: built.prompt.recipe().as_str().to_owned(),
+            payload: Rc::new(payload),
+            ability: built.ability,
+            permission: aiwf_provider::Permission::ReadOnly,
+            response_path: None,
+        };
         let directory = private_directory()?;
         let ledger = LedgerDir::at_private(directory.path()).map_err(|error| no_place(error.into()))?;
-        let ledger = Arc::new(ledger);
-        let payload_sha256 = payload.sha256();
-        let mut total = Total::default();
-        let mut touched = Vec::new();
-        let mut tool_calls = Vec::new();
-        loop {
-            let file = |what: &str| format!("{what}-{}", total.calls);
-            let files =
-                CallFiles { ledger: Arc::clone(&ledger), text: file("reply"), output: file("output") };
-            let text_path = files.text_path();
-            let order = Order {
-                provider,
-                name: name.to_owned(),
-                payload: &payload,
-                ability,
-                permission: aiwf_provider::Permission::ReadOnly,
-                response_path: None,
-                files: &files,
-            };
-            order.refuse(opened.as_ref(), self)?;
-            if !opened.is_free()
-                && let Some(message) = budget::refuse(provider, &payload, &total, &config, self.settings())?
-            {
-                return Err(SessionError::OverLimit { message });
-            }
-            let (call, wanted) = match order.make(opened.as_ref(), self, &config) {
-                Ok(Made::AwaitsPerson) => {
-                    return Err(SessionError::PersonCannotReply { provider: provider.to_owned() });
-                }
-                Ok(Made::Replied { call, tool_calls, .. }) => (call, tool_calls),
-                Err(failure) => {
-                    let has_text = ledger.n_bytes(&files.text).is_ok_and(|n_bytes| n_bytes > Some(0));
-                    if !has_text {
-                        return Err(failure.error.into());
-                    }
-                    // Whoever asked decides what becomes of half a reply; nothing else stays.
-                    for entry in ledger.handle().entries().unwrap_or_default() {
-                        if entry.name != files.text {
-                            ledger.remove(&entry.name)?;
-                        }
-                    }
-                    drop(directory.keep());
-                    let kept = text_path.display().to_string();
-                    return Err(SessionError::SendFailed { error: failure.error, kept });
-                }
-            };
-            total = total.with(call.usage.as_ref());
-            touched.extend(call.touched.into_iter().map(|file| file.path));
-            notes.extend(call.notes);
-            if let Some(tool_loop) = &mut tool_loop {
-                let text = crate::read::read_text(&text_path)?;
-                let round = tool_loop.take(text, &wanted, &mut payload);
-                tool_calls.extend(round.uses);
-                if round.asks_again {
-                    if self.surroundings().stop.is_raised() {
-                        return Err(aiwf_provider::AskError::Stopped { provider: provider.to_owned() }.into());
-                    }
-                    continue;
-                }
-            }
-            return Ok(Sent {
-                payload_sha256,
-                provider: provider.to_owned(),
-                model: call.model,
-                usage: total.usage(),
-                touched,
-                notes,
-                tools: tool_loop.map(|tool_loop| ToolReport {
-                    rounds: tool_loop.n_rounds,
-                    tool_calls,
-                    max_rounds_reached: tool_loop.cut_short == Some(CutShort::MaxRounds),
-                    loop_detected: tool_loop.cut_short == Some(CutShort::Loop),
-                    warning: tool_loop.warning(),
-                }),
-                text_path,
-                _directory: directory,
-            });
-        }
+        let mut asker = SendAsker {
+            config: &config,
+            provider,
+            ledger: Arc::new(ledger),
+            directory: Some(directory),
+            tools: caller,
+            total: Total::default(),
+            touched: Vec::new(),
+            notes: built.notes(),
+            tool_calls: Vec::new(),
+        };
+        let last = exchange.hold(&mut asker, order)?;
+        Ok(Sent {
+            payload_sha256,
+            provider: provider.to_owned(),
+            model: last.model,
+            usage: asker.total.usage(),
+            touched: asker.touched,
+            notes: asker.notes,
+            tools: asker.tools.is_some().then_some(ToolReport {
+                rounds: last.n_rounds,
+                tool_calls: asker.tool_calls,
+                max_rounds_reached: last.cut_short == Some(CutShort::Limit),
+                loop_detected: last.cut_short == Some(CutShort::Loop),
+                warning: last.warning,
+            }),
+            text_path: last.text_path,
+            _directory: asker.directory,
+        })
     }
 
     /// The tools of a reply, put into its document where the provider has no other way to see them.
@@ -234,5 +195,111 @@ impl Engine {
             reply.request.include_mcp_tools = Some(true);
         }
         Ok(tools)
+    }
+}
+
+/// The last reply to a prompt, and how it came to it.
+struct LastReply {
+    model: Option<String>,
+    text_path: PathBuf,
+    n_rounds: u32,
+    cut_short: Option<CutShort>,
+    warning: Option<String>,
+}
+
+/// A prompt that is sent without a session: nothing is on record, and the caller gets everything.
+struct SendAsker<'a> {
+    config: &'a Config,
+    provider: &'a str,
+    ledger: Arc<LedgerDir>,
+    /// Gone when half a reply was left to the caller.
+    directory: Option<TempDir>,
+    tools: Option<ToolCaller>,
+    total: Total,
+    touched: Vec<String>,
+    notes: Vec<String>,
+    tool_calls: Vec<ToolUse>,
+}
+
+impl Asker for SendAsker<'_> {
+    type Calls = Wanted;
+    type End = LastReply;
+    type Error = SessionError;
+
+    fn config(&self) -> &Config {
+        self.config
+    }
+
+    fn spent(&self, _: Option<&Call>) -> Total {
+        self.total
+    }
+
+    fn files(&mut self) -> Result<CallFiles, SessionError> {
+        let file = |what: &str| format!("{what}-{}", self.total.calls);
+        Ok(CallFiles { ledger: Arc::clone(&self.ledger), text: file("reply"), output: file("output") })
+    }
+
+    fn on_refused(&mut self, refusal: Refusal) -> Result<LastReply, SessionError> {
+        Err(refusal.into())
+    }
+
+    fn on_sent(&mut self, _: &Sending<'_>) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    fn on_person(&mut self, _: &CallFiles) -> Result<LastReply, SessionError> {
+        Err(SessionError::PersonCannotReply { provider: self.provider.to_owned() })
+    }
+
+    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<LastReply, SessionError> {
+        let has_text = files.ledger.n_bytes(&files.text).is_ok_and(|n_bytes| n_bytes > Some(0));
+        if !has_text {
+            return Err(failure.error.into());
+        }
+        // Whoever asked decides what becomes of half a reply; nothing else stays.
+        for entry in files.ledger.handle().entries().unwrap_or_default() {
+            if entry.name != files.text {
+                files.ledger.remove(&entry.name)?;
+            }
+        }
+        drop(self.directory.take().map(TempDir::keep));
+        let kept = files.text_path().display().to_string();
+        Err(SessionError::SendFailed { error: failure.error, kept })
+    }
+
+    fn on_arrived(
+        &mut self,
+        arrived: &mut Arrived,
+        sent: &Payload,
+    ) -> Result<ControlFlow<LastReply, Option<Wanted>>, SessionError> {
+        let call = &mut arrived.call;
+        self.total = self.total.with(call.usage.as_ref());
+        self.touched.extend(std::mem::take(&mut call.touched).into_iter().map(|file| file.path));
+        self.notes.append(&mut call.notes);
+        let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
+        let text = crate::read::read_text(&arrived.files.text_path())?;
+        let tool_calls = std::mem::take(&mut arrived.tool_calls);
+        Ok(ControlFlow::Continue(tools.wanted(text, tool_calls, sent, arrived.round)))
+    }
+
+    fn on_reply(&mut self, arrived: Arrived, tool_loop: &ToolLoop) -> Result<LastReply, SessionError> {
+        Ok(LastReply {
+            model: arrived.call.model,
+            text_path: arrived.files.text_path(),
+            n_rounds: tool_loop.n_rounds(),
+            cut_short: tool_loop.cut_short(),
+            warning: tool_loop.warning(),
+        })
+    }
+
+    fn on_calls(
+        &mut self,
+        calls: Wanted,
+        payload: &mut Rc<Payload>,
+    ) -> Result<ControlFlow<LastReply, Vec<CallResult>>, SessionError> {
+        let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(Vec::new())) };
+        let Round { uses, results } = tools.run(calls, Rc::make_mut(payload));
+        self.tool_calls.extend(uses);
+        Ok(ControlFlow::Continue(results))
     }
 }

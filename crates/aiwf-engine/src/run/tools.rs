@@ -30,7 +30,6 @@ use aiwf_tools::sandbox::{
 };
 use serde_json::{Map, Value, json};
 
-pub(crate) use crate::ask::repeats::Repeats;
 pub(crate) use summary::about;
 pub(crate) use widget_submit::parse_widget_submit;
 

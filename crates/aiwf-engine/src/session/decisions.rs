@@ -184,7 +184,8 @@ impl Engine {
                 text: reply,
                 reply: &Reply::default(),
             };
-            cassette.record(&work.payload()?, answered)?;
+            let payload = work.payload()?;
+            cassette.record(&payload, answered)?;
         }
         if work.is_unknown_reply(&path)? {
             // Somebody saved a reply by hand; it is not written over without a copy.

@@ -237,7 +237,7 @@ impl Work<'_> {
         if self.state.step == Step::PromptReady {
             let payload = self.payload()?;
             self.refuse_over_budget(&payload)?;
-            self.refuse_unsendable(&payload)?;
+            self.refuse_unsendable(payload)?;
         }
         self.commit(Command::ApprovePrompt { by, files, is_checked })
     }
