@@ -11,16 +11,16 @@ use aiwf_prompt::{
 use aiwf_provider::{Payload, Stop};
 use aiwf_session::{LeftOut, LeftOutKind, Surface};
 
+use crate::ask::payload::payload_of;
+use crate::ask::providers::{self, Ability, Duty, Wanted};
+use crate::ask::tool_caller::PhaseTools;
+use crate::ask::watch::{CallEvent, Surroundings};
 use crate::count_cache::CountCache;
 use crate::document::Document;
 use crate::gather::{ChangeFlags, Progress, gather};
 use crate::left_out;
-use crate::payload::payload_of;
-use crate::providers::{self, Ability, Duty, Wanted};
 use crate::session::SeenGate;
 use crate::session_error::SessionError;
-use crate::tool_loop::PhaseTools;
-use crate::watch::{CallEvent, Surroundings};
 
 /// What the caller says about how a prompt is built; what it leaves open, the document, the provider and the
 /// recipe decide, in that order.
@@ -275,6 +275,7 @@ impl Engine {
             }
         })?;
         counter.save();
+        self.surroundings.tell(CallEvent::PromptBuilt { recipe: recipe.as_str() });
         let mut problems = gathered.problems;
         let mut left_out = left_out::from_problems(&problems);
         left_out.extend(left_out::from_prompt(&prompt, limit));

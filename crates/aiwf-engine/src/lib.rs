@@ -14,30 +14,23 @@ mod flows;
 mod gather;
 
 mod advice;
-mod budget;
+mod ask;
 mod build;
-mod call;
 mod clock;
 mod count_cache;
 mod ledger;
 mod left_out;
 mod packages;
-mod payload;
 mod profile_store;
 mod profiles;
-mod provider_report;
-mod providers;
 mod run;
-mod send;
 mod session;
 mod structured;
 mod system_templates;
 mod template_process;
-mod tool_loop;
 mod tools;
 mod trust;
 mod validate;
-mod watch;
 
 mod error;
 mod error_code;
@@ -60,6 +53,11 @@ pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
 pub use aiwf_store::{
     Durability, JournalError, LockError, PlanProblem, StoreError, UserFileError, create_dir, write_atomic,
 };
+pub use ask::cli_calls::CliMcpResponseHandler;
+pub use ask::{CallStyle, CutShort, ToolLoop, ToolRound};
+pub use ask::provider_report::ProviderReport;
+pub use ask::send::{Sent, ToolOptions, ToolReport};
+pub use ask::watch::CallEvent;
 pub use build::{BuildOptions, Built, Engine};
 pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
@@ -71,7 +69,6 @@ pub use ledger::{RemovalFilter, SessionEntry, SessionRef, WaitsFor};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
-pub use provider_report::ProviderReport;
 pub use read::{read_stdin, read_text};
 pub use run::{
     Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run, RunEntry,
@@ -79,7 +76,6 @@ pub use run::{
     RunSummary, RunVerified, StateWriter, ToolExec,
 };
 pub use run_error::RunError;
-pub use send::{Sent, ToolOptions, ToolReport};
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
     ChangeReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed, PhaseOptions, Reach,
@@ -88,9 +84,7 @@ pub use session::{
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
-pub use tool_loop::{CallStyle, CliMcpResponseHandler, CutShort, Round, ToolLoop};
 pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};
 pub use trust_error::TrustError;
 pub use validate::{Finding, Validation};
-pub use watch::CallEvent;

@@ -199,7 +199,7 @@ impl Engine {
     /// Compiles every template and looks for variables that do not exist and markers that are missing.
     pub fn check_templates(&self) -> Result<Vec<TemplateCheck>, EngineError> {
         // Sets the limits; with a configuration that cannot be read the defaults count.
-        drop(crate::providers::load_config(self.settings(), &aiwf_config::Flags::default()));
+        drop(crate::ask::providers::load_config(self.settings(), &aiwf_config::Flags::default()));
         let mut checks = Vec::new();
         for directory in directories(self.settings()) {
             for file in files_in(&directory.path)? {

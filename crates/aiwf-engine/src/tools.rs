@@ -24,10 +24,10 @@ use aiwf_tools::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::ask::providers;
 use crate::build::Engine;
-use crate::providers;
 use crate::session_error::SessionError;
-use crate::tool_loop::{CallStyle, PhaseTools, ToolLoop};
+use crate::ask::{CallStyle, PhaseTools, ToolLoop};
 use server_log::ServerLog;
 
 /// Whether a person agrees to start servers that nobody agreed to yet.

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::Engine;
+use crate::ask::providers;
 use crate::gather::project_standards;
-use crate::providers;
 
 /// One thing that was checked.
 #[derive(Clone, Debug, Serialize)]

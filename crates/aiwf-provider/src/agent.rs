@@ -24,6 +24,7 @@ use crate::ask::{Answer, Ask, Check, Reply, Request};
 use crate::ask_error::AskError;
 use crate::built_in::Kind;
 use crate::child::{CHUNK, Child, ChildError, Ended, Limits, Program};
+use crate::key::KeptKey;
 use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
 use crate::stop::Stop;
@@ -72,8 +73,8 @@ pub(crate) trait Dialect {
 }
 
 /// Opens one of them.
-pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>, AskError> {
-    let dialect: Box<dyn Dialect> = match kind {
+pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask + Send + Sync>, AskError> {
+    let dialect: Box<dyn Dialect + Send + Sync> = match kind {
         Kind::ClaudeCode => Box::new(claude_code::ClaudeCode),
         Kind::Codex => Box::new(codex::Codex),
         Kind::GeminiCli => Box::new(gemini_cli::GeminiCli),
@@ -81,13 +82,14 @@ pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>,
             Box::new(command::AnyCommand::new(&setting)?)
         }
     };
-    Ok(Box::new(Agent { setting, dialect }))
+    Ok(Box::new(Agent { setting, dialect, key: KeptKey::default() }))
 }
 
 /// A program that is asked.
 struct Agent {
     setting: ProviderSetting,
-    dialect: Box<dyn Dialect>,
+    dialect: Box<dyn Dialect + Send + Sync>,
+    key: KeptKey,
 }
 
 impl Ask for Agent {
@@ -100,13 +102,18 @@ impl Ask for Agent {
         self.refuse(request)?;
         let directory = std::path::absolute(request.directory).map_err(AskError::Sink)?;
         let request = &Request { directory: &directory, ..*request };
-        let key = if has_no_key(&self.setting) { None } else { key::find(&self.setting, request.stop)? };
+        let key =
+            if has_no_key(&self.setting) { None } else { self.key.get(&self.setting, request.stop)?.key };
         let private_dir = private_dir().map_err(AskError::Sink)?;
         let call =
             Call { setting: &self.setting, request, key: key.as_ref(), private_dir: private_dir.path() };
         let invocation = self.dialect.invocation(&call)?;
         invocation.write_files(private_dir.path()).map_err(AskError::Sink)?;
         let asked = self.run(&call, invocation, sink);
+        if asked.is_err() {
+            // An agent does not say whether it was its key; the next call looks for it again.
+            self.key.forget();
+        }
         asked.map(Answer::Reply).map_err(|error| key::hide(error, key.as_ref()))
     }
 

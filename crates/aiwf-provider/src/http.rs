@@ -1,18 +1,21 @@
 //! Asks model APIs over HTTP: one request, made again when it may be, and a reply that is read while it arrives.
 //!
 //! The adapters are our own because the exact bytes of a request and the places of cache breakpoints are promised.
-//! Nothing is connected, and no runtime built, before a provider is asked or checked. A caller that runs inside a
-//! tokio runtime of its own asks from a thread outside it.
+//! Nothing is connected, and no runtime built, before a provider is asked or checked. The runtime and the clients are
+//! made once per process, so that a connection that a server keeps open is used again. A caller that runs inside a tokio
+//! runtime of its own asks from a thread outside it.
 
 mod anthropic;
 mod api;
 mod calls;
 mod check;
+mod clients;
 mod fault;
 mod gemini;
 mod openai;
 mod reply;
 mod retry;
+mod runtime;
 mod sse;
 mod stream;
 #[cfg(test)]
@@ -30,10 +33,10 @@ use crate::address::Address;
 use crate::ask::{Answer, Ask, Check, Reply, Request, Timings};
 use crate::ask_error::AskError;
 use crate::built_in::{Kind, provider};
-use crate::key;
+use crate::key::{Found, KeptKey};
 use crate::open::missing;
 use crate::payload::ToolSpec;
-use crate::provider_setting::{KeySource, ProviderSetting, Secret};
+use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
 use crate::stop::Stop;
 
@@ -50,10 +53,11 @@ struct Http {
     model: String,
     api: &'static Api,
     address: Address,
+    key: KeptKey,
 }
 
 /// Opens one of them.
-pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>, AskError> {
+pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask + Send + Sync>, AskError> {
     let Some(api) = api(kind) else {
         return Err(AskError::Setting {
             message: format!("`{}` is no model API", setting.kind),
@@ -68,7 +72,7 @@ pub(crate) fn open(kind: Kind, setting: ProviderSetting) -> Result<Box<dyn Ask>,
         return Err(takes_no_files(&setting.name));
     }
     let address = Address::of(&setting, api.base_url)?;
-    Ok(Box::new(Http { setting, model, api, address }))
+    Ok(Box::new(Http { setting, model, api, address, key: KeptKey::default() }))
 }
 
 /// A file that cannot be sent is not named either: the model could not open it.
@@ -111,9 +115,18 @@ impl Ask for Http {
             timeouts: self.setting.timeouts,
             started_at: Instant::now(),
         };
-        let key = self.key(request.stop)?;
-        let transport = Transport::open(watch, self.api, &self.address, key.as_ref())?;
-        run(watch.provider, self.converse(&transport, request, sink)).map(Answer::Reply)
+        let found = self.key(request.stop)?;
+        let asked = self.ask_with(&found, watch, request, sink);
+        let is_turned_down = matches!(asked, Err(AskError::Status { status: 401 | 403, .. }));
+        if !is_turned_down {
+            return asked;
+        }
+        self.key.forget();
+        if !found.is_kept {
+            return asked;
+        }
+        // A key that was good for an earlier call may have expired since.
+        self.ask_with(&self.key(request.stop)?, watch, request, sink)
     }
 
     fn check(&self) -> Vec<Check> {
@@ -123,14 +136,25 @@ impl Ask for Http {
 
 impl Http {
     /// The key, if it may be sent where the address says.
-    fn key(&self, stop: &Stop) -> Result<Option<Secret>, AskError> {
+    fn key(&self, stop: &Stop) -> Result<Found, AskError> {
         if self.setting.key != KeySource::None && !self.address.may_have_key() {
             return Err(AskError::KeyWithheld {
                 provider: self.setting.name.clone(),
                 base_url: self.address.shown(),
             });
         }
-        key::find(&self.setting, stop)
+        self.key.get(&self.setting, stop)
+    }
+
+    fn ask_with(
+        &self,
+        found: &Found,
+        watch: Watch<'_>,
+        request: &Request<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<Answer, AskError> {
+        let transport = Transport::open(watch, self.api, &self.address, found.key.as_ref())?;
+        runtime::run(watch.provider, self.converse(&transport, request, sink)).map(Answer::Reply)
     }
 
     /// Makes attempts until one gives a reply, or fails in a way that another would not mend.
@@ -183,19 +207,4 @@ fn has_fit_name(tool: &ToolSpec) -> bool {
     tool.name.len() <= MAX_TOOL_NAME
         && tool.name.bytes().all(is_fit)
         && tool.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-}
-
-/// Runs a call to its end on a runtime of its own.
-fn run<T>(name: &str, future: impl Future<Output = Result<T, AskError>>) -> Result<T, AskError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
-    let runtime = runtime.map_err(|error| AskError::Failed {
-        provider: name.to_owned(),
-        message: format!("no connection can be made: {error}"),
-        hint: "close other programs, then `aiwf retry`".to_owned(),
-        usage: None,
-    })?;
-    let result = runtime.block_on(future);
-    // A name that is still being looked up must not keep an interrupted call.
-    runtime.shutdown_background();
-    result
 }

@@ -1,6 +1,7 @@
 //! Finds a provider's key when it is needed, and not before; keeps it out of what is said.
 
 use std::ffi::{OsStr, OsString};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::agent::heard::shown;
@@ -18,6 +19,38 @@ const MAX_PRINTED_BYTES: u64 = 64 * 1024;
 
 /// A text shorter than this is no key, and stands in many others.
 const MIN_KEY_BYTES: usize = 4;
+
+/// The key that a program printed for an opened provider: the program is run once, not for every call.
+#[derive(Debug, Default)]
+pub(crate) struct KeptKey(Mutex<Option<Secret>>);
+
+/// A key, and whether an earlier call has used it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) key: Option<Secret>,
+    pub(crate) is_kept: bool,
+}
+
+impl KeptKey {
+    /// The key of a provider; looked for when none is kept.
+    pub(crate) fn get(&self, setting: &ProviderSetting, stop: &Stop) -> Result<Found, AskError> {
+        if !matches!(setting.key, KeySource::Command(_)) {
+            return Ok(Found { key: find(setting, stop)?, is_kept: false });
+        }
+        // Held while the program runs: two calls at once must not both ask a user for a pass phrase.
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = &*kept {
+            return Ok(Found { key: Some(key.clone()), is_kept: true });
+        }
+        kept.clone_from(&find(setting, stop)?);
+        Ok(Found { key: kept.clone(), is_kept: false })
+    }
+
+    /// Drops a key that was turned down: it may have expired.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
 
 /// The key of a provider; nothing when it has none to send.
 pub(crate) fn find(setting: &ProviderSetting, stop: &Stop) -> Result<Option<Secret>, AskError> {

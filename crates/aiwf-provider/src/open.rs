@@ -8,7 +8,9 @@ use crate::provider_setting::ProviderSetting;
 use crate::replay::{Cassette, Replay};
 
 /// Opens a provider; nothing is started or looked up before it is asked or checked.
-pub fn open(setting: ProviderSetting) -> Result<Box<dyn Ask>, AskError> {
+///
+/// What one call finds out, such as the key that a program prints, the next ones use: open it once.
+pub fn open(setting: ProviderSetting) -> Result<Box<dyn Ask + Send + Sync>, AskError> {
     let Some(found) = kind(&setting.kind) else {
         return Err(AskError::Setting {
             message: format!("there is no kind `{}`", setting.kind),

@@ -48,7 +48,9 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
                     });
                 }
             }
-            CallEvent::Text(_)
+            CallEvent::PromptBuilt { .. }
+            | CallEvent::ProviderOpened { .. }
+            | CallEvent::Text(_)
             | CallEvent::Restarted
             | CallEvent::Performed(_)
             | CallEvent::LeftOut(_)
@@ -82,7 +84,10 @@ pub(crate) fn events() -> impl Fn(CallEvent<'_>) + Send + Sync {
             CallEvent::Progress(Progress::Retry { attempt, wait }) => {
                 json!({ "event": "call-retry", "attempt": attempt, "wait_ms": millis(wait) })
             }
-            CallEvent::Text(_) | CallEvent::Restarted => return,
+            CallEvent::PromptBuilt { .. }
+            | CallEvent::ProviderOpened { .. }
+            | CallEvent::Text(_)
+            | CallEvent::Restarted => return,
             CallEvent::Performed(done) => return output::say(&done.to_string()),
             CallEvent::LeftOut(left_out) => json!({ "event": "left-out", "left_out": left_out }),
             CallEvent::ToolStarted { name, about } => {

@@ -118,7 +118,10 @@ impl Shown {
                 self.end_line();
                 output::left_out(left_out);
             }
-            CallEvent::Progress(Progress::Bytes(_)) | CallEvent::ToolEnded { .. } => {}
+            CallEvent::PromptBuilt { .. }
+            | CallEvent::ProviderOpened { .. }
+            | CallEvent::Progress(Progress::Bytes(_))
+            | CallEvent::ToolEnded { .. } => {}
             CallEvent::Ended { .. } => {
                 self.stop_waiting();
                 self.end_line();

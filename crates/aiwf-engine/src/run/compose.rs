@@ -21,11 +21,11 @@ use super::report::{PreviewLayer, RunPreview};
 use super::state_desk::StateDesk as _;
 use super::tools::{RunTools, RunToolsSetup};
 use super::{Run, RunToolsOf};
+use crate::ask::payload::payload_from;
+use crate::ask::providers::{self, Ability, Duty};
 use crate::count_cache::CountCache;
 use crate::left_out;
 use crate::packages::{prompt_agent, prompt_node_brief};
-use crate::payload::payload_from;
-use crate::providers::{self, Ability, Duty};
 use crate::run_error::RunError;
 use crate::tools::Toolbox;
 

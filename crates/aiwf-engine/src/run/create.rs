@@ -9,10 +9,11 @@ use aiwf_store::{Durability, create_dir};
 use super::event::{RunEvent, RunKind, RunPackage, RunSetup};
 use super::journal::{STATE, id_prefix};
 use super::{Run, refuse_provider};
+use crate::ask::providers;
 use crate::ledger::{NewLedger, SessionLedger};
 use crate::run_error::RunError;
 use crate::trust::LedgerKind;
-use crate::{Engine, clock, providers};
+use crate::{Engine, clock};
 
 /// A run that is to begin.
 #[derive(Clone, Copy, Debug)]

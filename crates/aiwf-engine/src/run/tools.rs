@@ -10,7 +10,6 @@ mod builtin;
 mod hide;
 mod large;
 mod mcp;
-mod repeats;
 mod state_gate;
 mod summary;
 mod widget_submit;
@@ -31,7 +30,6 @@ use aiwf_tools::sandbox::{
 };
 use serde_json::{Map, Value, json};
 
-pub(crate) use repeats::Repeats;
 pub(crate) use summary::about;
 pub(crate) use widget_submit::parse_widget_submit;
 

@@ -507,22 +507,6 @@ fn ids_become_names_of_files() {
     assert_ne!(large::file_stem("a/b"), large::file_stem("a:b"));
 }
 
-#[test]
-fn the_same_failure_three_times_in_a_row_is_a_loop() {
-    let mut repeats = Repeats::default();
-    let (one, same) = (json!({ "a": 1, "b": 2 }), json!({ "b": 2, "a": 1 }));
-    assert!(!repeats.take("fs.read", &one, true));
-    assert!(!repeats.take("fs.read", &same, true));
-    assert!(repeats.take("fs.read", &one, true));
-    assert!(!repeats.take("fs.list", &one, true));
-    assert!(!repeats.take("fs.read", &one, true));
-    assert!(!repeats.take("fs.read", &one, true));
-    assert!(!repeats.take("fs.read", &one, false));
-    assert!(!repeats.take("fs.read", &one, true));
-    assert!(!repeats.take("fs.read", &one, true));
-    assert!(repeats.take("fs.read", &one, true));
-}
-
 fn any_json() -> impl Strategy<Value = Value> {
     let path = prop_oneof![
         "[@a-z./\\\\]{0,12}",

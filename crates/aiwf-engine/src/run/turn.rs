@@ -3,11 +3,14 @@
 //! Everything that happens is in the journal before the next thing begins, so a process that dies is gone on from:
 //! no call of a tool is run twice, and what was not run is said to the model.
 
+use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::time::Instant;
 
+use aiwf_config::Config;
 use aiwf_prompt::{DataContext, Intent};
-use aiwf_provider::{AskError, ToolCall};
-use aiwf_session::Call;
+use aiwf_provider::{AskError, Payload, ToolCall};
+use aiwf_session::{Call, Total};
 use serde_json::{Value, json};
 
 use super::Run;
@@ -15,21 +18,26 @@ use super::compose::{NextRequest, NoRequest, Saying};
 use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
 use super::state_desk::StateDesk as _;
-use super::tools::{Ran, Repeats, about, is_question, logged, parse_widget_submit, written_path};
-use crate::budget;
-use crate::call::{CallFailure, CallFiles, Made, Order};
+use super::tools::{Ran, RunTools, about, is_question, logged, parse_widget_submit, written_path};
+use crate::ask::call::{CallFailure, CallFiles, Order};
+use crate::ask::cli_calls::CliMcpResponseHandler;
+use crate::ask::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use crate::ask::providers::Ability;
+use crate::ask::repeats::CallResult;
+use crate::ask::rounds::{CutShort, Limit, Rounds};
+use crate::ask::watch::CallEvent;
 use crate::error_code::ask_code;
 use crate::left_out;
 use crate::run_error::RunError;
-use crate::tool_loop::CliMcpResponseHandler;
-use crate::watch::CallEvent;
 
 /// The largest reply that a turn takes, calls included.
 const MAX_REPLY_BYTES: usize = 6 * 1024 * 1024;
 
-/// A reply that is on record.
-struct Replied {
-    calls: Vec<ToolCall>,
+/// Calls that were run and are on record.
+struct RanCalls {
+    results: Vec<CallResult>,
+    /// What the user is asked.
+    question: Option<Value>,
 }
 
 /// How a stretch of work ends.
@@ -142,47 +150,23 @@ impl Run<'_> {
 
     fn go_on(&mut self) -> Result<End, RunError> {
         let max_turns = self.config.workflow.max_turns.value.get();
-        let mut repeats = Repeats::default();
-        let mut was_complete = self.desk.is_complete();
-        let mut is_closing = false;
-        for _ in 0..max_turns {
-            if self.stop().is_raised() {
-                return Ok(End::aborted(self.id()));
-            }
-            let next = match self.next_request(&[]) {
-                Ok(next) => next,
-                Err(NoRequest::Refused(fault)) => return Ok(End::failed(fault)),
-                Err(NoRequest::Error(error)) => return Err(error),
-            };
-            let replied = match self.ask(&next)? {
-                Ok(replied) => replied,
-                Err(end) => return Ok(end),
-            };
-            if replied.calls.is_empty() {
-                return Ok(self.rest(None));
-            }
-            let (question, is_looping) = match self.run_calls(&replied.calls, &next, &mut repeats)? {
-                Ok(done) => done,
-                Err(end) => return Ok(end),
-            };
-            if is_looping {
-                let message = "the same call failed three times in a row, so the model was not asked again";
-                let hint = "tell the model what to do instead with `aiwf workflow say`";
-                let fault = Fault::new("ENGINE_LOOP_DETECTED", message, hint);
-                return Ok(End { phase: RunPhase::WaitingUser, fault: Some(fault), question });
-            }
-            if question.is_some() || is_closing {
-                return Ok(self.rest(question));
-            }
-            let is_complete = self.desk.is_complete();
-            // The model may say its last words, once.
-            is_closing = is_complete && !was_complete;
-            was_complete = is_complete;
-            self.tell_what_changed()?;
+        if self.stop().is_raised() {
+            return Ok(End::aborted(self.id()));
         }
-        let message = format!("the model was asked {max_turns} times and was not done");
-        let hint = "`aiwf workflow resume` goes on; `max_turns` under `[workflow]` sets the limit";
-        Ok(End::failed(Fault::new("ENGINE_MAX_TURNS_EXCEEDED", message, hint)))
+        let next = match self.next_request(&[]) {
+            Ok(next) => next,
+            Err(NoRequest::Refused(fault)) => return Ok(End::failed(fault)),
+            Err(NoRequest::Error(error)) => return Err(error),
+        };
+        let tool_loop = Rounds::new(Limit::Requests(max_turns));
+        let exchange = match Exchange::open(self.engine, &self.config, &self.provider, tool_loop) {
+            Ok(exchange) => exchange,
+            Err(error) => return refused(error.into(), self.id()),
+        };
+        let was_complete = self.desk.is_complete();
+        let mut asker = RunAsker { run: self, next, question: None, was_complete, is_closing: false };
+        let order = asker.order()?;
+        exchange.hold(&mut asker, order)
     }
 
     /// The model has nothing more to do for now.
@@ -207,78 +191,14 @@ impl Run<'_> {
         self.desk.commit(RunEvent::Said { blocks: layers.blocks, input: None, node, agent })
     }
 
-    /// Asks the provider; what it said is on record when this returns.
-    fn ask(&mut self, next: &NextRequest) -> Result<Result<Replied, End>, RunError> {
-        let opened = match self.engine.open_provider(&self.provider, &self.config) {
-            Ok(opened) => opened,
-            Err(error) => return refused(error.into(), self.id()),
-        };
-        let name = format!("{}-{}", self.desk.setup()?.kind.as_str(), self.desk.record.total.calls + 1);
-        let seq = self.desk.journal().lines().len() + 1;
-        let files = CallFiles::free(
-            self.desk.directory.files()?,
-            |number| format!("turn-{seq}.partial-{number}"),
-            |number| format!("turn-{seq}.output-{number}"),
-        );
-        let order = Order {
-            provider: &self.provider,
-            name,
-            payload: &next.payload,
-            ability: next.ability,
-            permission: aiwf_provider::Permission::ReadOnly,
-            response_path: None,
-            files: &files,
-        };
-        if let Err(error) = order.refuse(opened.as_ref(), self.engine) {
-            return refused(error.into(), self.id());
-        }
-        if !opened.is_free() {
-            let settings = self.engine.settings();
-            let total = &self.desk.record.total;
-            if let Some(message) =
-                budget::refuse(&self.provider, &next.payload, total, &self.config, settings)?
-            {
-                let hint = "raise the limit under `[budget]`, then `aiwf workflow resume` goes on";
-                return Ok(Err(End::failed(Fault::new("BUDGET_REACHED", message, hint))));
-            }
-        }
-        self.desk.commit(RunEvent::RunAsked {
-            provider: self.provider.clone(),
-            payload_sha256: next.payload.sha256(),
-            n_left_out: next.n_left_out,
-            left_out: left_out::recorded_in_run(&next.left_out),
-        })?;
-        if next.left_out != self.told_left_out {
-            self.told_left_out.clone_from(&next.left_out);
-            self.engine.surroundings().tell(CallEvent::LeftOut(&next.left_out));
-        }
-        let made = order.make(opened.as_ref(), self.engine, &self.config);
-        let text = || String::from_utf8_lossy(&files.read_text().unwrap_or_default()).into_owned();
-        let outcome = match made {
-            Ok(Made::AwaitsPerson) => {
-                return Err(RunError::PersonCannotAnswer { provider: self.provider.clone() });
-            }
-            Ok(Made::Replied { call, tool_calls, .. }) => self.take(text(), tool_calls, *call, next)?,
-            Err(CallFailure { error, call, .. }) => {
-                let fault = fault_of(&error, self.id());
-                let event = RunEvent::RunAskFailed { fault: fault.clone(), text: bounded(text()), call };
-                self.desk.commit(event)?;
-                Err(End::failed(fault))
-            }
-        };
-        // The journal has it all now.
-        files.ledger.remove(&files.text)?;
-        Ok(outcome)
-    }
-
     /// Puts a reply on record.
     fn take(
         &mut self,
         text: String,
         tool_calls: Vec<ToolCall>,
         call: Call,
-        next: &NextRequest,
-    ) -> Result<Result<Replied, End>, RunError> {
+        (ability, sent): (Ability, &Payload),
+    ) -> Result<ControlFlow<End, Vec<ToolCall>>, RunError> {
         self.warnings.extend(call.notes.iter().cloned());
         let touched: Vec<&str> = call.touched.iter().map(|file| file.path.as_str()).collect();
         if !touched.is_empty() {
@@ -290,22 +210,22 @@ impl Run<'_> {
             let fault = Fault::new("LLM_BAD_RESPONSE", message, "`aiwf workflow resume` asks again");
             let (call, text) = (Box::new(call), String::new());
             self.desk.commit(RunEvent::RunAskFailed { fault: fault.clone(), text, call })?;
-            return Ok(Err(End::failed(fault)));
+            return Ok(ControlFlow::Break(End::failed(fault)));
         }
-        let calls = if next.ability.has_native_tools {
+        let calls = if ability.has_native_tools {
             unique_ids(tool_calls, self.desk.record.n_tool_calls)
         } else {
-            self.calls_in_text(&text, next)
+            self.calls_in_text(&text, sent)
         };
         let event = RunEvent::RunReplied { text, tool_calls: calls.clone(), call: Box::new(call) };
         self.desk.commit(event)?;
-        Ok(Ok(Replied { calls }))
+        Ok(ControlFlow::Continue(calls))
     }
 
     /// The calls that a model without tools of its own wrote into its text.
-    fn calls_in_text(&self, text: &str, next: &NextRequest) -> Vec<ToolCall> {
+    fn calls_in_text(&self, text: &str, sent: &Payload) -> Vec<ToolCall> {
         let round = u32::try_from(self.desk.record.total.calls).unwrap_or(u32::MAX);
-        let (calls, problems) = CliMcpResponseHandler { round }.parse_tool_calls(text, &next.payload);
+        let (calls, problems) = CliMcpResponseHandler { round }.parse_tool_calls(text, sent);
         let mut calls: Vec<ToolCall> = calls
             .into_iter()
             .map(|call| ToolCall {
@@ -325,21 +245,21 @@ impl Run<'_> {
         unique_ids(calls, self.desk.record.n_tool_calls)
     }
 
-    /// Runs the calls of a reply in their order: what the user is asked, and whether the model goes in circles.
+    /// Runs the calls of a reply in their order, each on record before the next: what became of them, and what the user
+    /// is asked.
     fn run_calls(
         &mut self,
         calls: &[ToolCall],
-        next: &NextRequest,
-        repeats: &mut Repeats,
-    ) -> Result<Result<(Option<Value>, bool), End>, RunError> {
+        tools: &RunTools,
+    ) -> Result<ControlFlow<End, RanCalls>, RunError> {
         let mut question = None;
-        let mut is_looping = false;
+        let mut results = Vec::with_capacity(calls.len());
         for call in calls {
             if self.stop().is_raised() {
                 self.settle_open_calls()?;
-                return Ok(Err(End::aborted(self.id())));
+                return Ok(ControlFlow::Break(End::aborted(self.id())));
             }
-            let name = next.tools.canonical_name(&call.name);
+            let name = tools.canonical_name(&call.name);
             let about = about(call);
             let surroundings = self.engine.surroundings();
             surroundings.tell(CallEvent::ToolStarted { name: &name, about: &about });
@@ -355,7 +275,7 @@ impl Run<'_> {
                 ran
             } else {
                 let stop = self.stop().clone();
-                next.tools.run(call, &mut self.desk, &stop)
+                tools.run(call, &mut self.desk, &stop)
             };
             let error = if ran.is_error { Some(error_code(&ran)) } else { None };
             surroundings.tell(CallEvent::ToolEnded {
@@ -363,7 +283,7 @@ impl Run<'_> {
                 error: error.as_deref(),
                 elapsed: started_at.elapsed(),
             });
-            is_looping |= repeats.take(&name, &call.arguments, ran.is_error);
+            results.push(CallResult::new(&name, &call.arguments, ran.is_error));
             self.warnings.extend(ran.warnings);
             question = ran.question.or(question);
             self.desk.commit(RunEvent::ToolRan {
@@ -373,7 +293,7 @@ impl Run<'_> {
                 left_out: ran.left_out.map(Box::new),
             })?;
         }
-        Ok(Ok((question, is_looping)))
+        Ok(ControlFlow::Continue(RanCalls { results, question }))
     }
 
     /// Calls that a process left without a result are not run again: the model is told and can look for itself.
@@ -415,10 +335,177 @@ impl Run<'_> {
     }
 }
 
+/// A run that asks its provider. Every request is composed anew from what is on record, and every call that a tool runs
+/// is on record by itself; the loop and its rules are those of every exchange.
+struct RunAsker<'r, 'e> {
+    run: &'r mut Run<'e>,
+    /// What the provider is asked with; its payload is in the order.
+    next: NextRequest,
+    /// What the user is asked.
+    question: Option<Value>,
+    was_complete: bool,
+    /// Whether the model says its last words.
+    is_closing: bool,
+}
+
+impl RunAsker<'_, '_> {
+    fn order(&mut self) -> Result<Order, RunError> {
+        let desk = &self.run.desk;
+        Ok(Order {
+            name: format!("{}-{}", desk.setup()?.kind.as_str(), desk.record.total.calls + 1),
+            payload: Rc::new(std::mem::take(&mut self.next.payload)),
+            ability: self.next.ability,
+            permission: aiwf_provider::Permission::ReadOnly,
+            response_path: None,
+        })
+    }
+}
+
+impl Asker for RunAsker<'_, '_> {
+    type Calls = Vec<ToolCall>;
+    type End = End;
+    type Error = RunError;
+
+    fn config(&self) -> &Config {
+        &self.run.config
+    }
+
+    /// A call of a run is on record before its tools are run, so none is unsettled.
+    fn spent(&self, _: Option<&Call>) -> Total {
+        self.run.desk.record.total
+    }
+
+    fn files(&mut self) -> Result<CallFiles, RunError> {
+        let seq = self.run.desk.journal().lines().len();
+        Ok(CallFiles::free(
+            self.run.desk.directory.files()?,
+            |number| format!("turn-{seq}.partial-{number}"),
+            |number| format!("turn-{seq}.output-{number}"),
+        ))
+    }
+
+    fn on_refused(&mut self, refusal: Refusal) -> Result<End, RunError> {
+        match refusal {
+            Refusal::Unsendable(error) => refused(error.into(), self.run.id()),
+            Refusal::OverBudget(message) => {
+                let hint = "raise the limit under `[budget]`, then `aiwf workflow resume` goes on";
+                Ok(End::failed(Fault::new("BUDGET_REACHED", message, hint)))
+            }
+            Refusal::Stopped(_) => Ok(End::aborted(self.run.id())),
+        }
+    }
+
+    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), RunError> {
+        let (run, next) = (&mut *self.run, &self.next);
+        run.desk.commit(RunEvent::RunAsked {
+            provider: sending.provider.to_owned(),
+            payload_sha256: sending.payload_sha256.clone(),
+            n_left_out: next.n_left_out,
+            left_out: left_out::recorded_in_run(&next.left_out),
+        })?;
+        if next.left_out != run.told_left_out {
+            run.told_left_out.clone_from(&next.left_out);
+            run.engine.surroundings().tell(CallEvent::LeftOut(&next.left_out));
+        }
+        Ok(())
+    }
+
+    fn on_person(&mut self, _: &CallFiles) -> Result<End, RunError> {
+        Err(RunError::PersonCannotAnswer { provider: self.run.provider.clone() })
+    }
+
+    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<End, RunError> {
+        let CallFailure { error, call, .. } = failure;
+        let fault = fault_of(&error, self.run.id());
+        let event = RunEvent::RunAskFailed { fault: fault.clone(), text: bounded(text_of(files)), call };
+        self.run.desk.commit(event)?;
+        // The journal has it all now.
+        files.ledger.remove(&files.text)?;
+        Ok(End::failed(fault))
+    }
+
+    fn on_arrived(
+        &mut self,
+        arrived: &mut Arrived,
+        sent: &Payload,
+    ) -> Result<ControlFlow<End, Option<Vec<ToolCall>>>, RunError> {
+        let (text, tool_calls) = (text_of(&arrived.files), std::mem::take(&mut arrived.tool_calls));
+        let call = std::mem::take(&mut *arrived.call);
+        let taken = self.run.take(text, tool_calls, call, (self.next.ability, sent))?;
+        // The journal has it all now.
+        arrived.files.ledger.remove(&arrived.files.text)?;
+        Ok(match taken {
+            ControlFlow::Continue(calls) => {
+                ControlFlow::Continue(Some(calls).filter(|calls| !calls.is_empty()))
+            }
+            ControlFlow::Break(end) => ControlFlow::Break(end),
+        })
+    }
+
+    fn on_reply(&mut self, _: Arrived, tool_loop: &Rounds) -> Result<End, RunError> {
+        Ok(match tool_loop.cut_short() {
+            None => self.run.rest(None),
+            Some(CutShort::Loop) => {
+                let message = "the same call failed three times, so the model was not asked again";
+                let hint = "tell the model what to do instead with `aiwf workflow say`";
+                let fault = Fault::new("ENGINE_LOOP_DETECTED", message, hint);
+                End { phase: RunPhase::WaitingUser, fault: Some(fault), question: self.question.take() }
+            }
+            Some(CutShort::Limit) => {
+                let max_turns = self.run.config.workflow.max_turns.value;
+                let message = format!("the model was asked {max_turns} times and was not done");
+                let hint = "`aiwf workflow resume` goes on; `max_turns` under `[workflow]` sets the limit";
+                End::failed(Fault::new("ENGINE_MAX_TURNS_EXCEEDED", message, hint))
+            }
+        })
+    }
+
+    fn on_calls(
+        &mut self,
+        calls: Vec<ToolCall>,
+        _: &mut Rc<Payload>,
+    ) -> Result<ControlFlow<End, Vec<CallResult>>, RunError> {
+        let tools = Rc::clone(&self.next.tools);
+        Ok(match self.run.run_calls(&calls, &tools)? {
+            ControlFlow::Continue(RanCalls { results, question }) => {
+                self.question = question;
+                ControlFlow::Continue(results)
+            }
+            ControlFlow::Break(end) => ControlFlow::Break(end),
+        })
+    }
+
+    fn after_calls(&mut self, _: &mut Arrived) -> Result<ControlFlow<End>, RunError> {
+        if self.question.is_some() || self.is_closing {
+            return Ok(ControlFlow::Break(self.run.rest(self.question.take())));
+        }
+        let is_complete = self.run.desk.is_complete();
+        // The model may say its last words, once.
+        self.is_closing = is_complete && !self.was_complete;
+        self.was_complete = is_complete;
+        self.run.tell_what_changed()?;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn next_order(&mut self, _: Order) -> Result<ControlFlow<End, Order>, RunError> {
+        self.next = match self.run.next_request(&[]) {
+            Ok(next) => next,
+            Err(NoRequest::Refused(fault)) => return Ok(ControlFlow::Break(End::failed(fault))),
+            Err(NoRequest::Error(error)) => return Err(error),
+        };
+        self.order().map(ControlFlow::Continue)
+    }
+}
+
+/// What arrived of a reply.
+fn text_of(files: &CallFiles) -> String {
+    String::from_utf8_lossy(&files.read_text().unwrap_or_default()).into_owned()
+}
+
 /// The provider cannot be asked like this; nothing was sent.
-fn refused(error: RunError, run_id: &str) -> Result<Result<Replied, End>, RunError> {
+fn refused(error: RunError, run_id: &str) -> Result<End, RunError> {
     let RunError::Session(crate::SessionError::Ask(error)) = &error else { return Err(error) };
-    Ok(Err(End::failed(fault_of(error, run_id))))
+    Ok(End::failed(fault_of(error, run_id)))
 }
 
 /// Stands for a call that could not be read in a text.

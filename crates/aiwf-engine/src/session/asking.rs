@@ -3,20 +3,27 @@
 //! The text of a reply grows in a file of its own beside the place of the reply and gets its name when it is whole;
 //! so a reply at its place is a whole one, and what arrived of another is kept.
 
-use aiwf_provider::{Ask, AskError, Payload, Permission};
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use aiwf_config::Config;
+use aiwf_provider::{AskError, Payload, Permission};
 use aiwf_session::{Access, Call, Command, FileHash, Phase, PhaseRecipe, Step, Total};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
-use crate::budget;
-use crate::call::{CallFailure, CallFiles, Made, Order};
-use crate::providers::{self, Ability, Duty};
+use crate::ask::budget;
+use crate::ask::call::{CallFailure, CallFiles, Order};
+use crate::ask::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use crate::ask::providers::{self, Ability, Duty};
+use crate::ask::repeats::CallResult;
+use crate::ask::tool_caller::{Round, ToolCaller, Wanted};
+use crate::ask::rounds::Rounds;
+use crate::ask::watch::CallEvent;
 use crate::session_error::SessionError;
-use crate::tool_loop::ToolLoop;
 use crate::tools::KeptResults;
-use crate::watch::CallEvent;
 
-impl Work<'_> {
+impl<'e> Work<'e> {
     /// What a call is called in recordings and messages.
     pub(crate) fn call_name(phase: Phase, iteration: u32) -> String {
         format!("{}-{iteration}", phase.as_str())
@@ -48,30 +55,19 @@ impl Work<'_> {
     }
 
     /// What could not be sent is not approved.
-    pub(crate) fn refuse_unsendable(&self, payload: &Payload) -> Result<(), SessionError> {
-        let name = self.state.provider(self.state.phase).to_owned();
-        let provider = self.engine.open_provider(&name, self.config())?;
-        let files = self.call_files("response")?;
-        self.order(&name, payload, &files, None)?.refuse(provider.as_ref(), self.engine)
+    pub(crate) fn refuse_unsendable(&self, payload: Rc<Payload>) -> Result<(), SessionError> {
+        let name = self.state.provider(self.state.phase);
+        let exchange = Exchange::open(self.engine, self.config(), name, Rounds::without_tools())?;
+        exchange.refuse(&self.order(payload)?)
     }
 
     /// Sends the approved prompt; the journal says so before anybody is asked.
     pub(crate) fn ask(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
         self.refuse_stale()?;
-        let provider = self.engine.open_provider(name, self.config())?;
         let payload = self.payload()?;
         self.refuse_over_budget(&payload)?;
-        self.refuse_unsendable(&payload)?;
-        if let Some(paused) = self.pause_for_budget(name, provider.as_ref(), &payload)? {
-            return Ok(paused);
-        }
-        self.commit(Command::RecordSent {
-            provider: name.to_owned(),
-            payload_sha256: payload.sha256(),
-            is_free: provider.is_free(),
-        })?;
-        self.tell_left_out();
-        let outcome = self.call(name, provider.as_ref(), &payload)?;
+        let (exchange, order, mut asker) = self.exchange(name, payload)?;
+        let outcome = exchange.hold(&mut asker, order)?;
         self.is_person_asked = outcome.is_none();
         Ok(outcome.unwrap_or_else(|| StepOutcome::Done(Performed::Asked { provider: name.to_owned() })))
     }
@@ -86,18 +82,9 @@ impl Work<'_> {
     }
 
     /// Pauses before a call that may cost more than may be spent.
-    pub(crate) fn pause_for_budget(
-        &mut self,
-        name: &str,
-        provider: &dyn Ask,
-        payload: &Payload,
-    ) -> Result<Option<StepOutcome>, SessionError> {
-        if provider.is_free() {
-            return Ok(None);
-        }
-        let Some(message) = self.over_budget(name, payload)? else { return Ok(None) };
+    pub(crate) fn pause_for_budget(&mut self, message: String) -> Result<StepOutcome, SessionError> {
         self.commit(Command::PauseForBudget { message: message.clone() })?;
-        Ok(Some(StepOutcome::Done(Performed::BudgetReached { message })))
+        Ok(StepOutcome::Done(Performed::BudgetReached { message }))
     }
 
     /// Why a call may not be made after all that was spent; nothing when it may.
@@ -115,125 +102,40 @@ impl Work<'_> {
             return Ok(StepOutcome::Waiting);
         }
         self.refuse_stale()?;
-        let provider = self.engine.open_provider(name, self.config())?;
         let payload = self.payload()?;
-        Ok(self.call(name, provider.as_ref(), &payload)?.unwrap_or(StepOutcome::Waiting))
+        let (exchange, order, mut asker) = self.exchange(name, payload)?;
+        Ok(exchange.resume(&mut asker, order)?.unwrap_or(StepOutcome::Waiting))
     }
 
-    /// Makes the call and takes the reply; nothing when a person will give it.
-    ///
-    /// A provider that calls tools is asked again with what they gave, until it calls none.
-    fn call(
-        &mut self,
+    /// The exchange of the current phase; the tools that its provider may call are part of it.
+    fn exchange<'w>(
+        &'w mut self,
         name: &str,
-        provider: &dyn Ask,
-        payload: &Payload,
-    ) -> Result<Option<StepOutcome>, SessionError> {
-        let response = self.response_path()?;
-        let response_file = self.directory.file(&response);
-        self.refuse_links(&response)?;
+        payload: Rc<Payload>,
+    ) -> Result<(Exchange<'e>, Order, PhaseAsker<'w, 'e>), SessionError> {
+        let engine = self.engine;
         let tools = self.tools(self.state.phase, self.state.iteration)?;
         let mut earlier = Call::default();
         earlier.notes.extend(tools.iter().flat_map(|tools| tools.problems()));
-        let stop = &self.engine.surroundings().stop;
-        let results = KeptResults::below(&self.engine.settings().project_root, self.directory.kept_dir());
-        let mut tool_loop = tools.map(|tools| ToolLoop::new(tools, None, results, stop));
-        let mut payload = payload.clone();
-        loop {
-            let files = self.call_files("response")?;
-            if let Some((above, _)) = response.rsplit_once('/') {
-                let created = files.ledger.create_directories(above);
-                created.map_err(|error| self.directory.unusable(above, error))?;
-            }
-            if !provider.is_free() {
-                self.write_snapshot()?;
-            }
-            let order = self.order(name, &payload, &files, Some(&response_file))?;
-            let ability = order.ability;
-            let made = order.make(provider, self.engine, self.config());
-            match made {
-                Ok(Made::AwaitsPerson) => {
-                    files.ledger.remove(&files.text)?;
-                    return Ok(None);
-                }
-                Ok(Made::Replied { mut call, tool_calls, has_written }) => {
-                    // An agent may have put a link in the way meanwhile; nothing is written through it.
-                    if let Err(error) = self.refuse_links_of_call(&response, &files) {
-                        self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-                        return Err(error);
-                    }
-                    if let Some(tool_loop) = &mut tool_loop {
-                        let path = if has_written { &response } else { &files.text };
-                        let text = files.ledger.read(path).ok().flatten().unwrap_or_default();
-                        let text = String::from_utf8_lossy(&text).into_owned();
-                        let round = tool_loop.take(text, &tool_calls, &mut payload);
-                        if !round.uses.is_empty() {
-                            self.commit(Command::RecordToolCalls { calls: round.uses })?;
-                        }
-                        if round.asks_again {
-                            call.kept = self.keep_unfinished(&files, &response, has_written)?;
-                            add_earlier(&mut earlier, &call);
-                            self.ask_again(name, provider, &payload, call)?;
-                            continue;
-                        }
-                        earlier.notes.extend(tool_loop.warning());
-                    }
-                    add_earlier(&mut earlier, &call);
-                    (call.touched, call.notes) = (earlier.touched, earlier.notes);
-                    return self.take_answer(&response, &files, call, has_written, ability).map(Some);
-                }
-                Err(CallFailure { error, mut call, has_written }) => {
-                    if let Err(link) = self.refuse_links_of_call(&response, &files) {
-                        // What could not be written for the link alone is told by the link.
-                        let is_cause = matches!(error, AskError::Sink(_));
-                        let error = if is_cause { link } else { error.into() };
-                        self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-                        return Err(error);
-                    }
-                    call.kept = self.keep_unfinished(&files, &response, has_written)?;
-                    add_earlier(&mut earlier, &call);
-                    call.touched = earlier.touched;
-                    self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-                    return Err(error.into());
-                }
-            }
-        }
+        let results =
+            KeptResults::below(&engine.settings().project_root, self.directory.kept_dir());
+        let tools = tools.map(|tools| ToolCaller::new(tools, results, &engine.surroundings().stop));
+        let tool_loop = tools.as_ref().map_or_else(Rounds::without_tools, |tools| tools.rounds(None));
+        let exchange = Exchange::open(engine, self.config(), name, tool_loop)?;
+        let order = self.order(payload)?;
+        let asker = PhaseAsker {
+            response: self.response_path()?,
+            ability: order.ability,
+            is_free: exchange.is_free(),
+            work: self,
+            tools,
+            earlier,
+        };
+        Ok((exchange, order, asker))
     }
 
     fn refuse_links_of_call(&self, response: &str, files: &CallFiles) -> Result<(), SessionError> {
         [response, &files.text, &files.output].into_iter().try_for_each(|file| self.refuse_links(file))
-    }
-
-    /// Puts on record that the provider is asked once more, when it may be.
-    fn ask_again(
-        &mut self,
-        name: &str,
-        provider: &dyn Ask,
-        payload: &Payload,
-        call: Box<Call>,
-    ) -> Result<(), SessionError> {
-        let is_free = provider.is_free();
-        let refusal = if self.engine.surroundings().stop.is_raised() {
-            Some(SessionError::from(AskError::Stopped { provider: name.to_owned() }))
-        } else if is_free {
-            None
-        } else {
-            // The call that has just ended is not settled yet.
-            let settled = self.state.spent.split_last().map(|(_, settled)| settled).unwrap_or_default();
-            let spent = Total::of(settled).with(call.usage.as_ref());
-            let refused = budget::refuse(name, payload, &spent, self.config(), self.engine.settings())?;
-            refused.map(|message| SessionError::OverLimit { message })
-        };
-        if let Some(error) = refusal {
-            self.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
-            return Err(error);
-        }
-        self.commit(Command::RecordAskedAgain {
-            provider: name.to_owned(),
-            payload_sha256: payload.sha256(),
-            is_free,
-            call,
-        })
     }
 
     /// Keeps what came with a call that gave no whole reply, but not where a whole reply is looked for.
@@ -306,16 +208,9 @@ impl Work<'_> {
         ))
     }
 
-    fn order<'o>(
-        &self,
-        name: &'o str,
-        payload: &'o Payload,
-        files: &'o CallFiles,
-        response_path: Option<&'o std::path::Path>,
-    ) -> Result<Order<'o>, SessionError> {
+    fn order(&self, payload: Rc<Payload>) -> Result<Order, SessionError> {
         let ability = self.ability()?;
         Ok(Order {
-            provider: name,
             name: Self::call_name(self.state.phase, self.state.iteration),
             payload,
             ability,
@@ -325,8 +220,7 @@ impl Work<'_> {
             } else {
                 ability.permission
             },
-            response_path,
-            files,
+            response_path: Some(self.directory.file(&self.response_path()?)),
         })
     }
 
@@ -335,6 +229,149 @@ impl Work<'_> {
         let may_be_whole = self.state.step == (Step::Asked { is_free: false })
             && self.ability()?.permission == Permission::ReadOnly;
         if may_be_whole { self.pick_up_reply() } else { Ok(false) }
+    }
+}
+
+/// A phase of a session or change that asks its provider; it ends with nothing when a person will give the reply.
+struct PhaseAsker<'w, 'e> {
+    work: &'w mut Work<'e>,
+    /// Where the reply is expected, relative to the session.
+    response: String,
+    ability: Ability,
+    is_free: bool,
+    tools: Option<ToolCaller>,
+    /// What the calls before the last one said and touched.
+    earlier: Call,
+}
+
+impl Asker for PhaseAsker<'_, '_> {
+    type Calls = Wanted;
+    type End = Option<StepOutcome>;
+    type Error = SessionError;
+
+    fn config(&self) -> &Config {
+        self.work.config()
+    }
+
+    fn spent(&self, unsettled: Option<&Call>) -> Total {
+        let state = &self.work.state;
+        let Some(call) = unsettled else { return state.total() };
+        let settled = state.spent.split_last().map(|(_, settled)| settled).unwrap_or_default();
+        Total::of(settled).with(call.usage.as_ref())
+    }
+
+    fn files(&mut self) -> Result<CallFiles, SessionError> {
+        self.work.refuse_links(&self.response)?;
+        let files = self.work.call_files("response")?;
+        if let Some((above, _)) = self.response.rsplit_once('/') {
+            let created = files.ledger.create_directories(above);
+            created.map_err(|error| self.work.directory.unusable(above, error))?;
+        }
+        if !self.is_free {
+            self.work.write_snapshot()?;
+        }
+        Ok(files)
+    }
+
+    fn on_refused(&mut self, refusal: Refusal) -> Result<Self::End, SessionError> {
+        match refusal {
+            Refusal::OverBudget(message) => self.work.pause_for_budget(message).map(Some),
+            Refusal::Unsendable(_) | Refusal::Stopped(_) => Err(refusal.into()),
+        }
+    }
+
+    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), SessionError> {
+        self.work.commit(Command::RecordSent {
+            provider: sending.provider.to_owned(),
+            payload_sha256: sending.payload_sha256.clone(),
+            is_free: sending.is_free,
+        })?;
+        self.work.tell_left_out();
+        Ok(())
+    }
+
+    fn on_person(&mut self, files: &CallFiles) -> Result<Self::End, SessionError> {
+        files.ledger.remove(&files.text)?;
+        Ok(None)
+    }
+
+    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<Self::End, SessionError> {
+        let CallFailure { error, mut call, has_written } = failure;
+        let work = &mut *self.work;
+        if let Err(link) = work.refuse_links_of_call(&self.response, files) {
+            // What could not be written for the link alone is told by the link.
+            let is_cause = matches!(error, AskError::Sink(_));
+            let error = if is_cause { link } else { error.into() };
+            work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+            return Err(error);
+        }
+        call.kept = work.keep_unfinished(files, &self.response, has_written)?;
+        add_earlier(&mut self.earlier, &call);
+        call.touched = std::mem::take(&mut self.earlier.touched);
+        work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+        Err(error.into())
+    }
+
+    fn on_arrived(
+        &mut self,
+        arrived: &mut Arrived,
+        sent: &Payload,
+    ) -> Result<ControlFlow<Self::End, Option<Wanted>>, SessionError> {
+        // An agent may have put a link in the way meanwhile; nothing is written through it.
+        if let Err(error) = self.work.refuse_links_of_call(&self.response, &arrived.files) {
+            let call = std::mem::take(&mut arrived.call);
+            self.work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+            return Err(error);
+        }
+        let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
+        let path = if arrived.has_written { &self.response } else { &arrived.files.text };
+        let text = arrived.files.ledger.read(path).ok().flatten().unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let tool_calls = std::mem::take(&mut arrived.tool_calls);
+        Ok(ControlFlow::Continue(tools.wanted(text, tool_calls, sent, arrived.round)))
+    }
+
+    fn on_reply(&mut self, arrived: Arrived, tool_loop: &Rounds) -> Result<Self::End, SessionError> {
+        let Arrived { mut call, has_written, files, .. } = arrived;
+        self.earlier.notes.extend(tool_loop.warning());
+        add_earlier(&mut self.earlier, &call);
+        let earlier = std::mem::take(&mut self.earlier);
+        (call.touched, call.notes) = (earlier.touched, earlier.notes);
+        self.work.take_answer(&self.response, &files, call, has_written, self.ability).map(Some)
+    }
+
+    fn on_calls(
+        &mut self,
+        calls: Wanted,
+        payload: &mut Rc<Payload>,
+    ) -> Result<ControlFlow<Self::End, Vec<CallResult>>, SessionError> {
+        let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(Vec::new())) };
+        let Round { uses, results } = tools.run(calls, Rc::make_mut(payload));
+        if !uses.is_empty() {
+            self.work.commit(Command::RecordToolCalls { calls: uses })?;
+        }
+        Ok(ControlFlow::Continue(results))
+    }
+
+    fn after_calls(&mut self, arrived: &mut Arrived) -> Result<ControlFlow<Self::End>, SessionError> {
+        arrived.call.kept = self.work.keep_unfinished(&arrived.files, &self.response, arrived.has_written)?;
+        add_earlier(&mut self.earlier, &arrived.call);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn on_asked_again(&mut self, sending: &Sending<'_>, call: Box<Call>) -> Result<(), SessionError> {
+        self.work.commit(Command::RecordAskedAgain {
+            provider: sending.provider.to_owned(),
+            payload_sha256: sending.payload_sha256.clone(),
+            is_free: sending.is_free,
+            call,
+        })
+    }
+
+    fn on_not_asked_again(&mut self, refusal: Refusal, call: Box<Call>) -> Result<Self::End, SessionError> {
+        let error = SessionError::from(refusal);
+        self.work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+        Err(error)
     }
 }
 

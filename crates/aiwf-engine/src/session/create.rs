@@ -10,12 +10,13 @@ use serde_json::{Map, Value};
 
 use super::perform::Performed;
 use super::work::Work;
+use crate::ask::providers;
 use crate::error::EngineError;
 use crate::ledger::{NewLedger, SessionLedger};
 use crate::read::{is_written_outside, resolve_below};
 use crate::session_error::SessionError;
 use crate::trust::LedgerKind;
-use crate::{Engine, profiles, providers};
+use crate::{Engine, profiles};
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]

@@ -13,7 +13,7 @@ use super::report::SessionReport;
 use super::verify::{Difference, stale};
 use super::work::Work;
 use crate::Engine;
-use crate::call::recorded;
+use crate::ask::call::recorded;
 use crate::error::EngineError;
 use crate::ledger::SessionRef;
 use crate::session_error::SessionError;
@@ -189,7 +189,8 @@ impl Engine {
                 text: reply,
                 reply: &Reply::default(),
             };
-            cassette.record(&work.payload()?, answered)?;
+            let payload = work.payload()?;
+            cassette.record(&payload, answered)?;
         }
         if work.is_unknown_reply(&path)? {
             // Somebody saved a reply by hand; it is not written over without a copy.

@@ -3,19 +3,27 @@
 //! It sees what it judges and what that was made from. PASS lets it through; any other verdict turns it down, with
 //! the provider's words as the feedback that the next prompt carries; without a verdict a person decides.
 
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use aiwf_config::Config;
 use aiwf_prompt::Format;
 use aiwf_provider::{AskError, Payload};
 use aiwf_reply::{Verdict, parse_verdict_tag, without_thoughts};
-use aiwf_session::{Actor, Approver, Command, Gives, PhaseSpec, Stage, Target};
+use aiwf_session::{Actor, Approver, Call, Command, Gives, PhaseSpec, Stage, Target, Total};
 
 use super::perform::{Performed, StepOutcome};
 use super::work::Work;
+use crate::ask::call::{CallFailure, CallFiles, Order};
+use crate::ask::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use crate::ask::payload::payload_of;
+use crate::ask::providers::{self, Duty};
+use crate::ask::repeats::CallResult;
+use crate::ask::rounds::Rounds;
 use crate::build::{BuildOptions, Receiver};
-use crate::call::{CallFailure, Made, Order};
 use crate::document::{ChangeDocument, ContextDocument, Document};
 use crate::gather::ChangeFlags;
-use crate::payload::payload_of;
-use crate::providers::{self, Duty};
 use crate::session_error::SessionError;
 
 /// The phase whose template a judge gets.
@@ -27,67 +35,16 @@ impl Work<'_> {
     /// Lets a provider judge what lies at the gate.
     pub(crate) fn judge(&mut self, stage: Stage, name: &str) -> Result<StepOutcome, SessionError> {
         self.refuse_stale()?;
-        let provider = self.engine.open_provider(name, self.config())?;
-        if self.state.is_judged && !provider.is_free() {
+        let exchange = Exchange::open(self.engine, self.config(), name, Rounds::without_tools())?;
+        if self.state.is_judged && !exchange.is_free() {
             return self.leave_to_person(name, "the call was interrupted, so a person decides");
         }
-        let payload = self.gate_payload(stage)?;
-        if let Some(paused) = self.pause_for_budget(name, provider.as_ref(), &payload)? {
-            return Ok(paused);
-        }
+        let payload = Rc::new(self.gate_payload(stage)?);
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
-        let files = self.call_files(GATE)?;
-        let order = Order {
-            provider: name,
-            name: call_name,
-            payload: &payload,
-            ability,
-            permission: ability.permission,
-            response_path: None,
-            files: &files,
-        };
-        if let Err(refusal) = order.refuse(provider.as_ref(), self.engine) {
-            return self.leave_to_person(name, &refusal.to_string());
-        }
-        if !self.state.is_judged {
-            self.commit(Command::RecordGateAsked {
-                provider: name.to_owned(),
-                payload_sha256: payload.sha256(),
-                is_free: provider.is_free(),
-            })?;
-        }
-        self.write_snapshot()?;
-        match order.make(provider.as_ref(), self.engine, self.config()) {
-            Ok(Made::AwaitsPerson) => {
-                files.ledger.remove(&files.text)?;
-                self.leave_to_person(name, "a person decides")
-            }
-            Ok(Made::Replied { mut call, .. }) => {
-                let answer = self.read(&files.text)?;
-                let reply = self.keep(&files.text)?;
-                call.kept = self.keep_call_files(&files)?;
-                call.kept.retain(|file| file.path != reply.path);
-                let touched: Vec<String> = call.touched.iter().map(|file| file.path.clone()).collect();
-                self.commit(Command::RecordGateAnswer { reply: Some(reply), call: Some(call) })?;
-                if !touched.is_empty() {
-                    let message = format!("it changed files of the project: {}", touched.join(", "));
-                    return self.leave_to_person(name, &message);
-                }
-                self.follow(stage, name, &String::from_utf8_lossy(&answer))
-            }
-            Err(CallFailure { error, mut call, .. }) => {
-                call.kept = self.keep_call_files(&files)?;
-                let message = error.to_string();
-                // What the failed call cost is on record with the words that leave the gate to a person.
-                self.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
-                // Whoever stops a judge has not decided: it is asked again by the next command.
-                if !matches!(error, AskError::Stopped { .. }) {
-                    self.leave_to_person(name, &message)?;
-                }
-                Err(error.into())
-            }
-        }
+        let permission = ability.permission;
+        let order = Order { name: call_name, payload, ability, permission, response_path: None };
+        exchange.hold(&mut JudgeAsker { work: self, stage, name }, order)
     }
 
     /// Does what the judge says.
@@ -207,6 +164,105 @@ impl Work<'_> {
         let document = Document::Change(document);
         let built = self.engine.build_for(document, &ChangeFlags::default(), &options, receiver, &|_| ())?;
         Ok(payload_of(&built.prompt, self.id_in_prompts().as_deref()))
+    }
+}
+
+/// A gate that asks its judge.
+struct JudgeAsker<'w, 'e> {
+    work: &'w mut Work<'e>,
+    stage: Stage,
+    name: &'w str,
+}
+
+impl Asker for JudgeAsker<'_, '_> {
+    /// A judge has no tools.
+    type Calls = Infallible;
+    type End = StepOutcome;
+    type Error = SessionError;
+
+    fn config(&self) -> &Config {
+        self.work.config()
+    }
+
+    fn spent(&self, _: Option<&Call>) -> Total {
+        self.work.state.total()
+    }
+
+    fn files(&mut self) -> Result<CallFiles, SessionError> {
+        self.work.write_snapshot()?;
+        self.work.call_files(GATE)
+    }
+
+    fn on_refused(&mut self, refusal: Refusal) -> Result<StepOutcome, SessionError> {
+        match refusal {
+            Refusal::OverBudget(message) => self.work.pause_for_budget(message),
+            Refusal::Unsendable(_) | Refusal::Stopped(_) => {
+                let error = SessionError::from(refusal);
+                self.work.leave_to_person(self.name, &error.to_string())
+            }
+        }
+    }
+
+    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), SessionError> {
+        // A judge that costs nothing is asked again after an interruption; the journal has it once.
+        if self.work.state.is_judged {
+            return Ok(());
+        }
+        self.work.commit(Command::RecordGateAsked {
+            provider: sending.provider.to_owned(),
+            payload_sha256: sending.payload_sha256.clone(),
+            is_free: sending.is_free,
+        })
+    }
+
+    fn on_person(&mut self, files: &CallFiles) -> Result<StepOutcome, SessionError> {
+        files.ledger.remove(&files.text)?;
+        self.work.leave_to_person(self.name, "a person decides")
+    }
+
+    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<StepOutcome, SessionError> {
+        let CallFailure { error, mut call, .. } = failure;
+        call.kept = self.work.keep_call_files(files)?;
+        let message = error.to_string();
+        // What the failed call cost is on record with the words that leave the gate to a person.
+        self.work.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
+        // Whoever stops a judge has not decided: it is asked again by the next command.
+        if !matches!(error, AskError::Stopped { .. }) {
+            self.work.leave_to_person(self.name, &message)?;
+        }
+        Err(error.into())
+    }
+
+    fn on_arrived(
+        &mut self,
+        _: &mut Arrived,
+        _: &Payload,
+    ) -> Result<ControlFlow<StepOutcome, Option<Infallible>>, SessionError> {
+        Ok(ControlFlow::Continue(None))
+    }
+
+    fn on_reply(&mut self, arrived: Arrived, _: &Rounds) -> Result<StepOutcome, SessionError> {
+        let Arrived { mut call, files, .. } = arrived;
+        let work = &mut *self.work;
+        let answer = work.read(&files.text)?;
+        let reply = work.keep(&files.text)?;
+        call.kept = work.keep_call_files(&files)?;
+        call.kept.retain(|file| file.path != reply.path);
+        let touched: Vec<String> = call.touched.iter().map(|file| file.path.clone()).collect();
+        work.commit(Command::RecordGateAnswer { reply: Some(reply), call: Some(call) })?;
+        if !touched.is_empty() {
+            let message = format!("it changed files of the project: {}", touched.join(", "));
+            return work.leave_to_person(self.name, &message);
+        }
+        work.follow(self.stage, self.name, &String::from_utf8_lossy(&answer))
+    }
+
+    fn on_calls(
+        &mut self,
+        calls: Infallible,
+        _: &mut Rc<Payload>,
+    ) -> Result<ControlFlow<StepOutcome, Vec<CallResult>>, SessionError> {
+        match calls {}
     }
 }
 

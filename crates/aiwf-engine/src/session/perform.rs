@@ -5,9 +5,9 @@ use std::fmt;
 use aiwf_session::{Actor, Approver, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect};
 
 use super::work::Work;
+use crate::ask::watch::CallEvent;
 use crate::left_out::left_out_lines;
 use crate::session_error::SessionError;
-use crate::watch::CallEvent;
 
 /// Something that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,7 +250,7 @@ impl Work<'_> {
         if self.state.step == Step::PromptReady {
             let payload = self.payload()?;
             self.refuse_over_budget(&payload)?;
-            self.refuse_unsendable(&payload)?;
+            self.refuse_unsendable(payload)?;
         }
         self.commit(Command::ApprovePrompt { by, files, is_checked })
     }

@@ -1,5 +1,7 @@
 //! What will be sent next, exactly.
 
+use std::rc::Rc;
+
 use aiwf_prompt::{FsAbility, Metadata, SectionReport};
 use aiwf_provider::{PayloadMessage, SectionHash, ToolSpec};
 use aiwf_session::{LeftOut, Phase, Step};
@@ -173,7 +175,7 @@ impl Engine {
                 if work.state.written.is_empty() || phase.is_final() {
                     return Err(SessionError::NoPrompt { phase });
                 }
-                work.payload()?
+                Rc::unwrap_or_clone(work.payload()?)
             }
         };
         let phase: Phase = work.state.phase;

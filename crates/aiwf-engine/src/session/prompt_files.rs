@@ -8,20 +8,21 @@ use std::rc::Rc;
 use aiwf_prompt::{Format, FsAbility, OwnedText, Role, Tokens};
 use aiwf_provider::{AttachedFile, Payload};
 use aiwf_session::{Command, FileHash, LeftOut, Phase, PhaseRecipe, Stage};
+use aiwf_store::sha256_hex;
 
 use super::ownership::attribute;
 use super::work::Work;
+use crate::ask::payload::{files_of, payload_from, tokens_of};
+use crate::ask::providers;
 use crate::build::{BuildOptions, Built, Receiver};
 use crate::count_cache::CountCache;
 use crate::document::{Document, SessionDocument};
 use crate::gather::ChangeFlags;
 use crate::left_out;
-use crate::payload::{files_of, payload_from, tokens_of};
-use crate::providers;
 use crate::session_error::SessionError;
 
 /// What a prompt was built of: its texts with their owners, and the files that travel with it.
-pub(crate) struct BuiltParts {
+struct BuiltParts {
     owned: Vec<OwnedText>,
     files: Vec<AttachedFile>,
 }
@@ -145,14 +146,33 @@ impl Work<'_> {
     }
 
     /// What will be sent: the bytes on disk, edited or not, each with its owner.
-    pub(crate) fn payload(&mut self) -> Result<Payload, SessionError> {
-        let built = self.built()?;
+    ///
+    /// Built once for an approval and the call that follows it.
+    pub(crate) fn payload(&mut self) -> Result<Rc<Payload>, SessionError> {
+        let (phase, iteration) = (self.state.phase, self.state.iteration);
         let mut files = Vec::new();
+        let mut found = Vec::new();
         for file in &self.state.written {
             let bytes = self.approved_or_disk(&file.path)?;
-            files.push((file.path.clone(), crate::read::into_text(bytes, &self.directory.file(&file.path))?));
+            found.push(sha256_hex(&bytes));
+            files.push((file.path.clone(), bytes));
         }
-        self.payload_of(files, &built)
+        let wanted = (phase, iteration, self.state.written.clone(), found);
+        if let Some((known, payload)) = &self.built
+            && *known == wanted
+        {
+            return Ok(Rc::clone(payload));
+        }
+        let prompt = self.build_prompt(phase, iteration, self.prompt_flag())?.prompt;
+        let built = BuiltParts { owned: prompt.owned(), files: files_of(&prompt) };
+        let texts = files.into_iter().map(|(path, bytes)| {
+            let text = crate::read::into_text(bytes, &self.directory.file(&path))?;
+            Ok((path, text))
+        });
+        let texts = texts.collect::<Result<Vec<_>, SessionError>>()?;
+        let payload = Rc::new(self.payload_of(texts, &built)?);
+        self.built = Some((wanted, Rc::clone(&payload)));
+        Ok(payload)
     }
 
     /// What will be sent of a prompt that is yet to be written, and what it leaves out.
@@ -197,21 +217,6 @@ impl Work<'_> {
             is_system_stable: true,
             ..payload
         })
-    }
-
-    /// What the current prompt was built of, built once for the approval and the call that follows it.
-    fn built(&mut self) -> Result<Rc<BuiltParts>, SessionError> {
-        let (phase, iteration) = (self.state.phase, self.state.iteration);
-        let wanted = (phase, iteration, self.state.written.clone());
-        if let Some((known, built)) = &self.built
-            && *known == wanted
-        {
-            return Ok(Rc::clone(built));
-        }
-        let prompt = self.build_prompt(phase, iteration, self.prompt_flag())?.prompt;
-        let built = Rc::new(BuiltParts { owned: prompt.owned(), files: files_of(&prompt) });
-        self.built = Some((wanted, Rc::clone(&built)));
-        Ok(built)
     }
 
     /// The flag that the current prompt was written with.

@@ -15,7 +15,7 @@ use super::work::Work;
 use crate::Engine;
 use crate::flows::FoundFlow;
 use crate::ledger::{NewLedger, SessionLedger};
-use crate::providers::{self, Duty};
+use crate::ask::providers::{self, Duty};
 use crate::session_error::SessionError;
 use crate::trust::LedgerKind;
 

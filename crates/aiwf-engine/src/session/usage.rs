@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::journal;
 use crate::Engine;
-use crate::budget;
+use crate::ask::budget;
+use crate::ask::providers::load_config;
 use crate::ledger::SessionRef;
-use crate::providers::load_config;
 use crate::session_error::SessionError;
 
 /// What a session cost so far, and what it may cost.

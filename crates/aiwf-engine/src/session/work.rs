@@ -5,21 +5,21 @@ use std::rc::Rc;
 use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
 use aiwf_prompt::FsAbility;
+use aiwf_provider::Payload;
 use aiwf_session::{Access, Actor, Command, FileHash, Person, Phase, PhaseSpec, Setup, State, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 
-use super::prompt_files::BuiltParts;
 use super::snapshot::Snapshot;
+use crate::ask::providers::load_config;
+use crate::ask::tool_caller::PhaseTools;
 use crate::clock;
 use crate::ledger::SessionLedger;
-use crate::providers::load_config;
 use crate::session_error::SessionError;
-use crate::tool_loop::PhaseTools;
 use crate::tools::Toolbox;
 use crate::trust::{self, Witness};
 
-/// What a prompt is built for: the phase, the iteration, and the files it was written to.
-pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>);
+/// What a payload was built for: the phase, the iteration, the files it was written to, and what they hold now.
+pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>, Vec<String>);
 
 /// What a session is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,8 +48,8 @@ pub(crate) struct Work<'e> {
     toolbox: Option<Rc<Toolbox>>,
     /// The tools of the phase and provider that were asked for last.
     tools: Option<(Phase, String, Option<Rc<PhaseTools>>)>,
-    /// The parts of the prompt that was built last, and what it was built for.
-    pub(super) built: Option<(BuiltFor, Rc<BuiltParts>)>,
+    /// The payload that was built last, and what it was built for.
+    pub(super) built: Option<(BuiltFor, Rc<Payload>)>,
     /// Whether a person was asked by this command; asking again would change nothing.
     pub(super) is_person_asked: bool,
     /// Whether this command has said what the prompt leaves out.

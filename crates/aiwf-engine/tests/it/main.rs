@@ -6,6 +6,7 @@ mod abilities;
 mod build;
 mod count_once;
 mod embedding;
+mod exchange;
 mod histories;
 mod hostile_checkout;
 mod hostile_runs;

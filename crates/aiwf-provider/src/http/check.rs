@@ -6,7 +6,7 @@ use super::api::join;
 use super::fault::fault_of_body;
 use super::transport::{Transport, request};
 use super::watch::Watch;
-use super::{Http, run};
+use super::{Http, runtime};
 use crate::ask::Check;
 use crate::ask_error::AskError;
 use crate::provider_setting::{KeySource, Secret, Timeouts};
@@ -17,14 +17,16 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn check(http: &Http) -> Vec<Check> {
     let stop = Stop::default();
+    // Whoever looks wants to know how the key is now.
+    http.key.forget();
     let key = match http.key(&stop) {
-        Ok(key) => key,
+        Ok(found) => found.key,
         Err(error) => return vec![Check::bad("key", error.to_string(), error.hint())],
     };
     let timeouts = Timeouts { connect: TIMEOUT, first_byte: TIMEOUT, total: TIMEOUT };
     let watch = Watch { provider: &http.setting.name, stop: &stop, timeouts, started_at: Instant::now() };
     let answered = Transport::open(watch, http.api, &http.address, key.as_ref())
-        .and_then(|transport| run(watch.provider, models(http, &transport)));
+        .and_then(|transport| runtime::run(watch.provider, models(http, &transport)));
     let (status, message) = match answered {
         Ok(answered) => answered,
         Err(error) => {

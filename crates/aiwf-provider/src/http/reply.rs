@@ -2,7 +2,7 @@
 //!
 //! Text goes to the sink piece by piece and is not kept, so a reply of any size takes the same memory.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -19,6 +19,9 @@ use crate::ask::{Reply, Timings, Usage};
 use crate::ask_error::AskError;
 use crate::payload::Payload;
 use crate::sink::{Progress, Sink};
+
+/// How long the end of a body is waited for after the last event of a reply.
+const MAX_END_WAIT: Duration = Duration::from_millis(50);
 
 /// Reads the replies of one call, of which at most one delivers anything.
 pub(super) struct Reading<'a, 's> {
@@ -87,6 +90,7 @@ impl Reading<'_, '_> {
                     deadline = watch.total();
                     events.push(&bytes, |data| self.take(stream, data).map_err(Trouble::Failure))?;
                     if stream.is_over {
+                        read_to_end(response).await;
                         return Ok(None);
                     }
                 }
@@ -245,4 +249,13 @@ fn other_than_events(response: &Response) -> Option<String> {
     let kind = text(response.headers(), &CONTENT_TYPE)?;
     let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     matches!(essence.as_str(), "application/json" | "text/html").then_some(essence)
+}
+
+/// Reads the end of a body whose reply is whole: only then can its connection be used again.
+///
+/// It comes with the last event, or a server leaves the body open; that is not waited for.
+async fn read_to_end(mut response: Response) {
+    let read = async { while let Ok(Some(_)) = response.chunk().await {} };
+    // A connection that is not used again is no failure.
+    drop(tokio::time::timeout(MAX_END_WAIT, read).await);
 }

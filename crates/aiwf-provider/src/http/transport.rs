@@ -5,10 +5,13 @@
 use std::error::Error as _;
 use std::time::{Duration, Instant};
 
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
-use reqwest::{Client, Method, Request, Response, Url, redirect};
+use reqwest::header::{
+    ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT,
+};
+use reqwest::{Client, Method, Request, Response, Url};
 
 use super::api::Api;
+use super::clients;
 use super::fault::{fault_of_body, is_passing, shown};
 use super::retry::{Failure, MAX_ASKED_WAIT, Retry, asked_wait};
 use super::watch::Watch;
@@ -20,11 +23,12 @@ use crate::provider_setting::Secret;
 const MAX_BODY_BYTES: usize = 64 * 1024;
 const MAX_BODY_WAIT: Duration = Duration::from_secs(5);
 
-/// A connection to a provider's server for the time of one call.
+/// The way to a provider's server for the time of one call.
 pub(super) struct Transport<'a> {
     pub(super) watch: Watch<'a>,
     address: &'a Address,
     key: Option<&'a Secret>,
+    headers: HeaderMap,
     client: Client,
 }
 
@@ -42,13 +46,14 @@ impl<'a> Transport<'a> {
             usage: None,
         };
         let headers = headers(api, key).ok_or_else(|| failed("a header cannot be made".to_owned()))?;
-        let client = client(address, headers, watch.timeouts.connect)
+        let client = clients::client(address, watch.timeouts.connect)
             .map_err(|error| failed(format!("no connection can be made: {}", cause(&error))))?;
-        Ok(Self { watch, address, key, client })
+        Ok(Self { watch, address, key, headers, client })
     }
 
     /// Sends a request and waits for the head of the answer, whatever its status.
-    pub(super) async fn send(&self, request: Request, attempt_at: Instant) -> Result<Response, Failure> {
+    pub(super) async fn send(&self, mut request: Request, attempt_at: Instant) -> Result<Response, Failure> {
+        request.headers_mut().extend(self.headers.clone());
         let deadline = self.watch.first_byte(attempt_at);
         let sent = self.watch.until(deadline, self.client.execute(request)).await?;
         sent.map_err(|error| self.not_reached(&error))
@@ -133,30 +138,10 @@ pub(super) fn request(url: Url, body: Option<Vec<u8>>) -> Request {
     request
 }
 
-fn client(address: &Address, headers: HeaderMap, connect: Duration) -> Result<Client, reqwest::Error> {
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Another thread may have been faster; then its choice holds.
-        drop(rustls::crypto::ring::default_provider().install_default());
-    }
-    let mut builder = Client::builder()
-        .user_agent(concat!("aiwf/", env!("CARGO_PKG_VERSION")))
-        .default_headers(headers)
-        .redirect(redirect::Policy::none())
-        .connect_timeout(connect)
-        .referer(false)
-        .retry(reqwest::retry::never());
-    if address.is_loopback {
-        builder = builder.no_proxy();
-    }
-    if address.base.scheme() == "http" {
-        // Nothing will be verified, so the system's certificates need not be read.
-        builder = builder.tls_certs_only([]);
-    }
-    builder.build()
-}
-
 fn headers(api: &Api, key: Option<&Secret>) -> Option<HeaderMap> {
     let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+    headers.insert(USER_AGENT, HeaderValue::from_static(concat!("aiwf/", env!("CARGO_PKG_VERSION"))));
     for (name, value) in api.headers {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }

@@ -15,6 +15,7 @@ mod http_check;
 mod http_endings;
 mod http_failures;
 mod http_keys;
+mod http_once;
 mod http_replies;
 mod http_waits;
 mod server;

@@ -16,6 +16,8 @@ pub(crate) enum Step {
     Repeat(Vec<u8>, usize),
     /// Waits for the test.
     Await(Receiver<()>),
+    /// Reads the next request of the same connection.
+    NextRequest,
     /// Says nothing until the other side closes the connection; a test that leaves it open does not end.
     UntilClosed,
 }
@@ -66,7 +68,11 @@ impl Server {
                 let Some(request) = read_request(&mut stream) else { continue };
                 all.lock().unwrap().push(request);
                 for step in connections.next().unwrap_or_default() {
-                    perform(step, &mut stream);
+                    if matches!(step, Step::NextRequest) {
+                        all.lock().unwrap().extend(read_request(&mut stream));
+                    } else {
+                        perform(step, &mut stream);
+                    }
                 }
             }
         });
@@ -129,6 +135,7 @@ fn perform(step: Step, stream: &mut TcpStream) {
                 }
             }
         }
+        Step::NextRequest => unreachable!("whoever has the list of requests reads them"),
         Step::Await(receiver) => drop(receiver.recv_timeout(Duration::from_mins(100))),
         Step::UntilClosed => while stream.read(&mut [0; 64]).unwrap_or(0) > 0 {},
     }
@@ -145,6 +152,15 @@ pub(crate) fn events(events: &[&str]) -> String {
         answer
     };
     events.iter().fold(EVENTS.to_owned(), whole)
+}
+
+/// An answer of events after which the connection stays open.
+pub(crate) fn events_kept_alive(events: &[&str]) -> String {
+    let body: String = events.iter().flat_map(|event| ["data: ", event, "\n\n"]).collect();
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n",
+        body.len()
+    )
 }
 
 /// An answer with a status, further headers and a body.

@@ -1,17 +1,20 @@
 //! Providers by the name a session gives them: what the configuration says about each becomes a setting that
 //! `aiwf-provider` can open.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use aiwf_config::{CheckoutProvider, Config, ConfigFile, Flags, Origin, Settings, Sourced};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{
-    Answer, Ask, AskError, BaseUrl, Cassette, Check, Confinement, FsAbilitySettings, InstalledProgram,
-    KeySource, Kind, Permission, Provider, ProviderSetting, RecordedCapability, ReplySource, Request, Secret,
-    Sink, built_in_providers, kind_names, provider, resolve_fs_ability,
+    Ask, BaseUrl, Cassette, Confinement, FsAbilitySettings, KeySource, Kind, Permission, Provider,
+    ProviderSetting, RecordedCapability, ReplySource, Secret, built_in_providers, kind_names, provider,
+    resolve_fs_ability,
 };
 
 use crate::Engine;
+use crate::ask::watch::CallEvent;
 use crate::gather::DocumentFsAbility;
 use crate::session_error::SessionError;
 
@@ -309,40 +312,32 @@ pub(crate) fn untrusted<'c>(name: &str, config: &'c Config) -> Option<&'c Checko
     config.checkout.providers.get(name).filter(|provider| !provider.is_agreed && !is_harmless)
 }
 
-/// Opens a provider so that it can be asked; nothing is started, contacted or given a key without consent.
-fn open(name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionError> {
-    if let Some(provider) = untrusted(name, config) {
-        let (name, shown) = (name.to_owned(), provider.shown.clone());
-        return Err(SessionError::UntrustedProvider { name, shown });
+/// A provider that can be asked, by every thread of a program.
+pub(crate) type SharedProvider = Arc<dyn Ask + Send + Sync>;
+
+/// The providers that an engine and its clones opened, by name, each with the setting it was opened with.
+///
+/// A configuration may change while an engine lives, so one that is set otherwise by now is opened anew.
+#[derive(Clone, Default)]
+pub(crate) struct OpenedProviders(Arc<Mutex<BTreeMap<String, (ProviderSetting, SharedProvider)>>>);
+
+impl fmt::Debug for OpenedProviders {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        formatter.debug_set().entries(opened.keys()).finish()
     }
-    Ok(aiwf_provider::open(setting(name, config))?)
 }
 
-/// A provider that the program around the engine brings.
-pub(crate) type EmbeddedProvider = Arc<dyn Ask + Send + Sync>;
-
-/// Lets a shared provider be asked like one that was opened.
-struct Embedded(EmbeddedProvider);
-
-impl Ask for Embedded {
-    fn is_free(&self) -> bool {
-        self.0.is_free()
+impl OpenedProviders {
+    fn get(&self, setting: &ProviderSetting) -> Option<SharedProvider> {
+        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (of, provider) = opened.get(&setting.name)?;
+        (of == setting).then(|| Arc::clone(provider))
     }
 
-    fn refuse(&self, request: &Request<'_>) -> Result<(), AskError> {
-        self.0.refuse(request)
-    }
-
-    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
-        self.0.ask(request, sink)
-    }
-
-    fn check(&self) -> Vec<Check> {
-        self.0.check()
-    }
-
-    fn program(&self) -> Option<InstalledProgram> {
-        self.0.program()
+    fn insert(&self, setting: ProviderSetting, provider: &SharedProvider) {
+        let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.insert(setting.name.clone(), (setting, Arc::clone(provider)));
     }
 }
 
@@ -363,12 +358,25 @@ impl Engine {
         self
     }
 
-    /// Opens a provider so that it can be asked.
-    pub(crate) fn open_provider(&self, name: &str, config: &Config) -> Result<Box<dyn Ask>, SessionError> {
-        match self.surroundings().providers.get(name) {
-            Some(provider) => Ok(Box::new(Embedded(Arc::clone(provider)))),
-            None => open(name, config),
+    /// A provider that can be asked, opened once; nothing is started, contacted or given a key without consent.
+    pub(crate) fn open_provider(&self, name: &str, config: &Config) -> Result<SharedProvider, SessionError> {
+        let surroundings = self.surroundings();
+        if let Some(provider) = surroundings.providers.get(name) {
+            return Ok(Arc::clone(provider));
         }
+        // Looked at every time: consent may be withdrawn while an engine lives.
+        if let Some(provider) = untrusted(name, config) {
+            let (name, shown) = (name.to_owned(), provider.shown.clone());
+            return Err(SessionError::UntrustedProvider { name, shown });
+        }
+        let setting = setting(name, config);
+        if let Some(provider) = surroundings.opened.get(&setting) {
+            return Ok(provider);
+        }
+        let provider: SharedProvider = aiwf_provider::open(setting.clone())?.into();
+        surroundings.opened.insert(setting, &provider);
+        surroundings.tell(CallEvent::ProviderOpened { provider: name });
+        Ok(provider)
     }
 }
 

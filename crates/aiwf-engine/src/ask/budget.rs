@@ -5,9 +5,9 @@ use aiwf_prompt::Tokens;
 use aiwf_provider::{Payload, Reply, list_price};
 use aiwf_session::{Dollars, Total, Usage};
 
+use crate::ask::payload::tokens_of;
+use crate::ask::providers;
 use crate::count_cache::CountCache;
-use crate::payload::tokens_of;
-use crate::providers;
 use crate::session_error::SessionError;
 
 /// A price per million tokens.

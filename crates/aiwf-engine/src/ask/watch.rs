@@ -9,12 +9,22 @@ use std::time::Duration;
 use aiwf_provider::{Progress, Stop};
 use aiwf_session::{LeftOut, Surface};
 
-use crate::providers::EmbeddedProvider;
+use crate::ask::providers::{OpenedProviders, SharedProvider};
 use crate::session::{Performed, SeenGate};
 
 /// Something that happens while an engine works.
 #[derive(Clone, Copy, Debug)]
 pub enum CallEvent<'a> {
+    /// A prompt was built from its sources.
+    PromptBuilt {
+        /// The recipe.
+        recipe: &'static str,
+    },
+    /// A provider of the configuration was opened; the calls that follow use it.
+    ProviderOpened {
+        /// The provider.
+        provider: &'a str,
+    },
     /// A provider is being asked.
     Started {
         /// The provider.
@@ -67,7 +77,9 @@ pub(crate) struct Surroundings {
     pub(crate) stop: Stop,
     pub(crate) record: Option<PathBuf>,
     /// Providers of the program around the engine, by name.
-    pub(crate) providers: BTreeMap<String, EmbeddedProvider>,
+    pub(crate) providers: BTreeMap<String, SharedProvider>,
+    /// Providers of the configuration that were opened.
+    pub(crate) opened: OpenedProviders,
     /// The model that a run asks in place of its provider's.
     pub(crate) model: Option<String>,
     /// What a flag says that receivers of new prompts can do with files.
@@ -106,6 +118,7 @@ impl fmt::Debug for Surroundings {
             .field("stop", &self.stop)
             .field("record", &self.record)
             .field("providers", &self.providers.keys())
+            .field("opened", &self.opened)
             .field("model", &self.model)
             .field("fs_ability", &self.fs_ability)
             .field("agrees_to_servers", &self.agreed.is_some())

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,26 +16,23 @@ use aiwf_session::{Call, TouchedFile};
 use aiwf_store::LedgerDir;
 
 use crate::Engine;
-use crate::providers::{self, Ability};
+use crate::ask::providers::{self, Ability};
+use crate::ask::watch::{CallEvent, Surroundings};
 use crate::session_error::SessionError;
-use crate::watch::{CallEvent, Surroundings};
 
-/// A call that is to be made.
-pub(crate) struct Order<'a> {
-    /// The provider.
-    pub(crate) provider: &'a str,
+/// A request that is to be sent.
+#[derive(Debug)]
+pub(crate) struct Order {
     /// What the call is: `planning-1`.
     pub(crate) name: String,
     /// What is sent.
-    pub(crate) payload: &'a Payload,
+    pub(crate) payload: Rc<Payload>,
     /// What the provider can take and may touch.
     pub(crate) ability: Ability,
     /// What it may touch, when that is more than its ability says.
     pub(crate) permission: Permission,
     /// The file an agent may write its reply to.
-    pub(crate) response_path: Option<&'a Path>,
-    /// Where what arrives goes.
-    pub(crate) files: &'a CallFiles,
+    pub(crate) response_path: Option<PathBuf>,
 }
 
 /// The files of a call, in the directory of a session or run; no link on the way to them is followed.
@@ -74,7 +72,7 @@ impl CallFiles {
 pub(crate) enum Made {
     /// A person will put the reply in place.
     AwaitsPerson,
-    /// The reply is in the order's text file.
+    /// The reply is in the text file.
     Replied {
         /// How the call went.
         call: Box<Call>,
@@ -93,21 +91,21 @@ pub(crate) struct CallFailure {
     pub(crate) has_written: bool,
 }
 
-impl<'a> Order<'a> {
+impl Order {
     /// The request it comes to.
-    fn request(&self, engine: &'a Engine) -> Request<'_> {
+    fn request<'a>(&'a self, engine: &'a Engine) -> Request<'a> {
         Request {
             name: &self.name,
-            payload: self.payload,
+            payload: &self.payload,
             directory: &engine.settings().project_root,
-            response_path: self.response_path,
+            response_path: self.response_path.as_deref(),
             permission: self.permission,
             stop: &engine.surroundings().stop,
         }
     }
 
     /// What cannot be sent as it is; looked at before anything is on record.
-    pub(crate) fn refuse(&self, ask: &dyn Ask, engine: &'a Engine) -> Result<(), SessionError> {
+    pub(crate) fn refuse(&self, ask: &dyn Ask, engine: &Engine) -> Result<(), SessionError> {
         if let Some(directory) = &engine.surroundings().record {
             let ours = engine.settings().project_dir();
             if ["sessions", "changes", "runs"].iter().any(|name| directory.starts_with(ours.join(name))) {
@@ -121,14 +119,16 @@ impl<'a> Order<'a> {
     /// Makes the call.
     pub(crate) fn make(
         &self,
+        provider: &str,
         ask: &dyn Ask,
-        engine: &'a Engine,
+        files: &CallFiles,
+        engine: &Engine,
         config: &Config,
     ) -> Result<Made, CallFailure> {
         let surroundings = engine.surroundings();
         let root = &engine.settings().project_root;
-        let ours = Ours::of(self, &engine.settings().project_dir());
-        let touched = providers::has_hands(self.provider, config).then(|| {
+        let ours = Ours::of(self, files, &engine.settings().project_dir());
+        let touched = providers::has_hands(provider, config).then(|| {
             let ignored: Vec<&Path> = ours.ignored.iter().map(PathBuf::as_path).collect();
             if self.permission == Permission::WriteProject {
                 Touched::before_with_hashes(root, &ignored)
@@ -136,11 +136,11 @@ impl<'a> Order<'a> {
                 Touched::before(root, &ignored)
             }
         });
-        let response_before = self.response_path.and_then(fingerprint);
-        let max_bytes = providers::setting(self.provider, config).max_reply_bytes;
-        let mut sink = DiskSink::new(self, surroundings, max_bytes);
+        let response_before = self.response_path.as_deref().and_then(fingerprint);
+        let max_bytes = providers::setting(provider, config).max_reply_bytes;
+        let mut sink = DiskSink::new(files, surroundings, max_bytes);
         let started_at = Instant::now();
-        surroundings.tell(CallEvent::Started { provider: self.provider, name: &self.name });
+        surroundings.tell(CallEvent::Started { provider, name: &self.name });
         let asked = ask.ask(&self.request(engine), &mut sink);
         // A person's reply comes another way: nothing is written for it.
         let asked = asked.and_then(|answer| match answer {
@@ -159,25 +159,25 @@ impl<'a> Order<'a> {
         if touched.is_some_and(|touched| !touched.is_complete()) {
             call.notes.push("the project has too many files to see which were added".to_owned());
         }
-        let response_after = self.response_path.and_then(fingerprint);
+        let response_after = self.response_path.as_deref().and_then(fingerprint);
         let has_written = response_after.is_some() && response_after != response_before;
         match asked {
             Ok(Answer::AwaitsPerson) => Ok(Made::AwaitsPerson),
             Ok(Answer::Reply(reply)) => {
-                let model = crate::budget::model_of(&reply, self.provider, config);
-                call.usage = crate::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
+                let model = crate::ask::budget::model_of(&reply, provider, config);
+                call.usage = crate::ask::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
                 call.notes.extend(reply.notes.iter().cloned());
                 call.model = model;
-                let written = self.response_path.filter(|_| has_written);
+                let written = self.response_path.as_deref().filter(|_| has_written);
                 // A reply is not lost because a copy of it could not be made.
-                if let Err(error) = self.record(&reply, written, engine) {
+                if let Err(error) = self.record(&reply, (provider, files), written, engine) {
                     call.notes.push(format!("the call is not recorded: {error}"));
                 }
                 Ok(Made::Replied { call: Box::new(call), tool_calls: reply.tool_calls, has_written })
             }
             Err(error) => {
-                let asked = providers::setting(self.provider, config).model;
-                call.usage = crate::budget::usage(error.usage(), asked.as_deref(), config);
+                let asked = providers::setting(provider, config).model;
+                call.usage = crate::ask::budget::usage(error.usage(), asked.as_deref(), config);
                 Err(CallFailure { error, call: Box::new(call), has_written })
             }
         }
@@ -186,11 +186,17 @@ impl<'a> Order<'a> {
     /// Keeps the request and the reply, when that is asked for.
     ///
     /// What counts as the reply is what is kept: the file the agent wrote, else its text.
-    fn record(&self, reply: &Reply, written: Option<&Path>, engine: &Engine) -> Result<(), AskError> {
+    fn record(
+        &self,
+        reply: &Reply,
+        (provider, files): (&str, &CallFiles),
+        written: Option<&Path>,
+        engine: &Engine,
+    ) -> Result<(), AskError> {
         let Some(directory) = &engine.surroundings().record else { return Ok(()) };
-        let bytes = match written.and_then(|path| path.strip_prefix(self.files.ledger.path()).ok()) {
-            Some(written) => self.files.ledger.read(&written.to_string_lossy()).map_err(io::Error::from),
-            None => self.files.read_text().map(Some),
+        let bytes = match written.and_then(|path| path.strip_prefix(files.ledger.path()).ok()) {
+            Some(written) => files.ledger.read(&written.to_string_lossy()).map_err(io::Error::from),
+            None => files.read_text().map(Some),
         };
         let text = bytes.and_then(|bytes| {
             String::from_utf8(bytes.unwrap_or_default())
@@ -199,13 +205,13 @@ impl<'a> Order<'a> {
         let text = text.map_err(AskError::Sink)?;
         let answered = Answered {
             name: &self.name,
-            provider: self.provider,
+            provider,
             capability: Some(recorded(self.ability)),
             text: &text,
             reply,
         };
         let cassette = Cassette::in_directory(directory.clone());
-        cassette.record(self.payload, answered).map_err(|error| AskError::Sink(io::Error::other(error)))
+        cassette.record(&self.payload, answered).map_err(|error| AskError::Sink(io::Error::other(error)))
     }
 }
 
@@ -233,15 +239,15 @@ struct Ours {
 }
 
 impl Ours {
-    fn of(order: &Order<'_>, project_dir: &Path) -> Self {
+    fn of(order: &Order, files: &CallFiles, project_dir: &Path) -> Self {
         let parents = ["sessions", "changes", "runs"].map(|name| project_dir.join(name));
         let own = parents.iter().find_map(|parent| {
-            let inside = order.files.ledger.path().strip_prefix(parent).ok()?;
+            let inside = files.ledger.path().strip_prefix(parent).ok()?;
             Some(parent.join(inside.components().next()?))
         });
-        let ledger = order.files.ledger.path();
-        let mut ignored = vec![ledger.join(&order.files.text), ledger.join(&order.files.output)];
-        ignored.extend(order.response_path.map(Path::to_owned));
+        let ledger = files.ledger.path();
+        let mut ignored = vec![ledger.join(&files.text), ledger.join(&files.output)];
+        ignored.extend(order.response_path.clone());
         for parent in &parents {
             let entries = std::fs::read_dir(parent).into_iter().flatten().filter_map(Result::ok);
             ignored.extend(entries.map(|entry| entry.path()).filter(|path| Some(path) != own.as_ref()));
@@ -298,7 +304,7 @@ fn fingerprint(path: &Path) -> Option<String> {
 
 /// Writes what arrives to the disk; nothing is held in memory.
 struct DiskSink<'a> {
-    order: &'a Order<'a>,
+    files: &'a CallFiles,
     surroundings: &'a Surroundings,
     text: Option<File>,
     output: Option<File>,
@@ -307,14 +313,14 @@ struct DiskSink<'a> {
 }
 
 impl<'a> DiskSink<'a> {
-    fn new(order: &'a Order<'a>, surroundings: &'a Surroundings, max_bytes: u64) -> Self {
-        Self { order, surroundings, text: None, output: None, n_bytes: 0, max_bytes }
+    fn new(files: &'a CallFiles, surroundings: &'a Surroundings, max_bytes: u64) -> Self {
+        Self { files, surroundings, text: None, output: None, n_bytes: 0, max_bytes }
     }
 
     /// Everything is on the disk, for good.
     fn finish(&mut self) -> io::Result<()> {
         if self.text.is_none() {
-            self.text = Some(self.order.files.ledger.create_file(&self.order.files.text)?);
+            self.text = Some(self.files.ledger.create_file(&self.files.text)?);
         }
         for file in [&self.text, &self.output].into_iter().flatten() {
             file.sync_all()?;
@@ -327,7 +333,7 @@ impl Sink for DiskSink<'_> {
     fn text(&mut self, text: &str) -> io::Result<()> {
         let file = match &mut self.text {
             Some(file) => file,
-            None => self.text.insert(self.order.files.ledger.create_file(&self.order.files.text)?),
+            None => self.text.insert(self.files.ledger.create_file(&self.files.text)?),
         };
         self.n_bytes += text.len() as u64;
         if self.n_bytes > self.max_bytes {
@@ -350,7 +356,7 @@ impl Sink for DiskSink<'_> {
     fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         let file = match &mut self.output {
             Some(file) => file,
-            None => self.output.insert(self.order.files.ledger.create_file(&self.order.files.output)?),
+            None => self.output.insert(self.files.ledger.create_file(&self.files.output)?),
         };
         file.write_all(bytes)
     }

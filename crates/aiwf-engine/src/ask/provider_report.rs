@@ -6,7 +6,7 @@ use aiwf_provider::{Confinement, InstalledProgram, KeySource, kind_names};
 use serde::Serialize;
 
 use crate::Engine;
-use crate::providers::{Duty, Named, ability, load_config, named, setting, template_agent};
+use crate::ask::providers::{Duty, Named, ability, load_config, named, setting, template_agent};
 use crate::session_error::SessionError;
 
 /// How many providers are looked at at the same time.

@@ -1,0 +1,243 @@
+//! One exchange with a provider, whoever holds it: a phase of a session, a judge at a gate, `prompt send`, a run.
+//!
+//! The order of events is decided here and nowhere else: what cannot be sent is refused, then what is too dear; the
+//! record says that it is sent before anybody is asked; a reply is whole on disk before it is on record; results of tools
+//! are on record before the next request. An [`Asker`] supplies what is its own: where the bytes go, and how each event
+//! is put on record.
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+
+use aiwf_config::Config;
+use aiwf_provider::{AskError, Payload, ToolCall};
+use aiwf_session::{Call, Total};
+
+use super::budget;
+use super::call::{CallFailure, CallFiles, Made, Order};
+use super::providers::SharedProvider;
+use super::repeats::CallResult;
+use super::rounds::Rounds;
+use crate::Engine;
+use crate::session_error::SessionError;
+
+/// Why a provider is not asked.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// The request cannot be sent as it is.
+    Unsendable(SessionError),
+    /// It may cost more than may be spent.
+    OverBudget(String),
+    /// Somebody stopped the exchange.
+    Stopped(AskError),
+}
+
+impl From<Refusal> for SessionError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Unsendable(error) => error,
+            Refusal::OverBudget(message) => Self::OverLimit { message },
+            Refusal::Stopped(error) => error.into(),
+        }
+    }
+}
+
+/// A request that is about to be sent.
+#[derive(Debug)]
+pub(crate) struct Sending<'a> {
+    pub(crate) provider: &'a str,
+    pub(crate) payload_sha256: String,
+    pub(crate) is_free: bool,
+}
+
+/// A reply that is whole on disk and not on record yet.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    /// How the call went.
+    pub(crate) call: Box<Call>,
+    /// The tools that the model wants used, by its API's own means.
+    pub(crate) tool_calls: Vec<ToolCall>,
+    /// Whether the agent wrote to the response path.
+    pub(crate) has_written: bool,
+    /// Where it is.
+    pub(crate) files: CallFiles,
+    /// The round that its calls would be, from 1.
+    pub(crate) round: u32,
+}
+
+/// What an asker gives back in the middle of an exchange: something to go on with, or the end.
+pub(crate) type Going<A, T = ()> = Result<ControlFlow<<A as Asker>::End, T>, <A as Asker>::Error>;
+
+/// Who holds an exchange: when a method that begins with `on` returns, what it is told is on record.
+pub(crate) trait Asker: Sized {
+    /// The calls of a reply, as whoever runs them reads them.
+    type Calls;
+    /// What an exchange ends with.
+    type End;
+    type Error: From<SessionError>;
+
+    /// The configuration that calls are made with.
+    fn config(&self) -> &Config;
+
+    /// What was spent before the next call; `unsettled` is a call that is not on record yet.
+    fn spent(&self, unsettled: Option<&Call>) -> Total;
+
+    /// Where the next call goes.
+    fn files(&mut self) -> Result<CallFiles, Self::Error>;
+
+    /// Nobody is asked.
+    fn on_refused(&mut self, refusal: Refusal) -> Result<Self::End, Self::Error>;
+
+    /// The provider is asked next.
+    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), Self::Error>;
+
+    /// A person will put the reply in place.
+    fn on_person(&mut self, files: &CallFiles) -> Result<Self::End, Self::Error>;
+
+    /// The provider did not answer.
+    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<Self::End, Self::Error>;
+
+    /// A reply arrived: what it calls, or nothing when it is the last one.
+    fn on_arrived(&mut self, arrived: &mut Arrived, sent: &Payload) -> Going<Self, Option<Self::Calls>>;
+
+    /// The reply is the last one.
+    fn on_reply(&mut self, arrived: Arrived, tool_loop: &Rounds) -> Result<Self::End, Self::Error>;
+
+    /// Runs the calls of a reply and puts their results on record; a payload that is sent again gets them too.
+    fn on_calls(&mut self, calls: Self::Calls, payload: &mut Rc<Payload>) -> Going<Self, Vec<CallResult>>;
+
+    /// The results are on record, and nothing speaks against another request.
+    fn after_calls(&mut self, arrived: &mut Arrived) -> Going<Self> {
+        let _ = arrived;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// The next request; the same with what was added to it when nothing else is said.
+    fn next_order(&mut self, order: Order) -> Going<Self, Order> {
+        Ok(ControlFlow::Continue(order))
+    }
+
+    /// The provider is asked again; `call` gave the reply before.
+    fn on_asked_again(&mut self, sending: &Sending<'_>, call: Box<Call>) -> Result<(), Self::Error> {
+        drop(call);
+        self.on_sent(sending)
+    }
+
+    /// The provider is not asked again; `call` gave the reply before.
+    fn on_not_asked_again(&mut self, refusal: Refusal, call: Box<Call>) -> Result<Self::End, Self::Error> {
+        drop(call);
+        self.on_refused(refusal)
+    }
+}
+
+/// An exchange with a provider that is open.
+pub(crate) struct Exchange<'e> {
+    engine: &'e Engine,
+    provider: String,
+    opened: SharedProvider,
+    tool_loop: Rounds,
+}
+
+/// Goes on with the value, or ends the exchange.
+macro_rules! go_on {
+    ($flow:expr) => {
+        match $flow {
+            ControlFlow::Continue(value) => value,
+            ControlFlow::Break(end) => return Ok(end),
+        }
+    };
+}
+
+impl<'e> Exchange<'e> {
+    /// An exchange with a provider; it is opened here, and nowhere else on the way.
+    pub(crate) fn open(
+        engine: &'e Engine,
+        config: &Config,
+        provider: &str,
+        tool_loop: Rounds,
+    ) -> Result<Self, SessionError> {
+        let opened = engine.open_provider(provider, config)?;
+        Ok(Self { engine, provider: provider.to_owned(), opened, tool_loop })
+    }
+
+    /// Whether asking twice costs nothing and changes nothing.
+    pub(crate) fn is_free(&self) -> bool {
+        self.opened.is_free()
+    }
+
+    /// What cannot be sent as it is.
+    pub(crate) fn refuse(&self, order: &Order) -> Result<(), SessionError> {
+        order.refuse(self.opened.as_ref(), self.engine)
+    }
+
+    /// Sends a request and takes what follows from it, to the last reply.
+    pub(crate) fn hold<A: Asker>(self, asker: &mut A, order: Order) -> Result<A::End, A::Error> {
+        if let Some(refusal) = self.refusal(asker, &order, None)? {
+            return asker.on_refused(refusal);
+        }
+        asker.on_sent(&self.sending(&order))?;
+        self.resume(asker, order)
+    }
+
+    /// The same for a request that is on record already.
+    pub(crate) fn resume<A: Asker>(mut self, asker: &mut A, mut order: Order) -> Result<A::End, A::Error> {
+        loop {
+            let files = asker.files()?;
+            let made = order.make(&self.provider, self.opened.as_ref(), &files, self.engine, asker.config());
+            let mut arrived = match made {
+                Ok(Made::AwaitsPerson) => return asker.on_person(&files),
+                Ok(Made::Replied { call, tool_calls, has_written }) => {
+                    let round = self.tool_loop.n_rounds() + 1;
+                    Arrived { call, tool_calls, has_written, files, round }
+                }
+                Err(failure) => return asker.on_failed(failure, &files),
+            };
+            let calls = go_on!(asker.on_arrived(&mut arrived, &order.payload)?);
+            let Some(calls) = calls else { return asker.on_reply(arrived, &self.tool_loop) };
+            if !self.tool_loop.begin_round() {
+                return asker.on_reply(arrived, &self.tool_loop);
+            }
+            let results = go_on!(asker.on_calls(calls, &mut order.payload)?);
+            if !self.tool_loop.end_round(&results) {
+                return asker.on_reply(arrived, &self.tool_loop);
+            }
+            go_on!(asker.after_calls(&mut arrived)?);
+            if !self.tool_loop.may_ask_again() {
+                return asker.on_reply(arrived, &self.tool_loop);
+            }
+            if self.engine.surroundings().stop.is_raised() {
+                let stopped = AskError::Stopped { provider: self.provider };
+                return asker.on_not_asked_again(Refusal::Stopped(stopped), arrived.call);
+            }
+            order = go_on!(asker.next_order(order)?);
+            if let Some(refusal) = self.refusal(asker, &order, Some(&arrived.call))? {
+                return asker.on_not_asked_again(refusal, arrived.call);
+            }
+            asker.on_asked_again(&self.sending(&order), arrived.call)?;
+        }
+    }
+
+    fn sending(&self, order: &Order) -> Sending<'_> {
+        Sending {
+            provider: &self.provider,
+            payload_sha256: order.payload.sha256(),
+            is_free: self.opened.is_free(),
+        }
+    }
+
+    fn refusal<A: Asker>(
+        &self,
+        asker: &A,
+        order: &Order,
+        unsettled: Option<&Call>,
+    ) -> Result<Option<Refusal>, SessionError> {
+        if let Err(error) = self.refuse(order) {
+            return Ok(Some(Refusal::Unsendable(error)));
+        }
+        if self.opened.is_free() {
+            return Ok(None);
+        }
+        let (spent, settings) = (asker.spent(unsettled), self.engine.settings());
+        let refused = budget::refuse(&self.provider, &order.payload, &spent, asker.config(), settings)?;
+        Ok(refused.map(Refusal::OverBudget))
+    }
+}

@@ -1,0 +1,318 @@
+//! Builds a prompt, sends it and hands the reply back: one call, no session.
+
+use std::io;
+use std::num::NonZeroU32;
+use std::ops::ControlFlow;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use aiwf_config::{Config, Flags};
+use aiwf_provider::Payload;
+use aiwf_session::{Access, Call, ToolUse, Total, Usage};
+use aiwf_store::LedgerDir;
+use tempfile::TempDir;
+
+use super::call::{CallFailure, CallFiles, Order};
+use super::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use super::providers::{self, Ability, Duty};
+use super::repeats::CallResult;
+use super::tool_caller::{PhaseTools, Round, ToolCaller, Wanted};
+use super::rounds::{CutShort, Rounds};
+use crate::build::{BuildOptions, Built, Engine};
+use crate::document::Document;
+use crate::gather::{ChangeFlags, Progress};
+use crate::session_error::SessionError;
+
+/// How tools are used.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToolOptions {
+    /// How many rounds of calls there may be; as the configuration says when not said.
+    pub max_rounds: Option<NonZeroU32>,
+}
+
+/// What became of the tools.
+#[derive(Clone, Debug)]
+pub struct ToolReport {
+    /// How many rounds of calls were run.
+    pub rounds: u32,
+    /// Every call.
+    pub tool_calls: Vec<ToolUse>,
+    /// Whether the model wanted another round than there may be.
+    pub max_rounds_reached: bool,
+    /// Whether the same call failed again and again.
+    pub loop_detected: bool,
+    /// The same in words.
+    pub warning: Option<String>,
+}
+
+/// A prompt that was sent, and the reply to it.
+#[derive(Debug)]
+pub struct Sent {
+    /// SHA-256 of what was sent first, in its canonical form.
+    pub payload_sha256: String,
+    /// Who answered.
+    pub provider: String,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// What it cost, over all calls.
+    pub usage: Usage,
+    /// Files of the project that the agent changed although it was not to.
+    pub touched: Vec<String>,
+    /// Things worth saying.
+    pub notes: Vec<String>,
+    /// What became of the tools, when there were any.
+    pub tools: Option<ToolReport>,
+    text_path: PathBuf,
+    /// Holds the reply as long as somebody may read it.
+    directory: Option<TempDir>,
+}
+
+impl Sent {
+    /// The file that holds the reply; it goes when this does.
+    pub fn reply_path(&self) -> &Path {
+        &self.text_path
+    }
+
+    /// Keeps the reply when it could not be put where it was wanted; everything else goes.
+    pub fn keep_reply(self) -> PathBuf {
+        let directory = self.directory.as_ref().map(|directory| directory.path().to_owned());
+        let entries = directory.and_then(|directory| std::fs::read_dir(directory).ok());
+        for entry in entries.into_iter().flatten().flatten() {
+            if Some(entry.file_name().as_os_str()) != self.text_path.file_name() {
+                drop(aiwf_store::remove(&entry.path()));
+            }
+        }
+        drop(self.directory.map(TempDir::keep));
+        self.text_path
+    }
+}
+
+/// A directory that only the user may enter; it goes with the value.
+fn private_directory() -> Result<TempDir, SessionError> {
+    let owner_only = std::fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix("aiwf-").permissions(owner_only).tempdir().map_err(no_place)
+}
+
+fn no_place(source: io::Error) -> SessionError {
+    aiwf_store::StoreError { path: PathBuf::from("temporary directory"), source }.into()
+}
+
+impl Engine {
+    /// Builds the prompt a document asks for with the tools that `send` would send; starts their servers.
+    pub fn build_with_tools(
+        &self,
+        mut document: Document,
+        flags: &ChangeFlags,
+        options: &BuildOptions,
+        provider: &str,
+        on_progress: &dyn Fn(Progress),
+    ) -> Result<Built, SessionError> {
+        let config = providers::load_config(self.settings(), &Flags::default())?;
+        providers::refuse_unknown(provider, &config, || "`--for`".to_owned())?;
+        let options = &BuildOptions { provider: Some(provider.to_owned()), ..options.clone() };
+        let call = document.recipe().as_str();
+        let ability = providers::ability(provider, &config, options.fs_ability, Duty::Read, call)?;
+        let tools = self.tools_to_send(&mut document, provider, ability, &config)?;
+        let mut built = self.build(document, flags, options, on_progress)?;
+        built.tools = Some(Rc::new(tools));
+        Ok(built)
+    }
+
+    /// Refuses what cannot be sent, before anything is read for it.
+    pub fn check_provider(&self, provider: &str) -> Result<(), SessionError> {
+        let config = providers::load_config(self.settings(), &Flags::default())?;
+        providers::refuse_unknown(provider, &config, || "`--provider`".to_owned())?;
+        self.open_provider(provider, &config).map(drop)
+    }
+
+    /// Sends a prompt to the provider it was built for and waits for the reply.
+    ///
+    /// With tools, the calls of a reply are run and the model is asked again, until it calls none.
+    pub fn send(
+        &self,
+        built: &Built,
+        provider: &str,
+        tools: Option<ToolOptions>,
+    ) -> Result<Sent, SessionError> {
+        let config = providers::load_config(self.settings(), &Flags::default())?;
+        let payload = built.payload();
+        let payload_sha256 = payload.sha256();
+        let max_rounds = tools.as_ref().and_then(|tools| tools.max_rounds).map(NonZeroU32::get);
+        let caller = built.tools.clone().map(|tools| {
+            let results = tools.toolbox.results().clone();
+            ToolCaller::new(tools, results, &self.surroundings().stop)
+        });
+        let tool_loop =
+            caller.as_ref().map_or_else(Rounds::without_tools, |caller| caller.rounds(max_rounds));
+        let exchange = Exchange::open(self, &config, provider, tool_loop)?;
+        let order = Order {
+            name: built.prompt.recipe().as_str().to_owned(),
+            payload: Rc::new(payload),
+            ability: built.ability,
+            permission: aiwf_provider::Permission::ReadOnly,
+            response_path: None,
+        };
+        let directory = private_directory()?;
+        let ledger = LedgerDir::at_private(directory.path()).map_err(|error| no_place(error.into()))?;
+        let mut asker = SendAsker {
+            config: &config,
+            provider,
+            ledger: Arc::new(ledger),
+            directory: Some(directory),
+            tools: caller,
+            total: Total::default(),
+            touched: Vec::new(),
+            notes: built.notes(),
+            tool_calls: Vec::new(),
+        };
+        let last = exchange.hold(&mut asker, order)?;
+        Ok(Sent {
+            payload_sha256,
+            provider: provider.to_owned(),
+            model: last.model,
+            usage: asker.total.usage(),
+            touched: asker.touched,
+            notes: asker.notes,
+            tools: asker.tools.is_some().then_some(ToolReport {
+                rounds: last.n_rounds,
+                tool_calls: asker.tool_calls,
+                max_rounds_reached: last.cut_short == Some(CutShort::Limit),
+                loop_detected: last.cut_short == Some(CutShort::Loop),
+                warning: last.warning,
+            }),
+            text_path: last.text_path,
+            directory: asker.directory,
+        })
+    }
+
+    /// The tools of a reply, put into its document where the provider has no other way to see them.
+    fn tools_to_send(
+        &self,
+        document: &mut Document,
+        provider: &str,
+        ability: Ability,
+        config: &Config,
+    ) -> Result<PhaseTools, SessionError> {
+        const PHASE: &str = "reply";
+        let tools = self.phase_tools(PHASE, Access::Write, provider, ability.has_native_tools, config, &mut None)?;
+        let no_tools = |problems| SessionError::NoTools { phase: PHASE.to_owned(), problems };
+        let tools = tools.ok_or_else(|| no_tools(Vec::new()))?;
+        if tools.policy.is_empty() {
+            return Err(no_tools(tools.problems()));
+        }
+        if let Document::Reply(reply) = document {
+            // Only what can be called is shown.
+            reply.mcp_tools = tools.documents();
+            reply.request.include_mcp_tools = Some(true);
+        }
+        Ok(tools)
+    }
+}
+
+/// The last reply to a prompt, and how it came to it.
+struct LastReply {
+    model: Option<String>,
+    text_path: PathBuf,
+    n_rounds: u32,
+    cut_short: Option<CutShort>,
+    warning: Option<String>,
+}
+
+/// A prompt that is sent without a session: nothing is on record, and the caller gets everything.
+struct SendAsker<'a> {
+    config: &'a Config,
+    provider: &'a str,
+    ledger: Arc<LedgerDir>,
+    /// Gone when half a reply was left to the caller.
+    directory: Option<TempDir>,
+    tools: Option<ToolCaller>,
+    total: Total,
+    touched: Vec<String>,
+    notes: Vec<String>,
+    tool_calls: Vec<ToolUse>,
+}
+
+impl Asker for SendAsker<'_> {
+    type Calls = Wanted;
+    type End = LastReply;
+    type Error = SessionError;
+
+    fn config(&self) -> &Config {
+        self.config
+    }
+
+    fn spent(&self, _: Option<&Call>) -> Total {
+        self.total
+    }
+
+    fn files(&mut self) -> Result<CallFiles, SessionError> {
+        let file = |what: &str| format!("{what}-{}", self.total.calls);
+        Ok(CallFiles { ledger: Arc::clone(&self.ledger), text: file("reply"), output: file("output") })
+    }
+
+    fn on_refused(&mut self, refusal: Refusal) -> Result<LastReply, SessionError> {
+        Err(refusal.into())
+    }
+
+    fn on_sent(&mut self, _: &Sending<'_>) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    fn on_person(&mut self, _: &CallFiles) -> Result<LastReply, SessionError> {
+        Err(SessionError::PersonCannotReply { provider: self.provider.to_owned() })
+    }
+
+    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<LastReply, SessionError> {
+        let has_text = files.ledger.n_bytes(&files.text).is_ok_and(|n_bytes| n_bytes > Some(0));
+        if !has_text {
+            return Err(failure.error.into());
+        }
+        // Whoever asked decides what becomes of half a reply; nothing else stays.
+        for entry in files.ledger.handle().entries().unwrap_or_default() {
+            if entry.name != files.text {
+                files.ledger.remove(&entry.name)?;
+            }
+        }
+        drop(self.directory.take().map(TempDir::keep));
+        let kept = files.text_path().display().to_string();
+        Err(SessionError::SendFailed { error: failure.error, kept })
+    }
+
+    fn on_arrived(
+        &mut self,
+        arrived: &mut Arrived,
+        sent: &Payload,
+    ) -> Result<ControlFlow<LastReply, Option<Wanted>>, SessionError> {
+        let call = &mut arrived.call;
+        self.total = self.total.with(call.usage.as_ref());
+        self.touched.extend(std::mem::take(&mut call.touched).into_iter().map(|file| file.path));
+        self.notes.append(&mut call.notes);
+        let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
+        let text = crate::read::read_text(&arrived.files.text_path())?;
+        let tool_calls = std::mem::take(&mut arrived.tool_calls);
+        Ok(ControlFlow::Continue(tools.wanted(text, tool_calls, sent, arrived.round)))
+    }
+
+    fn on_reply(&mut self, arrived: Arrived, tool_loop: &Rounds) -> Result<LastReply, SessionError> {
+        Ok(LastReply {
+            model: arrived.call.model,
+            text_path: arrived.files.text_path(),
+            n_rounds: tool_loop.n_rounds(),
+            cut_short: tool_loop.cut_short(),
+            warning: tool_loop.warning(),
+        })
+    }
+
+    fn on_calls(
+        &mut self,
+        calls: Wanted,
+        payload: &mut Rc<Payload>,
+    ) -> Result<ControlFlow<LastReply, Vec<CallResult>>, SessionError> {
+        let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(Vec::new())) };
+        let Round { uses, results } = tools.run(calls, Rc::make_mut(payload));
+        self.tool_calls.extend(uses);
+        Ok(ControlFlow::Continue(results))
+    }
+}

@@ -1,0 +1,38 @@
+//! The runtime of all calls of a process.
+//!
+//! One thread drives its connections, also between calls, so that a connection that a server closed meanwhile is known
+//! before the next request is written to it. A call runs on the thread of whoever asks.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use tokio::runtime::{Builder, Handle};
+
+use crate::ask_error::AskError;
+
+static HANDLE: Mutex<Option<Handle>> = Mutex::new(None);
+
+/// Runs a call to its end.
+pub(super) fn run<T>(name: &str, future: impl Future<Output = Result<T, AskError>>) -> Result<T, AskError> {
+    let handle = handle().map_err(|error| AskError::Failed {
+        provider: name.to_owned(),
+        message: format!("no connection can be made: {error}"),
+        hint: "close other programs, then `aiwf retry`".to_owned(),
+        usage: None,
+    })?;
+    handle.block_on(future)
+}
+
+/// The runtime, made when it is first needed; what could not be made is tried again by the next call.
+fn handle() -> io::Result<Handle> {
+    let mut known = HANDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(handle) = &*known {
+        return Ok(handle.clone());
+    }
+    let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+    let handle = runtime.handle().clone();
+    let driver = std::thread::Builder::new().name("aiwf-http".to_owned());
+    // It ends with the process, and so does a name that is still being looked up.
+    driver.spawn(move || runtime.block_on(std::future::pending::<()>()))?;
+    Ok(known.insert(handle).clone())
+}
