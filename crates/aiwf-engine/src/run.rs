@@ -10,9 +10,9 @@ mod report;
 mod conversation;
 mod record;
 
-mod desk;
 mod exec_log;
 mod journal;
+mod run_store;
 mod snapshot;
 mod state_desk;
 
@@ -35,7 +35,7 @@ use aiwf_prompt::Roots;
 use aiwf_session::LeftOut;
 use aiwf_tools::sandbox::{Mount, Mounts};
 
-use self::desk::Desk;
+use self::run_store::RunStore;
 use self::tools::RunTools;
 use crate::Engine;
 use crate::ask::providers;
@@ -62,7 +62,7 @@ pub(crate) use snapshot::{journal_summary, snapshot_summary, standing};
 pub struct Run<'e> {
     engine: &'e Engine,
     config: Config,
-    desk: Desk,
+    desk: RunStore,
     mounts: Rc<Mounts>,
     roots: Roots,
     provider: String,
@@ -97,27 +97,27 @@ impl Engine {
 impl<'e> Run<'e> {
     /// Takes the lock, and makes sure that package and state are what the journal says.
     fn open(engine: &'e Engine, directory: SessionLedger, provider: Option<&str>) -> Result<Self, RunError> {
-        let desk = Desk::open(engine, directory)?;
+        let desk = RunStore::open(engine, directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, provider)
     }
 
     /// The same for a run that this process created.
     fn open_created(engine: &'e Engine, directory: SessionLedger) -> Result<Self, RunError> {
-        let desk = Desk::open_created(engine, directory)?;
+        let desk = RunStore::open_created(engine, directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, None)
     }
 
     /// The same without the lock, to look at what would be said next.
     fn look(engine: &'e Engine, directory: &SessionLedger) -> Result<Self, RunError> {
-        let desk = Desk::look(directory)?;
+        let desk = RunStore::look(directory)?;
         desk.refuse_changed_state()?;
         Self::on(engine, desk, None)
     }
 
     /// A run whose state file may be anything.
-    fn on(engine: &'e Engine, mut desk: Desk, provider: Option<&str>) -> Result<Self, RunError> {
+    fn on(engine: &'e Engine, mut desk: RunStore, provider: Option<&str>) -> Result<Self, RunError> {
         let settings = engine.settings();
         let mut config = providers::load_config(settings, &Flags::default())?;
         let setup = desk.setup()?.clone();
@@ -214,7 +214,7 @@ impl<'e> Run<'e> {
 }
 
 /// Where the package of a run may be: only the user who began the run typed its path, and adopting shows it.
-fn package_reach(engine: &Engine, desk: &Desk) -> Reach {
+fn package_reach(engine: &Engine, desk: &RunStore) -> Reach {
     let lines = desk.journal().lines();
     let problem = trust::problem(engine.settings(), LedgerKind::Run, &desk.directory.id, lines);
     // The lock is held only by who may act.

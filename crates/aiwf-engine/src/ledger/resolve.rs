@@ -172,28 +172,22 @@ fn named(settings: &Settings, typed: &str, scope: Scope) -> Result<SessionLedger
     if let [ledger] = exact.as_slice() {
         return in_scope(typed, ledger.clone(), scope);
     }
-    let entries = all_of(settings, scope)?;
-    match resolve_id(typed, &entries) {
-        Resolution::One(entry) => Ok(entry.ledger(settings)),
-        Resolution::Several(matching) => Err(SessionError::AmbiguousSession {
-            given: typed.to_owned(),
-            matching: matching.into_iter().map(SessionEntry::line).collect(),
-        }),
-        Resolution::Nothing => {
-            // What the command does not work on may still be what was meant.
-            if scope != Scope::Any
-                && let Resolution::One(entry) = resolve_id(typed, &all_of(settings, Scope::Any)?)
-            {
-                return in_scope(typed, entry.ledger(settings), scope);
-            }
-            Err(if scope == Scope::Changes {
-                let known =
-                    entries.iter().map(|entry| entry.name.as_ref().unwrap_or(&entry.id).clone()).collect();
-                SessionError::NoChange { given: typed.to_owned(), known }
-            } else {
-                SessionError::NoSession { given: typed.to_owned() }
-            })
+    let all = all_of(settings, Scope::Any)?.into_iter();
+    let (entries, others): (Vec<_>, Vec<_>) = all.partition(|entry| scope.accepts(entry.kind));
+    let given = typed.to_owned();
+    match (resolve_id(typed, &entries), resolve_id(typed, &others)) {
+        (Resolution::One(entry), _) => Ok(entry.ledger(settings)),
+        (Resolution::Several(matching), _) => {
+            let matching = matching.into_iter().map(SessionEntry::line).collect();
+            Err(SessionError::AmbiguousSession { given, matching })
         }
+        // What the command does not work on may still be what was meant.
+        (Resolution::Nothing, Resolution::One(other)) => in_scope(typed, other.ledger(settings), scope),
+        (Resolution::Nothing, _) if scope == Scope::Changes => {
+            let called = |entry: &SessionEntry| entry.name.as_ref().unwrap_or(&entry.id).clone();
+            Err(SessionError::NoChange { given, known: entries.iter().map(called).collect() })
+        }
+        (Resolution::Nothing, _) => Err(SessionError::NoSession { given }),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use aiwf_package::{Rejected, rewind};
 
-use super::desk::Desk;
 use super::event::{RunEvent, RunPhase};
 use super::report::RunReport;
+use super::run_store::RunStore;
 use super::state_desk::StateDesk as _;
 use super::{Run, journal};
 use crate::run_error::RunError;
@@ -15,7 +15,7 @@ impl Engine {
     ///
     /// A state file that somebody else changed is set aside, and the last one the journal knows is taken.
     pub fn rewind_run(&self, which: &str, to: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
-        let desk = Desk::open(self, journal::find(self.settings(), which)?)?;
+        let desk = RunStore::open(self, journal::find(self.settings(), which)?)?;
         let run_id = desk.directory.id.clone();
         if desk.record.phase() == RunPhase::Cancelled {
             return Err(RunError::Cancelled { run_id });
@@ -45,7 +45,7 @@ impl Engine {
 
     /// Ends a run for good; ending it twice is fine.
     pub fn cancel_run(&self, which: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
-        let mut desk = Desk::open(self, journal::find(self.settings(), which)?)?;
+        let mut desk = RunStore::open(self, journal::find(self.settings(), which)?)?;
         if desk.record.phase() != RunPhase::Cancelled {
             desk.commit(RunEvent::RunCancelled { reason: reason.map(str::to_owned) })?;
         }

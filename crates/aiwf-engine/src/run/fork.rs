@@ -5,8 +5,8 @@ use aiwf_session::Call;
 use aiwf_store::{Line, sha256_hex};
 
 use super::create::Beginning;
-use super::desk::Desk;
 use super::event::{ForkedFrom, RunEvent, RunKind, RunPhase};
+use super::run_store::RunStore;
 use super::state_desk::StateDesk as _;
 use super::{Run, journal, load_package};
 use crate::run_error::RunError;
@@ -18,7 +18,7 @@ impl Engine {
     ///
     /// The other one stays as it is. Files of the project are not touched: artifacts that came later are still there.
     pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        let mut desk = Desk::look(&journal::find(self.settings(), which)?)?;
+        let mut desk = RunStore::look(&journal::find(self.settings(), which)?)?;
         // What the old run said becomes what the new one is told.
         desk.refuse_untrusted(self)?;
         let setup = desk.setup()?.clone();
@@ -61,7 +61,7 @@ struct Point {
 }
 
 /// When the run came to a node for the last time.
-fn find_point(desk: &Desk, at: &str) -> Result<Point, RunError> {
+fn find_point(desk: &RunStore, at: &str) -> Result<Point, RunError> {
     let run_id = desk.directory.id.clone();
     let Some(graph) = desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
     let mut reached: Vec<String> = Vec::new();

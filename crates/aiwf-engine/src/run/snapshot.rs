@@ -6,10 +6,10 @@
 use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 
-use super::desk::read_state;
 use super::event::{RunEvent, RunKind, RunPhase};
 use super::record::Record;
 use super::report::RunSummary;
+use super::run_store::read_state;
 use crate::ledger::{SessionLedger, WaitsFor};
 use crate::run_error::RunError;
 

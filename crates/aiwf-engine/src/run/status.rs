@@ -5,11 +5,11 @@ use aiwf_provider::Stop;
 use aiwf_store::Line;
 
 use super::compose::{NoRequest, Saying};
-use super::desk::{Desk, read_state};
 use super::event::{RunEvent, RunPhase};
 use super::journal;
 use super::record::{Entry, Record};
 use super::report::{NodeProgress, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary};
+use super::run_store::{RunStore, read_state};
 use super::{Run, load_package, package_cache, package_reach};
 use crate::Engine;
 use crate::ledger::{SessionLedger, Summary, by_time, summaries};
@@ -41,7 +41,7 @@ impl Engine {
     fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
         let directory = journal::find(self.settings(), which)?;
         let was_busy = directory.is_locked();
-        let desk = Desk::look(&directory)?;
+        let desk = RunStore::look(&directory)?;
         let (directory, record) = (&desk.directory, &desk.record);
         let lines = desk.journal().lines().to_vec();
         let setup = desk.setup()?;
@@ -203,7 +203,7 @@ fn entries(line: &Line<RunEvent>) -> Vec<RunEntry> {
             vec![entry("failed", None, format!("{}: {}", fault.code, fault.message))]
         }
         RunEvent::StateIntended { before, after, .. } => {
-            let text = format!("{} → {}", super::desk::short(before), super::desk::short(after));
+            let text = format!("{} → {}", super::run_store::short(before), super::run_store::short(after));
             vec![entry("state", None, text)]
         }
         RunEvent::ToolRan { exec, .. } => {

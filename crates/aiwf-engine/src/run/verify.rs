@@ -3,8 +3,8 @@
 use aiwf_store::sha256_hex;
 use serde::Serialize;
 
-use super::desk::Desk;
 use super::event::RunEvent;
+use super::run_store::RunStore;
 use super::{journal, load_package, package_reach};
 use crate::Engine;
 use crate::run_error::RunError;
@@ -32,7 +32,7 @@ pub struct RunVerified {
 impl Engine {
     /// Checks the chain of a run's journal, its state file, every state it ever had, its log and its package.
     pub fn verify_run(&self, which: &str) -> Result<RunVerified, RunError> {
-        let desk = Desk::look(&journal::find(self.settings(), which)?)?;
+        let desk = RunStore::look(&journal::find(self.settings(), which)?)?;
         let setup = desk.setup()?;
         let mut problems = Vec::new();
         if let Err(error) = desk.refuse_changed_state() {

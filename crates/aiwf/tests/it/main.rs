@@ -53,6 +53,7 @@ mod real_agents;
 mod real_mcp;
 mod reference;
 mod reply_parse;
+mod rm;
 mod scene;
 mod session;
 mod session_apply;

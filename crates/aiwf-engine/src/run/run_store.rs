@@ -31,7 +31,7 @@ const MAX_LOOKS: usize = 5;
 
 /// A run; nothing is put on record without its lock.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct RunStore {
     pub(crate) directory: SessionLedger,
     pub(crate) record: Record,
     journal: Journal<RunEvent>,
@@ -46,7 +46,7 @@ pub(crate) struct Desk {
     witness: Option<Witness>,
 }
 
-impl Desk {
+impl RunStore {
     /// Opens a run to act on it; one that is not the user's is refused.
     pub(crate) fn open(engine: &Engine, directory: SessionLedger) -> Result<Self, RunError> {
         let config = load_config(engine.settings(), &Flags::default())?;
@@ -302,7 +302,7 @@ impl Desk {
     }
 }
 
-impl StateDesk for Desk {
+impl StateDesk for RunStore {
     fn graph(&self) -> Option<&Graph> {
         self.workflow().map(|workflow| &workflow.graph)
     }
