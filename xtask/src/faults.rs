@@ -228,7 +228,7 @@ const CHANGE_CASES: &[Case] = &[
     },
     Case { name: "approve a second plan", before: TO_SECOND_PLAN, words: APPROVE_CHANGE, stdin: "" },
     Case { name: "approve an implementation", before: TO_IMPLEMENTATION, words: APPROVE_CHANGE, stdin: "" },
-    Case { name: "change apply", before: TO_REVIEWED, words: &["change", "apply", "login"], stdin: "" },
+    Case { name: "apply", before: TO_REVIEWED, words: &["change", "apply", "login"], stdin: "" },
 ];
 
 /// What a case changes, and what is looked at afterwards.
@@ -569,13 +569,13 @@ fn survive_change(world: &World, case: &Case, expected: &str) -> Result<(), Fail
         return Err(Failure::new("the change is gone after a fault"));
     }
     if exists {
-        expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`change verify` after a fault")?;
+        expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`verify` after a fault")?;
         if world.standing(Subject::Change)? == expected {
             return Ok(());
         }
     }
     run_again(world, case)?;
-    expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`change verify` in the end")?;
+    expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`verify` in the end")?;
     expect_same(expected, &world.standing(Subject::Change)?)
 }
 

@@ -18,6 +18,6 @@ pub(crate) mod tool_caller;
 pub(crate) mod tool_loop;
 pub(crate) mod watch;
 
-pub(crate) use tool_caller::PhaseTools;
 pub use rounds::CutShort;
+pub(crate) use tool_caller::PhaseTools;
 pub use tool_loop::{CallStyle, ToolLoop, ToolRound};

@@ -15,3 +15,17 @@ pub(crate) fn before_now(a_while: std::time::Duration) -> Option<String> {
     let earlier = jiff::Timestamp::now().checked_sub(a_while).ok()?;
     Some(format!("{earlier:.3}"))
 }
+
+/// The seconds since 1970 of a time as [`now`] writes it; nothing when it is none.
+pub fn seconds_of(at: &str) -> Option<u64> {
+    let at: jiff::Timestamp = at.parse().ok()?;
+    u64::try_from(at.as_second()).ok()
+}
+
+impl crate::Engine {
+    /// The time since 1970.
+    pub fn now(&self) -> std::time::Duration {
+        let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0);
+        std::time::Duration::from_secs(seconds)
+    }
+}

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
-use aiwf_session::{Approver, Flow, FlowProblem, PhaseRecipe, PhaseSpec, parse_flow};
+use aiwf_session::{Approver, Flow, FlowProblem, parse_flow};
 use aiwf_store::{ConsentKind, Durability, sha256_hex, write_atomic};
 
 use crate::Engine;
@@ -304,12 +304,6 @@ impl Engine {
     }
 }
 
-/// Templates of a flow that are beside it, with the phases that use them.
-pub(crate) fn templates_beside(flow: &Flow) -> impl Iterator<Item = (&PhaseSpec, &str)> {
-    let of_request = flow.phases.iter().filter(|spec| spec.recipe == PhaseRecipe::Change);
-    of_request.filter_map(|spec| Some((spec, spec.template.as_deref().filter(|name| is_beside(name))?)))
-}
-
 /// What a new flow begins with.
 const NEW_FLOW: &str = include_str!("new_flow.toml");
 
@@ -321,8 +315,9 @@ mod tests {
     fn built_in_flows_have_their_templates_and_a_new_flow_has_no_problems() {
         for flow in Flow::built_in() {
             let found = built_in(&flow.name).unwrap();
-            for (spec, template) in templates_beside(flow) {
-                assert!(found.templates.contains_key(template), "{}: {} {template}", flow.name, spec.name);
+            let named = flow.phases.iter().filter_map(|spec| spec.template.as_deref());
+            for template in named.filter(|name| is_beside(name)) {
+                assert!(found.templates.contains_key(template), "{} {template}", flow.name);
             }
         }
         let known = ["specify.md", "implement.md", "review.md"];

@@ -21,4 +21,4 @@ pub(crate) use session_ledger::SessionLedger;
 
 pub use index::{SessionEntry, WaitsFor};
 pub use remove::RemovalFilter;
-pub use resolve::SessionRef;
+pub use resolve::{Purpose, SessionRef};

@@ -68,7 +68,7 @@ pub(crate) fn recorded(left_out: Vec<LeftOut>) -> Vec<LeftOut> {
 
 /// The list of a run's request as its journal keeps it: there is one for each request, so it is shorter.
 pub(crate) fn recorded_in_run(left_out: &[LeftOut]) -> Vec<LeftOut> {
-    shortened(left_out.to_vec(), MAX_RECORDED_IN_RUN, "`aiwf workflow preview --json` lists them all")
+    shortened(left_out.to_vec(), MAX_RECORDED_IN_RUN, "`aiwf preview --json` lists them all")
 }
 
 /// A long list is cut, and its last entry says so.

@@ -50,22 +50,25 @@ pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
+/// An event of a run with its place in the journal.
+pub type RunLine = aiwf_store::Line<RunEvent>;
 pub use aiwf_store::{
     Durability, JournalError, LockError, PlanProblem, StoreError, UserFileError, create_dir, write_atomic,
 };
 pub use ask::cli_calls::CliMcpResponseHandler;
-pub use ask::{CallStyle, CutShort, ToolLoop, ToolRound};
 pub use ask::provider_report::ProviderReport;
 pub use ask::send::{Sent, ToolOptions, ToolReport};
 pub use ask::watch::CallEvent;
+pub use ask::{CallStyle, CutShort, ToolLoop, ToolRound};
 pub use build::{BuildOptions, Built, Engine};
+pub use clock::seconds_of;
 pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
 };
 pub use error::EngineError;
 pub use flows::{FlowOrigin, FoundFlow};
 pub use gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
-pub use ledger::{RemovalFilter, SessionEntry, SessionRef, WaitsFor};
+pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, WaitsFor};
 pub use left_out::left_out_lines;
 pub use packages::{PackageToolError, Packed};
 pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
@@ -78,9 +81,9 @@ pub use run::{
 pub use run_error::RunError;
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
-    ChangeReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed, PhaseOptions, Reach,
-    SeenGate, SelfRunning, SessionArtifact, SessionPreview, SessionReport, SessionSummary, SessionValues,
-    UsageReport, Verified,
+    ChangeReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed, PhaseOptions,
+    Reach, SeenGate, SelfRunning, SessionArtifact, SessionPreview, SessionReport, SessionSummary,
+    SessionValues, UsageReport, Verified,
 };
 pub use session_error::SessionError;
 pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};

@@ -177,9 +177,9 @@ impl RunError {
     /// One thing to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoRun { .. } => "`aiwf workflow list --all` shows the runs and conversations there are".to_owned(),
+            Self::NoRun { .. } => "`aiwf list --flow package --all` shows the runs and conversations there are".to_owned(),
             Self::AmbiguousRun { .. } => "give more of the id".to_owned(),
-            Self::NoWorkflow { run_id } => format!("`aiwf workflow show {run_id}` shows what was said"),
+            Self::NoWorkflow { run_id } => format!("`aiwf show {run_id}` shows what was said"),
             Self::Busy { .. } => "wait until it is done, then run this again; nothing was changed".to_owned(),
             Self::Cancelled { run_id } => {
                 format!("`aiwf workflow fork {run_id} --at NODE` goes on from a point of it in a new run")
@@ -189,7 +189,7 @@ impl RunError {
             }
             Self::NothingSaid => "give the text as an argument, or `-` to read it from the standard input".to_owned(),
             Self::PackageChanged { run_id, .. } => format!(
-                "bring the package back as it was, or start a new run; `aiwf workflow show {run_id}` has all of this one"
+                "bring the package back as it was, or start a new run; `aiwf show {run_id}` has all of this one"
             ),
             Self::PackageGone { .. } => "bring the package back to where it was when the run began".to_owned(),
             Self::PackageOutside { run_id, .. } => {
@@ -211,7 +211,7 @@ impl RunError {
                 "choose another with `--provider`; `aiwf providers` lists them".to_owned()
             }
             Self::StateInit(_) => "`aiwf package check PATH` says what is wrong with the package".to_owned(),
-            Self::Rejected(_) => "`aiwf workflow status RUN` shows where the run has been".to_owned(),
+            Self::Rejected(_) => "`aiwf status RUN` shows where the run has been".to_owned(),
             Self::Package(error) => error.hint(),
             Self::Extract(error) => error.hint(),
             Self::Prompt(error) => return error.hint(),

@@ -561,29 +561,27 @@ impl SessionError {
                 None => "`aiwf change list` shows them; `aiwf change new NAME TEXT` begins one".to_owned(),
             }),
             Self::ChangeExists { name } => {
-                Some(format!("`aiwf change status {name}` shows it; choose another name"))
+                Some(format!("`aiwf status {name}` shows it; choose another name"))
             }
             Self::ChangeName { .. } => Some("use up to 64 letters, digits, `-`, `_` and `.`".to_owned()),
-            Self::NothingToApply { id, is_edited: true } => Some(format!(
-                "the agent edited the project itself: `aiwf change status {id}` lists the files"
-            )),
+            Self::NothingToApply { id, is_edited: true } => {
+                Some(format!("the agent edited the project itself: `aiwf status {id}` lists the files"))
+            }
             Self::NothingToApply { id, is_edited: false } => {
-                Some(format!("`aiwf change show {id} implementation` shows what it gave"))
+                Some(format!("`aiwf show {id} implementation` shows what it gave"))
             }
             Self::NoRequest => Some("say it like `aiwf change new NAME 'add a login'`".to_owned()),
             Self::AmbiguousSession { .. } => Some("give more of the id".to_owned()),
             Self::OtherKind { id, kind, .. } => Some(match kind {
                 LedgerKind::Session => format!("`aiwf status {id}` shows it"),
-                LedgerKind::Change => format!("`aiwf change status {id}` shows it"),
-                LedgerKind::Run => format!("`aiwf workflow status {id}` shows it"),
+                LedgerKind::Change => format!("`aiwf status {id}` shows it"),
+                LedgerKind::Run => format!("`aiwf status {id}` shows it"),
             }),
             Self::NotEnded { id, kind, status } if status == "unreadable" => {
                 let aiwf = if *kind == LedgerKind::Run { "aiwf workflow" } else { "aiwf" };
                 Some(format!("`{aiwf} verify {id}` says what is wrong with its journal"))
             }
-            Self::NotEnded { id, kind: LedgerKind::Run, .. } => {
-                Some(format!("`aiwf workflow cancel {id}` ends it"))
-            }
+            Self::NotEnded { id, kind: LedgerKind::Run, .. } => Some(format!("`aiwf cancel {id}` ends it")),
             Self::NotEnded { id, .. } => Some(format!("`aiwf cancel {id}` ends it")),
             Self::Cancelled { id } => {
                 Some(format!("`aiwf show {id}` lists what it made; `aiwf PROFILE init` begins a new session"))

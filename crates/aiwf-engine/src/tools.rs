@@ -25,9 +25,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask::providers;
+use crate::ask::{CallStyle, PhaseTools, ToolLoop};
 use crate::build::Engine;
 use crate::session_error::SessionError;
-use crate::ask::{CallStyle, PhaseTools, ToolLoop};
 use server_log::ServerLog;
 
 /// Whether a person agrees to start servers that nobody agreed to yet.

@@ -112,7 +112,7 @@ impl TrustError {
             Self::NoPlace => "set `HOME` to a directory that you can write to".to_owned(),
             Self::ChangedMeanwhile { id, .. } => format!("read it again with `aiwf adopt {id}`"),
             Self::Unknown { .. } => {
-                "`aiwf list`, `aiwf change list` and `aiwf workflow list` show what there is".to_owned()
+                "`aiwf list`, `aiwf change list` and `aiwf list --flow package` show what there is".to_owned()
             }
             Self::Ambiguous { .. } => "give more of the name".to_owned(),
             Self::NothingToAgree { .. } => {

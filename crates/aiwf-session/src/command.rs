@@ -1,7 +1,9 @@
 //! What somebody wants, and whether it may happen.
 
+use std::collections::BTreeMap;
+
 use crate::call::{Call, ToolUse};
-use crate::change::PhaseChoice;
+use crate::change::{Agent, PhaseChoice};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Person};
 use crate::flow::{Access, Gives, PhaseRecipe};
 use crate::left_out::LeftOut;
@@ -171,6 +173,11 @@ pub enum Command {
         /// What is said about it.
         choice: Box<PhaseChoice>,
     },
+    /// Let somebody else do the work of phases.
+    ChooseAgents {
+        /// Who, by phase.
+        agents: BTreeMap<Phase, Agent>,
+    },
     /// Skip every gate from here on.
     OpenGates,
     /// Accept changes of approved files.
@@ -180,10 +187,12 @@ pub enum Command {
         /// The files as they are.
         files: Vec<FileHash>,
     },
-    /// Give the session up.
+    /// Cancel the session.
     Cancel {
-        /// Who gives it up.
+        /// Who cancels it.
         by: Actor,
+        /// Why.
+        reason: Option<String>,
     },
     /// Code is about to be copied into the project.
     IntendApply {
@@ -220,6 +229,7 @@ impl Command {
             Self::RaiseCap { .. } => "raise the cap",
             Self::Accept { .. } => "accept",
             Self::BeginPhase { .. } => "work on that phase",
+            Self::ChooseAgents { .. } => "choose agents",
             Self::OpenGates => "open the gates",
             Self::Rebind { .. } => "rebind",
             Self::Cancel { .. } => "cancel",
@@ -355,6 +365,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::BeginPhase { by, phase, choice }, _) => {
             begin_phase(state, by, phase, *choice)
         }
+        (Command::ChooseAgents { agents }, step) if *step != Step::Ended => Ok(choose_agents(state, agents)),
         (Command::OpenGates, step) if *step != Step::Ended => {
             Ok(open_gates(state, &state.flow.names().collect::<Vec<_>>()))
         }
@@ -365,7 +376,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
                 None => one(Event::Rebound { by, files }),
             }
         }
-        (Command::Cancel { by }, step) if *step != Step::Ended => one(Event::Cancelled { by }),
+        (Command::Cancel { by, reason }, step) if *step != Step::Ended => one(Event::Cancelled { by, reason }),
         (Command::IntendApply { files }, _) if state.can_apply() && state.applying.is_none() => {
             one(Event::ApplyIntended { files })
         }
@@ -396,6 +407,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             | Command::Retry { .. }
             | Command::RaiseCap { .. }
             | Command::Accept { .. }
+            | Command::ChooseAgents { .. }
             | Command::OpenGates
             | Command::Rebind { .. }
             | Command::Cancel { .. }
@@ -489,6 +501,19 @@ fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> R
     }
     events.extend(gates);
     Ok(events)
+}
+
+/// The phases that are still open get another agent: the prompt of the current one must not be approved yet.
+fn choose_agents(state: &State, agents: BTreeMap<Phase, Agent>) -> Vec<Event> {
+    let setup = state.setup.as_ref();
+    let is_open = matches!(state.step, Step::PromptWanted { .. } | Step::PromptReady);
+    let counts = |phase: &Phase, agent: &Agent| {
+        state.flow.spec(*phase).is_some()
+            && (is_open || *phase != state.phase)
+            && setup.and_then(|setup| setup.agent(*phase)) != Some(agent)
+    };
+    let chosen = agents.into_iter().filter(|(phase, agent)| counts(phase, agent));
+    chosen.map(|(phase, agent)| Event::AgentChosen { phase, agent }).collect()
 }
 
 fn open_gates(state: &State, phases: &[Phase]) -> Vec<Event> {

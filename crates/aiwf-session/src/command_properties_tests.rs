@@ -37,7 +37,7 @@ fn next_command(pick: u8, state: &State) -> Command {
             Command::BeginPhase { by, phase: state.flow.first(), choice: Box::default() }
         }
         Step::Ended => match pick % 4 {
-            0 => Command::Cancel { by },
+            0 => Command::Cancel { by, reason: None },
             1 => Command::IntendApply { files: Vec::new() },
             2 => Command::RecordApplied,
             _ => Command::RecordApplyUndone,
@@ -167,6 +167,9 @@ fn random_command(pick: u8, state: &State) -> Command {
         29 => Command::BeginPhase { by, phase: state.phase, choice: choice("more") },
         30 => Command::BeginPhase { by, phase: state.flow.first(), choice: choice("anew") },
         31 => Command::RejectResponse { by, feedback: "anew".to_owned(), kept: Vec::new() },
+        32 if pick.is_multiple_of(2) => Command::ChooseAgents {
+            agents: [(state.flow.first(), Agent { provider: "other".to_owned(), template: None })].into(),
+        },
         32 => Command::Accept { by },
         33 => Command::RecordToolCalls { calls: vec![tool_use()] },
         34 => Command::RecordAskedAgain {

@@ -392,8 +392,8 @@ fn refusals_say_what_is_possible() {
     cannot accept now: the planning prompt waits for approval
     [Approve, Reject, Cancel]
     ");
-    session.run(Command::Cancel { by: person() }).unwrap();
-    let refusal = session.run(Command::Cancel { by: person() }).unwrap_err();
+    session.run(Command::Cancel { by: person(), reason: None }).unwrap();
+    let refusal = session.run(Command::Cancel { by: person(), reason: None }).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @r"
     cannot cancel now: the session is cancelled
     `aiwf status` shows the session; nothing can be changed any more
@@ -514,7 +514,7 @@ fn a_phase_command_out_of_order_is_refused_and_names_what_is_possible() {
     let refusal = change.begin(phase("plan"), PhaseChoice::default()).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
     cannot plan now: the challenge prompt is yet to be written
-    possible now: `aiwf change challenge`, `aiwf change run`, `aiwf change cancel`
+    possible now: `aiwf change challenge`, `aiwf change run`, `aiwf cancel`
     ");
     let mut session = Driven::new(setup(&[], 3));
     assert!(session.begin(phase("plan"), PhaseChoice::default()).is_err());

@@ -333,10 +333,13 @@ pub enum Event {
         /// The files as they are now.
         files: Vec<FileHash>,
     },
-    /// The session was given up.
+    /// The session was cancelled.
     Cancelled {
-        /// Who gave it up.
+        /// Who cancelled it.
         by: Actor,
+        /// Why; journals of 0.1.0 do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// Code is about to be copied into the project.
     ApplyIntended {

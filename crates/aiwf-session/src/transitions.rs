@@ -99,7 +99,7 @@ fn commands(flow: &Flow, state: &State) -> Vec<Command> {
         Command::RaiseBudget,
         Command::RaiseCap { max_iterations: state.round + 1 },
         Command::Accept { by: by.clone() },
-        Command::Cancel { by: by.clone() },
+        Command::Cancel { by: by.clone(), reason: None },
     ]);
     if state.step == Step::Paused(Pause::Verdict) {
         let choice = PhaseChoice { instructions: Some("more".to_owned()), ..PhaseChoice::default() };

@@ -13,6 +13,7 @@ use crate::commands::agent::AgentArgs;
 use crate::commands::change::ChangeCommand;
 use crate::commands::chat::ChatArgs;
 use crate::commands::config::ConfigCommand;
+use crate::commands::flow::FlowCommand;
 use crate::commands::mcp::McpArgs;
 use crate::commands::package::PackageCommand;
 use crate::commands::profile_tool::ProfileToolCommand;
@@ -138,10 +139,13 @@ pub(crate) enum Command {
         after_help = "Example:\n  aiwf change new login 'Add a login page' --file 'src/**'\n  aiwf change plan login --agent claude\n  aiwf change run login"
     )]
     Change(ChangeCommand),
-    /// Run the workflows of packages, talk with a run, go back, look at it.
+    /// List, check, draw and write flows, and start sessions that follow them.
+    #[command(subcommand, after_help = "Example: aiwf flow start spec 'Export reports as CSV'")]
+    Flow(FlowCommand),
+    /// Run the workflows of packages, and talk with a run.
     #[command(
         subcommand,
-        after_help = "Example:\n  aiwf workflow run examples/packages/bug-triage --provider anthropic\n  aiwf workflow say latest 'It began on Monday'\n  aiwf workflow status latest"
+        after_help = "Example:\n  aiwf workflow run examples/packages/bug-triage --provider anthropic\n  aiwf workflow say latest 'It began on Monday'\n  aiwf status latest"
     )]
     Workflow(WorkflowCommand),
     /// Talk with an agent of a package, its menu included.
@@ -226,6 +230,7 @@ impl Command {
             Self::Prompt(_)
             | Self::Tools(_)
             | Self::Change(_)
+            | Self::Flow(_)
             | Self::Workflow(_)
             | Self::Agent(_)
             | Self::Chat(_)
@@ -258,6 +263,7 @@ impl Command {
             Self::Tools(command) => command.name(),
             Self::Session(command) => command.name(),
             Self::Change(command) => command.name(),
+            Self::Flow(command) => command.name(),
             Self::Workflow(command) => command.name(),
             Self::Agent(_) => "agent",
             Self::Chat(_) => "chat",

@@ -7,6 +7,8 @@ pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod demo;
+pub(crate) mod flow;
+mod list;
 mod man;
 pub(crate) mod mcp;
 pub(crate) mod package;
@@ -18,6 +20,7 @@ pub(crate) mod prompt;
 mod providers;
 pub(crate) mod reply;
 pub(crate) mod rm;
+mod run_session;
 pub(crate) mod session;
 pub(crate) mod template;
 pub(crate) mod tools;
@@ -52,6 +55,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Tools(command) => tools::run(command, &engine, output),
         Command::Session(command) => session::run(command, &engine, output),
         Command::Change(command) => change::run(command, &engine, output),
+        Command::Flow(command) => flow::run(command, &engine, output),
         Command::Workflow(command) => workflow::run(command, &engine, output),
         Command::Agent(args) => agent::run(args, &engine, output),
         Command::Chat(args) => chat::run(args, &engine, output),

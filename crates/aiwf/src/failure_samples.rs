@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use super::{Exit, Failure};
 use aiwf_engine::config::{ConfigError, ConfigFault, ConfigFile, ConfigProblem, GateFlagError, Origin};
-use aiwf_engine::machine::{Action, Phase, Refusal};
+use aiwf_engine::machine::{Action, FlowProblem, Phase, Refusal};
 use aiwf_engine::package::{ExtractError, PackageError, RejectCode, Rejected, SelectError, SourceError};
 use aiwf_engine::profile::{
     NoComponent, ParamProblem, ProfileError, ProfileProblem, ProfileProblemKind, StandardsError,
@@ -260,6 +260,32 @@ fn session_errors() -> Vec<Sample> {
             kept: text("reply.partial.md"),
         }],
         UnknownPhase => [SessionError::UnknownPhase { phase: text("implemnt") }],
+        UnknownFlow => [
+            SessionError::UnknownFlow { name: text("chnage"), known: vec![text("change"), text("do")] },
+            SessionError::UnknownFlow { name: text("zzz"), known: vec![text("change")] },
+        ],
+        BrokenFlow => [SessionError::BrokenFlow {
+            name: text("mine"),
+            path: text(".aiwf/flows/mine/flow.toml"),
+            problems: vec![FlowProblem {
+                phase: Some(0),
+                key: Some("next"),
+                line: Some(9),
+                message: text("there is no phase `implemnt`"),
+                hint: text("phases of this flow: `specify`, `implement`"),
+            }],
+        }],
+        FlowName => [SessionError::FlowName { name: text("change") }],
+        FlowExists => [SessionError::FlowExists {
+            name: text("mine"),
+            path: PathBuf::from(".aiwf/flows/mine/flow.toml"),
+        }],
+        FlowNeedsProfile => [SessionError::FlowNeedsProfile { name: text("generate") }],
+        NoSuchGate => [SessionError::NoSuchGate {
+            pattern: text("planing.prompt"),
+            flow: text("do"),
+            phases: vec![text("plan"), text("implement"), text("review")],
+        }],
         NoPrompt => [SessionError::NoPrompt { phase: Phase::INITIALIZED }],
         Stale => [SessionError::Stale {
             files: vec![Difference { path: text("plan.md"), approved: text("1f"), found: Some(text("2e")) }],

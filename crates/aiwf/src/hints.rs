@@ -1,4 +1,4 @@
-//! Puts the name of a session or a change into the commands of a hint, so that they can be typed as printed.
+//! Puts the id of a session into the commands of a hint, so that they can be typed as printed.
 
 /// The commands that work on one session.
 const ABOUT_SESSION: [&str; 15] = [
@@ -6,17 +6,9 @@ const ABOUT_SESSION: [&str; 15] = [
     "run", "show", "status", "step", "verify",
 ];
 
-/// The commands of changes that are about none.
-const ABOUT_NO_CHANGE: [&str; 2] = ["list", "new"];
-
 /// A hint whose commands name this session.
 pub(crate) fn naming_session(hint: &str, id: &str) -> String {
     naming(hint, "`aiwf ", "ID", id, |word| ABOUT_SESSION.contains(&word))
-}
-
-/// A hint whose commands name this change.
-pub(crate) fn naming_change(hint: &str, name: &str) -> String {
-    naming(hint, "`aiwf change ", "NAME", name, |word| !ABOUT_NO_CHANGE.contains(&word))
 }
 
 fn naming(
@@ -64,16 +56,5 @@ mod tests {
             "`aiwf status 2026-01` shows it; `aiwf list` lists all",
         );
         check("`aiwf show other plan`; `aiwf jpa-mt init`", "`aiwf show other plan`; `aiwf jpa-mt init`");
-    }
-
-    #[test]
-    fn commands_of_a_hint_name_the_change() {
-        let possible = "possible now: `aiwf change approve --accept`, `aiwf change cancel`";
-        let expected = "possible now: `aiwf change approve login --accept`, `aiwf change cancel login`";
-        assert_eq!(naming_change(possible, "login"), expected);
-        let begin = "`aiwf change new NAME TEXT` begins one";
-        assert_eq!(naming_change(begin, "login"), begin);
-        let named = "`aiwf change status other` shows it";
-        assert_eq!(naming_change(named, "login"), named);
     }
 }

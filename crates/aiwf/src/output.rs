@@ -323,3 +323,12 @@ fn print_help(error: &clap::Error) -> io::Result<()> {
         write(&mut anstream::stdout().lock())
     }
 }
+
+/// How many columns a table may have: those of the terminal, else 80.
+pub(crate) fn width() -> usize {
+    const NARROW: usize = 80;
+    match terminal_size::terminal_size_of(io::stdout()) {
+        Some((terminal_size::Width(width), _)) => usize::from(width).max(NARROW),
+        None => NARROW,
+    }
+}

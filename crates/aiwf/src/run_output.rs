@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use aiwf_engine::machine::Usage;
 use aiwf_engine::{
-    Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunSummary, RunVerified,
+    Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunVerified,
     left_out_lines,
 };
 use serde_json::{Value, json};
@@ -230,60 +230,6 @@ fn cost(usage: &Usage) -> String {
         usage.cost.map(|cost| format!("${:.4}", cost.as_f64())),
     ];
     [String::new()].into_iter().chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
-}
-
-/// Prints runs, those that changed last first.
-pub(crate) fn list(runs: &[RunSummary], total: usize, output: &Output<'_>) -> Result<Exit, Failure> {
-    if output.is_json() {
-        return output.json(json!({ "runs": runs, "total": total }), Exit::Done);
-    }
-    let shown = |text: Option<&str>| text.map_or("-".to_owned(), escaped_line);
-    let rows: Vec<[String; 6]> = runs
-        .iter()
-        .map(|run| {
-            let workflow = run.workflow.as_deref().unwrap_or(run.kind.as_str());
-            [
-                run.run_id.clone(),
-                shown(run.package.as_deref()),
-                escaped_line(workflow),
-                run.phase.as_str().to_owned(),
-                shown(run.node.as_deref()),
-                run.updated_at.clone(),
-            ]
-        })
-        .collect();
-    let head = ["RUN", "PACKAGE", "WORKFLOW", "PHASE", "NODE", "CHANGED"].map(str::to_owned);
-    let widths = widths(&head, &rows);
-    output::print(|out| {
-        if runs.is_empty() {
-            return writeln!(out, "no runs");
-        }
-        write_row(out, &head, &widths)?;
-        for (row, run) in rows.iter().zip(runs) {
-            write_row(out, row, &widths)?;
-            if let Some(problem) = &run.problem {
-                writeln!(out, "  {}", escaped(problem).replace('\n', "\n  "))?;
-            }
-        }
-        Ok(())
-    })?;
-    if total > runs.len() {
-        output::note(&format!("{} more; `--limit {total}` shows all\n", total - runs.len()));
-    }
-    Ok(Exit::Done)
-}
-
-fn widths(head: &[String; 6], rows: &[[String; 6]]) -> Vec<usize> {
-    let width = |column: usize| {
-        let cells = rows.iter().chain([head]).filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    (0..head.len()).map(width).collect()
-}
-
-fn write_row(out: &mut impl std::io::Write, row: &[String; 6], widths: &[usize]) -> std::io::Result<()> {
-    let cells: Vec<String> = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-    writeln!(out, "{}", cells.join("  ").trim_end())
 }
 
 /// Prints a run and what happened in it; the last `n_entries` when that is said.

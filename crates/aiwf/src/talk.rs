@@ -262,7 +262,7 @@ impl Talk<'_> {
             (Command::Exit | Command::Dismiss, _) => return Next::Leave(Left::Away),
             (Command::Pause | Command::Stop, RunKind::Run) => {
                 if depth == Depth::Top {
-                    output::note(&format!("`aiwf workflow cancel {}` ends it for good\n", run.id()));
+                    output::note(&format!("`aiwf cancel {}` ends it for good\n", run.id()));
                 }
                 return Next::Leave(Left::Back);
             }

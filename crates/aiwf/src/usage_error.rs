@@ -1,5 +1,7 @@
 //! What can be wrong with a command line, in the words a person reads.
 
+use std::ffi::OsString;
+
 use aiwf_engine::prompt::nearest;
 
 /// Why a command line makes no sense.
@@ -19,6 +21,14 @@ pub(crate) enum UsageError {
         takes: &'static str,
         word: String,
         known: Vec<String>,
+    },
+    /// A command of 0.1.0 that has another spelling now.
+    #[error("`aiwf {old}` is now `aiwf {now}`")]
+    Moved {
+        old: String,
+        now: String,
+        /// What to type.
+        line: String,
     },
     /// A command that only groups others stands alone.
     #[error("`{command}` needs a {takes}")]
@@ -97,7 +107,34 @@ pub(crate) enum UsageError {
 /// More commands than this are looked up in the help.
 const MAX_LISTED: usize = 12;
 
+/// The verbs that changes and runs had of their own in 0.1.0, and that every session has now.
+const MOVED: [&str; 15] = [
+    "apply", "approve", "cancel", "diff", "events", "list", "preview", "reject", "respond", "restore",
+    "retry", "show", "status", "step", "verify",
+];
+
 impl UsageError {
+    /// Words after a group of commands that are none of its commands: a spelling of 0.1.0, or a mistake.
+    pub(crate) fn moved(group: &str, words: &[OsString]) -> Self {
+        let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let (word, rest) =
+            words.split_first().map_or(("", [].as_slice()), |(word, rest)| (word.as_str(), rest));
+        if !MOVED.contains(&word) {
+            let command = crate::cli::command();
+            let known = command.find_subcommand(group).into_iter().flat_map(clap::Command::get_subcommands);
+            let known = known.map(|command| command.get_name().to_owned()).collect();
+            return Self::UnknownSubCommand { takes: "command", word: word.to_owned(), known };
+        }
+        let more = if word == "list" {
+            format!(" --flow {}", if group == "workflow" { "package" } else { group })
+        } else {
+            String::new()
+        };
+        let line = std::iter::once("aiwf").chain([word]).chain(rest.iter().map(String::as_str));
+        let line = line.collect::<Vec<_>>().join(" ") + &more;
+        Self::Moved { old: format!("{group} {word}"), now: format!("{word}{more}"), line }
+    }
+
     /// One thing to do about it.
     pub(crate) fn hint(&self) -> String {
         match self {
@@ -106,6 +143,7 @@ impl UsageError {
                 None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
             },
             Self::UnknownSubCommand { word, known, .. } => choice(word, known),
+            Self::Moved { line, .. } => format!("type `{line}`"),
             Self::UnknownValue { value, known, .. } => choice(value, known),
             Self::NoSubCommand { known, command, .. } => match known.as_slice() {
                 [only] => format!("add `{only}`"),

@@ -42,7 +42,7 @@ pub(super) fn check(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     Ok(vec![time, memory(&ours()?, ("its files", lab::size(&out)?))?])
 }
 
-/// `workflow preview` of a run with 10,000 messages against reading its journal.
+/// `preview` of a run with 10,000 messages against reading its journal.
 pub(super) fn preview(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let project = lab.dir("run")?;
     create_dir(&project.join(".aiwf"))?;
@@ -55,7 +55,7 @@ pub(super) fn preview(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let out = lab.path("journal.cat");
     let ours = |config_text: &str| {
         lab.configure(config_text)?;
-        aiwf(lab, &project, "workflow preview latest")
+        aiwf(lab, &project, "preview latest")
     };
     let narrow = PROVIDER.replacen("provider", "context_tokens = 200000\nprovider", 1);
     let [whole, fitted, cat] = lab.take_turns(

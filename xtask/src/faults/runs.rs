@@ -79,7 +79,7 @@ pub(super) const CASES: &[Case] = &[
         words: &["workflow", "rewind", "latest", "--to", "one", "--reason", "once more"],
         stdin: "",
     },
-    Case { name: "workflow cancel", before: COMPLETED, words: &["workflow", "cancel", "latest"], stdin: "" },
+    Case { name: "cancel", before: COMPLETED, words: &["workflow", "cancel", "latest"], stdin: "" },
     Case {
         name: "workflow fork",
         before: COMPLETED,
@@ -144,8 +144,8 @@ pub(super) fn survive(world: &World, case: &Case) -> Result<(), Failure> {
     }
     for run in runs(world)? {
         match phase(world, &run)?.as_str() {
-            "cancelled" if case.name == "workflow cancel" => return Ok(()),
-            "completed" if case.name != "workflow cancel" => {}
+            "cancelled" if case.name == "cancel" => return Ok(()),
+            "completed" if case.name != "cancel" => {}
             _ => expect_success(&world.aiwf(&["workflow", "say", &run, "Go on."], "")?, "going on")?,
         }
         check_whole(world, &run)?;

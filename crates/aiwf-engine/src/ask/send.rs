@@ -18,8 +18,8 @@ use super::call::{CallFailure, CallFiles, Order};
 use super::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
 use super::providers::{self, Ability, Duty};
 use super::repeats::CallResult;
-use super::tool_caller::{PhaseTools, Round, ToolCaller, Wanted};
 use super::rounds::{CutShort, Rounds};
+use super::tool_caller::{PhaseTools, Round, ToolCaller, Wanted};
 use crate::build::{BuildOptions, Built, Engine};
 use crate::document::Document;
 use crate::gather::{ChangeFlags, Progress};
@@ -196,7 +196,8 @@ impl Engine {
         config: &Config,
     ) -> Result<PhaseTools, SessionError> {
         const PHASE: &str = "reply";
-        let tools = self.phase_tools(PHASE, Access::Write, provider, ability.has_native_tools, config, &mut None)?;
+        let tools =
+            self.phase_tools(PHASE, Access::Write, provider, ability.has_native_tools, config, &mut None)?;
         let no_tools = |problems| SessionError::NoTools { phase: PHASE.to_owned(), problems };
         let tools = tools.ok_or_else(|| no_tools(Vec::new()))?;
         if tools.policy.is_empty() {

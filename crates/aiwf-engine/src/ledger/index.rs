@@ -48,8 +48,11 @@ pub struct SessionEntry {
     pub name: Option<String>,
     /// What it is about, in one line: the request, the profile with its parameters, the package, the first words.
     pub title: String,
-    /// The flow it follows: `generate`, `change`, `package`.
+    /// The flow it follows: `generate`, `change`, `package`, or one of the user's own.
     pub flow: String,
+    /// Its profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// Its phase; of a run, its node.
     pub phase: String,
     /// `in-progress`, `waiting`, `paused`, `rejected`, `failed`, `complete`, `cancelled` or `unreadable`.
@@ -111,7 +114,8 @@ impl SessionEntry {
             id: summary.session_id,
             name: summary.name,
             title,
-            kind: if summary.flow == session::CHANGE { LedgerKind::Change } else { LedgerKind::Session },
+            kind: if summary.profile.is_empty() { LedgerKind::Change } else { LedgerKind::Session },
+            profile: Some(summary.profile).filter(|profile| !profile.is_empty()),
             flow: summary.flow,
             phase: summary.phase,
             status: summary.status,
@@ -135,6 +139,7 @@ impl SessionEntry {
             name: None,
             title: one_line(&title),
             flow: "package".to_owned(),
+            profile: None,
             phase: summary.node.unwrap_or_else(|| summary.phase.as_str().to_owned()),
             status: status.to_owned(),
             waits_for,

@@ -8,6 +8,7 @@ use aiwf_config::Settings;
 use super::index::{SessionEntry, all_of, by_time};
 use super::place::LATEST;
 use super::{Place, SessionLedger};
+use crate::Engine;
 use crate::session_error::SessionError;
 use crate::trust::LedgerKind;
 
@@ -246,6 +247,31 @@ fn only_candidate(
         }
         ([], _) => Err(SessionError::NoOpenSession),
         (several, _) => Err(SessionError::SeveralOpenSessions { open: lines(several) }),
+    }
+}
+
+/// What a command wants a session for; it decides which one is meant when none is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To go on with it: the only open one.
+    Continue,
+    /// To look at it: the only open one, else the only one there is.
+    Look,
+}
+
+impl Engine {
+    /// The session that a user named, of whatever kind: its id and its kind.
+    pub fn resolve_session(
+        &self,
+        typed: Option<&str>,
+        purpose: Purpose,
+    ) -> Result<(String, LedgerKind), SessionError> {
+        let candidates = match purpose {
+            Purpose::Continue => Candidates::Open,
+            Purpose::Look => Candidates::All,
+        };
+        let ledger = resolve(self.settings(), typed, Scope::Any, candidates)?;
+        Ok((ledger.id.clone(), ledger.kind()))
     }
 }
 

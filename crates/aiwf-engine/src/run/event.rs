@@ -298,6 +298,22 @@ pub enum RunEvent {
 }
 
 impl RunEvent {
+    /// The name of the event in the journal.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::RunCreated { .. } => "run-created",
+            Self::Said { .. } => "said",
+            Self::RunAsked { .. } => "run-asked",
+            Self::RunReplied { .. } => "run-replied",
+            Self::RunAskFailed { .. } => "run-ask-failed",
+            Self::StateIntended { .. } => "state-intended",
+            Self::ToolRan { .. } => "tool-ran",
+            Self::RunStopped { .. } => "run-stopped",
+            Self::Rewound { .. } => "rewound",
+            Self::RunCancelled { .. } => "run-cancelled",
+        }
+    }
+
     /// The hash of the state file that comes with it, when one does.
     pub(crate) fn state_sha256(&self) -> Option<&String> {
         match self {

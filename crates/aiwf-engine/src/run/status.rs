@@ -38,6 +38,11 @@ impl Engine {
         Ok(RunShown { status, entries: lines.iter().flat_map(entries).collect() })
     }
 
+    /// The lines of a run's journal.
+    pub fn run_events(&self, which: &str) -> Result<Vec<Line<RunEvent>>, RunError> {
+        Ok(self.look(which)?.1)
+    }
+
     fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
         let directory = journal::find(self.settings(), which)?;
         let was_busy = directory.is_locked();

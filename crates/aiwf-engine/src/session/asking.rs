@@ -17,8 +17,8 @@ use crate::ask::call::{CallFailure, CallFiles, Order};
 use crate::ask::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
 use crate::ask::providers::{self, Ability, Duty};
 use crate::ask::repeats::CallResult;
-use crate::ask::tool_caller::{Round, ToolCaller, Wanted};
 use crate::ask::rounds::Rounds;
+use crate::ask::tool_caller::{Round, ToolCaller, Wanted};
 use crate::ask::watch::CallEvent;
 use crate::session_error::SessionError;
 use crate::tools::KeptResults;
@@ -117,8 +117,7 @@ impl<'e> Work<'e> {
         let tools = self.tools(self.state.phase, self.state.iteration)?;
         let mut earlier = Call::default();
         earlier.notes.extend(tools.iter().flat_map(|tools| tools.problems()));
-        let results =
-            KeptResults::below(&engine.settings().project_root, self.directory.kept_dir());
+        let results = KeptResults::below(&engine.settings().project_root, self.directory.kept_dir());
         let tools = tools.map(|tools| ToolCaller::new(tools, results, &engine.surroundings().stop));
         let tool_loop = tools.as_ref().map_or_else(Rounds::without_tools, |tools| tools.rounds(None));
         let exchange = Exchange::open(engine, self.config(), name, tool_loop)?;

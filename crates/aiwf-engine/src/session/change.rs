@@ -107,6 +107,18 @@ impl Work<'_> {
         self.stop_after = Some((self.state.phase, self.state.iteration));
     }
 
+    /// Hands every phase that is still open to another provider.
+    pub(super) fn choose_agents(&mut self, provider: &str) -> Result<(), SessionError> {
+        let phases: Vec<Phase> = self.state.flow.names().collect();
+        let agent = |phase: Phase| Ok((phase, chosen_agent(provider, phase, self.config())?));
+        let agents = phases.into_iter().map(agent).collect::<Result<_, SessionError>>()?;
+        let command = Command::ChooseAgents { agents };
+        if decide(&self.state, command.clone())?.is_empty() {
+            return Ok(());
+        }
+        self.commit(command)
+    }
+
     /// Waits for no phase.
     pub(super) fn run_through(&mut self) {
         self.stop_after = None;

@@ -56,6 +56,7 @@ impl Engine {
     pub fn step_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         work.refuse_cancelled()?;
+        work.run_through();
         let performed = match work.step()? {
             StepOutcome::Done(done) => vec![done],
             StepOutcome::Waiting => Vec::new(),
@@ -65,8 +66,21 @@ impl Engine {
 
     /// Goes on until a person is needed or nothing is left to do.
     pub fn run_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
+        self.run_session_with(given, None)
+    }
+
+    /// The same, and the phases that are still open are handed to another provider.
+    pub fn run_session_with<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+        provider: Option<&str>,
+    ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         work.refuse_cancelled()?;
+        if let Some(provider) = provider {
+            work.choose_agents(provider)?;
+        }
+        work.run_through();
         work.skip_gates_if_asked()?;
         let performed = work.run_until_waiting()?;
         Ok(Self::decided(&work, performed))
@@ -226,11 +240,15 @@ impl Engine {
         Ok(Self::decided(&work, performed))
     }
 
-    /// Gives the session up.
-    pub fn cancel<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
+    /// Cancels the session.
+    pub fn cancel<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+        reason: Option<&str>,
+    ) -> Result<Decided, SessionError> {
         let mut work = self.work(given)?;
         let by = work.person();
-        work.commit(Command::Cancel { by })?;
+        work.commit(Command::Cancel { by, reason: reason.map(str::to_owned) })?;
         Ok(Self::decided(&work, Vec::new()))
     }
 

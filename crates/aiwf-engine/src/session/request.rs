@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use aiwf_config::{Config, ConfigFile, Flags, Origin};
-use aiwf_session::{
-    Agent, Approver, ChangeSetup, Command, FileHash, Flow, GatePattern, Phase, Role, Setup,
-};
+use aiwf_session::{Agent, Approver, ChangeSetup, Command, FileHash, Flow, GatePattern, Phase, Role, Setup};
 use aiwf_store::{Durability, sha256_hex};
 use serde_json::Map;
 
@@ -13,9 +11,9 @@ use super::change_prompt::{check_patterns, flow_file};
 use super::create::{Created, Reach, gates_of};
 use super::work::Work;
 use crate::Engine;
+use crate::ask::providers::{self, Duty};
 use crate::flows::FoundFlow;
 use crate::ledger::{NewLedger, SessionLedger};
-use crate::ask::providers::{self, Duty};
 use crate::session_error::SessionError;
 use crate::trust::LedgerKind;
 
@@ -127,7 +125,9 @@ fn setup(new: &NewRequest, flow: Flow, config: &Config) -> Result<Setup, Session
             None => {
                 let named = config.change.agents.get(spec.name.as_str()).filter(|_| flow.waits);
                 let provider = named.unwrap_or_else(|| config.roles.get(spec.role));
-                providers::refuse_unknown(&provider.value, config, || format!("role `{}`", spec.role.as_str()))?;
+                providers::refuse_unknown(&provider.value, config, || {
+                    format!("role `{}`", spec.role.as_str())
+                })?;
                 agent_of(&provider.value, spec.name, config)?
             }
         };

@@ -77,7 +77,7 @@ impl Checkout {
             ("run", said(engine.run_session(id).map(drop))),
             ("approve", said(engine.approve(id, &ApproveOptions::default()).map(drop))),
             ("restore", said(engine.restore(id, "../../../../home/.netrc"))),
-            ("cancel", said(engine.cancel(id).map(drop))),
+            ("cancel", said(engine.cancel(id, None).map(drop))),
             ("apply", said(engine.apply(id, &ApplyOptions::default()).map(drop))),
         ]
     }
@@ -193,7 +193,7 @@ fn a_session_in_a_directory_of_another_name_is_refused_and_is_not_the_latest() {
     assert_eq!(engine.session_report(Some("latest")).unwrap().session_id, checkout.id);
     let refused = engine.session_report(Some("99991231-235959-ffff")).unwrap_err().to_string();
     assert!(refused.contains(&format!("it is the journal of `{}`", checkout.id)), "{refused}");
-    assert!(engine.cancel(Some("99991231-235959-ffff")).is_err());
+    assert!(engine.cancel(Some("99991231-235959-ffff"), None).is_err());
 }
 
 #[test]

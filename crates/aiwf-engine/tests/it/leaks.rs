@@ -34,7 +34,8 @@ fn checkout() -> Scene {
 
 fn change(scene: &Scene, files: &[&str]) -> Result<SessionPreview, SessionError> {
     let files = files.iter().map(|file| (*file).to_owned()).collect();
-    let new = NewChange { name: "x".to_owned(), request: "change it".to_owned(), files, opens_gates: false };
+    let new =
+        NewChange { name: "x".to_owned(), request: "change it".to_owned(), files, ..NewChange::default() };
     scene.engine.create_change(new)?;
     scene.engine.preview_session(SessionRef::Change("x"))
 }

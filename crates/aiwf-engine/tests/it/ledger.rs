@@ -101,7 +101,7 @@ fn a_name_is_taken_until_its_session_has_ended() {
     let scene = Scene::new();
     let first = scene.change("login").unwrap();
     assert!(matches!(scene.change("login"), Err(SessionError::ChangeExists { .. })));
-    scene.engine.cancel(SessionRef::Change("login")).unwrap();
+    scene.engine.cancel(SessionRef::Change("login"), None).unwrap();
     let report = scene.engine.session_report(SessionRef::Change("login")).unwrap();
     assert_eq!((report.session_id.as_str(), report.status), (first.as_str(), "cancelled"));
     let second = scene.change("login").unwrap();
@@ -138,7 +138,7 @@ fn sessions_of_the_old_places_are_found_listed_and_go_on_where_they_are() {
     assert_eq!(directories, [format!(".aiwf/changes/{change}"), format!(".aiwf/runs/{chat}")]);
     // The name is taken by the old one.
     assert!(matches!(scene.change("login"), Err(SessionError::ChangeExists { .. })));
-    scene.engine.cancel(SessionRef::Change("login")).unwrap();
+    scene.engine.cancel(SessionRef::Change("login"), None).unwrap();
     scene.engine.cancel_run(&chat, None).unwrap();
     assert!(scene.root().join(".aiwf/changes").join(&change).join("journal.jsonl").is_file());
     assert_eq!(scene.engine.run_status("latest").unwrap().directory, format!(".aiwf/runs/{chat}"));
@@ -182,7 +182,7 @@ fn ambiguous_words_list_the_candidates_with_their_titles() {
     let refused = scene.engine.session_report(Some("20")).unwrap_err().to_string();
     assert!(refused.starts_with("`20` matches 2 sessions\n"), "{refused}");
     assert!(refused.contains("login: Add login") && refused.contains("logout: Add logout"), "{refused}");
-    let refused = scene.engine.cancel(None::<&str>).unwrap_err().to_string();
+    let refused = scene.engine.cancel(None::<&str>, None).unwrap_err().to_string();
     assert!(refused.contains("login: Add login"), "{refused}");
 }
 
@@ -196,8 +196,8 @@ fn only_sessions_that_have_ended_are_removed_with_their_record() {
         assert!(matches!(scene.remove(typed), Err(SessionError::NotEnded { .. })), "{typed}");
     }
     assert_eq!(scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap().len(), 0);
-    scene.engine.cancel(Some(session.as_str())).unwrap();
-    scene.engine.cancel(SessionRef::Change("login")).unwrap();
+    scene.engine.cancel(Some(session.as_str()), None).unwrap();
+    scene.engine.cancel(SessionRef::Change("login"), None).unwrap();
     scene.engine.cancel_run(&chat, None).unwrap();
     let old = RemovalFilter { older_than: Some(Duration::from_hours(1)), ..RemovalFilter::default() };
     assert_eq!(ids(&scene.engine.sessions_to_remove(&old).unwrap()), [""; 0]);
@@ -227,7 +227,7 @@ fn a_snapshot_that_lies_removes_nothing() {
 fn removing_follows_no_link_and_a_foreign_session_that_ended_can_go() {
     let scene = Scene::new();
     let id = scene.create().unwrap();
-    scene.engine.cancel(Some(id.as_str())).unwrap();
+    scene.engine.cancel(Some(id.as_str()), None).unwrap();
     fs::write(scene.home().join("precious"), "x").unwrap();
     symlink(scene.home(), scene.place().join(&id).join("link")).unwrap();
     let other = Environment {
@@ -249,7 +249,7 @@ fn removing_follows_no_link_and_a_foreign_session_that_ended_can_go() {
 fn a_removal_that_was_cut_short_leaves_nothing_that_counts_as_a_session() {
     let scene = Scene::new();
     let id = scene.create().unwrap();
-    scene.engine.cancel(Some(id.as_str())).unwrap();
+    scene.engine.cancel(Some(id.as_str()), None).unwrap();
     // The process died after the directory got its temporary name.
     fs::rename(scene.place().join(&id), scene.place().join(format!(".tmp-{id}"))).unwrap();
     assert!(scene.engine.list_all().unwrap().is_empty());

@@ -57,7 +57,9 @@ pub(crate) enum FlowCommand {
         user: bool,
     },
     /// Start a session that follows a flow, and run it until a decision is needed.
-    #[command(after_help = "Example: aiwf flow start spec 'Export reports as CSV' --file 'src/**' --provider claude")]
+    #[command(
+        after_help = "Example: aiwf flow start spec 'Export reports as CSV' --file 'src/**' --provider claude"
+    )]
     Start(StartArgs),
 }
 

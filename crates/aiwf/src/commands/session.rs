@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use aiwf_engine::left_out_lines;
 use aiwf_engine::{
-    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, SessionError, SessionRef, read_stdin,
-    read_text,
+    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, LedgerKind, Purpose, SessionError,
+    SessionRef, read_stdin, read_text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::list::{self, ListArgs};
+use super::run_session;
 use crate::call_args::{CallArgs, GateArgs, PromptArgs, ServerArgs, TrustArgs, saying};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
@@ -24,7 +26,7 @@ use crate::typed_path::from_session;
 /// Names a session.
 #[derive(Debug, Args)]
 pub(crate) struct SessionId {
-    /// Session id, unique prefix, or `latest`; not needed when only one qualifies.
+    /// Session id, unique beginning or end of one, name, or `latest` [default: the only one that qualifies].
     #[arg(value_name = "ID")]
     id: Option<String>,
 }
@@ -37,22 +39,25 @@ impl SessionId {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
-    /// Do the next thing that needs no decision.
+    /// Do the next step that needs no decision.
     #[command(after_help = "Example: aiwf step")]
     Step(AskingArgs),
-    /// Go on until a person is needed or the session is complete.
+    /// Run a session until a decision is needed or it is complete.
     #[command(after_help = "Example: aiwf run latest --record tape/")]
     Run {
         #[command(flatten)]
         asking: AskingArgs,
+        /// Hand the phases that are still open to this provider.
+        #[arg(long, alias = "agent", value_name = "PROVIDER")]
+        provider: Option<String>,
         /// Skip all gates from now on.
         #[arg(long)]
         yes: bool,
     },
-    /// Approve what lies at the gate, exactly as it is on disk.
+    /// Approve the pending prompt or reply as it is on disk.
     #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
     Approve(ApproveArgs),
-    /// Turn down what lies at the gate; the next prompt carries the feedback.
+    /// Reject the pending prompt or reply; the next prompt carries the feedback.
     #[command(after_help = "Example: aiwf reject --feedback 'Use one class per file'")]
     Reject {
         #[command(flatten)]
@@ -77,7 +82,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         gate: GateArgs,
     },
-    /// Put a reply in place.
+    /// Hand in a reply that you got elsewhere.
     #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
     Respond {
         #[command(flatten)]
@@ -95,15 +100,18 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Give a session up.
-    #[command(after_help = "Example: aiwf cancel latest")]
+    /// Cancel a session.
+    #[command(after_help = "Example: aiwf cancel latest --reason 'not needed any more'")]
     Cancel {
         #[command(flatten)]
         session: SessionId,
+        /// Why, for the record.
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        reason: Option<String>,
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Bring the approved bytes of a file back.
+    /// Restore the approved bytes of a file.
     #[command(after_help = "Example: aiwf restore latest plan.md")]
     Restore {
         /// The session.
@@ -115,8 +123,8 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Show where a session stands.
-    #[command(after_help = "Example: aiwf status latest --usage")]
+    /// Show what waits for you, or the status of one session.
+    #[command(after_help = "Examples:\n  aiwf status\n  aiwf status latest --usage")]
     Status {
         #[command(flatten)]
         session: SessionId,
@@ -124,8 +132,8 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         usage: bool,
     },
-    /// List the sessions, the one that changed last first.
-    #[command(after_help = "Example: aiwf list --status paused --limit 5")]
+    /// List sessions, most recent first.
+    #[command(after_help = "Examples:\n  aiwf list --waiting\n  aiwf list --flow change --limit 5")]
     List(ListArgs),
     /// Print an artifact of a session: plan, prompt, response, review, code, or a path.
     #[command(after_help = "Examples:\n  aiwf show plan\n  aiwf show latest iteration-1/code/Customer.java")]
@@ -133,15 +141,21 @@ pub(crate) enum SessionCommand {
         /// Session id, unique prefix, or `latest`; not needed when there is only one.
         #[arg(value_name = "ID")]
         id: Option<String>,
-        /// Artifact to print; without one the waiting prompt, or a list once the session has ended.
+        /// Artifact to print [default: the waiting prompt, or a list once the session has ended].
         #[arg(value_name = "ARTIFACT")]
         artifact: Option<String>,
+        /// Of a run or conversation, print only the last N entries.
+        #[arg(long, value_name = "N")]
+        entries: Option<usize>,
     },
     /// Print the next prompt exactly as it will be sent.
     #[command(after_help = "Examples:\n  aiwf preview\n  aiwf preview | wc -c")]
     Preview {
         #[command(flatten)]
         session: SessionId,
+        /// Of a run or conversation, preview the request as if this were said, or - for stdin.
+        #[arg(long, value_name = "TEXT|-")]
+        input: Option<String>,
         #[command(flatten)]
         servers: ServerArgs,
         #[command(flatten)]
@@ -179,9 +193,9 @@ pub(crate) struct AskingArgs {
     #[command(flatten)]
     session: SessionId,
     #[command(flatten)]
-    call: CallArgs,
+    pub(super) call: CallArgs,
     #[command(flatten)]
-    servers: ServerArgs,
+    pub(super) servers: ServerArgs,
     #[command(flatten)]
     prompt: PromptArgs,
 }
@@ -257,19 +271,6 @@ fn iterations(text: &str) -> Result<(u32, u32), String> {
     parsed.ok_or_else(|| "expected two iterations, such as 1..2".to_owned())
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// Only sessions of this profile.
-    #[arg(long)]
-    profile: Option<String>,
-    /// Only sessions that stand so.
-    #[arg(long, default_value = "all", value_parser = ["in-progress", "waiting", "paused", "complete", "cancelled", "all"])]
-    status: String,
-    /// At most so many.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    limit: usize,
-}
-
 impl SessionCommand {
     /// Whether it does something with a session, instead of looking at it.
     pub(crate) fn acts(&self) -> bool {
@@ -290,6 +291,27 @@ impl SessionCommand {
             | Self::Events { .. }
             | Self::Diff { .. }
             | Self::Verify(_) => false,
+        }
+    }
+
+    /// The run or conversation that it is about; nothing when it is about another session.
+    fn run_id(&self, engine: &Engine) -> Option<String> {
+        let typed = self.given()?;
+        let is_for_all = matches!(
+            self,
+            Self::Show { .. }
+                | Self::Preview { .. }
+                | Self::Events { .. }
+                | Self::Verify(_)
+                | Self::Cancel { .. }
+        );
+        if typed.is_none() && !is_for_all {
+            return None;
+        }
+        let purpose = if self.acts() { Purpose::Continue } else { Purpose::Look };
+        match engine.resolve_session(typed, purpose) {
+            Ok((id, LedgerKind::Run)) => Some(id),
+            Ok(_) | Err(_) => None,
         }
     }
 
@@ -356,6 +378,11 @@ impl SessionCommand {
 }
 
 pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    if let Some(id) = command.run_id(engine)
+        && let Some(done) = run_session::run(command, &id, engine, output)
+    {
+        return done;
+    }
     run_command(command, engine, output).map_err(|failure| match command.which(engine) {
         Some(which) => about_session(failure, which, engine),
         None => failure,
@@ -363,7 +390,7 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
 }
 
 /// Names the session of a failed command: as a field for programs, and in the commands of the hint.
-fn about_session(failure: Failure, which: SessionRef<'_>, engine: &Engine) -> Failure {
+pub(super) fn about_session(failure: Failure, which: SessionRef<'_>, engine: &Engine) -> Failure {
     let mut failure = with_place(failure, which, engine);
     if let Some(Value::String(id)) = failure.fields.get("session_id") {
         failure.hint = failure.hint.map(|hint| naming_session(&hint, id));
@@ -389,9 +416,9 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
-        SessionCommand::Run { asking: AskingArgs { session, call, servers, prompt }, yes } => {
+        SessionCommand::Run { asking: AskingArgs { session, call, servers, prompt }, provider, yes } => {
             let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(*yes);
-            let decided = engine.run_session(session.given())?;
+            let decided = engine.run_session_with(session.given(), provider.as_deref())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
@@ -438,9 +465,10 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
                 Exit::Done,
             )
         }
-        SessionCommand::Cancel { session, trust } => {
+        SessionCommand::Cancel { session, reason, trust } => {
             let engine = trust.engine(engine.clone());
-            session_output::decided(&engine.cancel(session.given())?, output, Exit::Done)
+            let decided = engine.cancel(session.given(), reason.as_deref())?;
+            session_output::decided(&decided, output, Exit::Done)
         }
         SessionCommand::Restore { id, file, trust } => {
             trust.engine(engine.clone()).restore(Some(id), &from_session(file, engine.settings()))?;
@@ -449,15 +477,18 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         SessionCommand::Status { session, usage: true } => {
             session_output::usage(&engine.session_usage(session.given())?, output)
         }
+        SessionCommand::Status { session, usage: false } if session.given().is_none() => {
+            list::waiting(engine, output)
+        }
         SessionCommand::Status { session, usage: false } => {
             session_output::report(&engine.session_report(session.given())?, output, Exit::Done)
         }
-        SessionCommand::List(args) => list(args, engine, output),
-        SessionCommand::Show { id, artifact } => {
+        SessionCommand::List(args) => list::run(args, engine, output),
+        SessionCommand::Show { id, artifact, .. } => {
             let (id, artifact) = shown(id.as_deref(), artifact.as_deref(), engine);
             show(id.into(), artifact, engine, output)
         }
-        SessionCommand::Preview { session, servers, prompt } => {
+        SessionCommand::Preview { session, servers, prompt, .. } => {
             preview(session.given().into(), &prompt.engine(servers.engine(engine.clone())), output)
         }
         SessionCommand::Events { session, follow } => events(session.given().into(), *follow, engine, output),
@@ -478,51 +509,18 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
     }
 }
 
-/// A limit was reached: a person has to decide more than the gate asked for.
-fn paused_exit(decided: &aiwf_engine::Decided) -> Exit {
-    if decided.report.status == "paused" { Exit::Waiting } else { Exit::Done }
-}
-
-/// A command that could do nothing because somebody is awaited says so by its exit code.
-fn waiting_exit(decided: &aiwf_engine::Decided) -> Exit {
+/// A limit was reached, or a verdict stopped the session: a person has to decide more than the gate asked for.
+pub(super) fn paused_exit(decided: &aiwf_engine::Decided) -> Exit {
     match decided.report.status {
-        "waiting" | "paused" => Exit::Waiting,
+        "rejected" => Exit::Refused,
+        "paused" => Exit::Waiting,
         _ => Exit::Done,
     }
 }
 
-fn list(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let mut sessions = engine.list_sessions()?;
-    sessions.retain(|session| args.profile.as_ref().is_none_or(|profile| *profile == session.profile));
-    sessions.retain(|session| args.status == "all" || args.status == session.status);
-    let total = sessions.len();
-    sessions.truncate(args.limit);
-    engine.mark_foreign_sessions(&mut sessions);
-    if output.is_json() {
-        return output.json(json!({ "sessions": sessions, "total": total }), Exit::Done);
-    }
-    output::print(|out| {
-        if sessions.is_empty() {
-            return writeln!(out, "no sessions");
-        }
-        for session in &sessions {
-            writeln!(
-                out,
-                "{}  {:16} {:12} {:12} {}",
-                session.session_id, session.profile, session.phase, session.status, session.updated_at
-            )?;
-            if let Some(error) = &session.error {
-                writeln!(out, "  {}", error.replace('\n', "\n  "))?;
-            } else if session.is_foreign {
-                writeln!(out, "  not yours: `aiwf adopt {}` shows what it contains", session.session_id)?;
-            }
-        }
-        Ok(())
-    })?;
-    if total > sessions.len() {
-        output::note(&format!("{} more; `--limit {total}` shows all\n", total - sessions.len()));
-    }
-    Ok(Exit::Done)
+/// A command that could do nothing because somebody is awaited says so by its exit code.
+pub(super) fn waiting_exit(decided: &aiwf_engine::Decided) -> Exit {
+    if decided.report.status == "waiting" { Exit::Waiting } else { paused_exit(decided) }
 }
 
 pub(super) fn without_nulls(value: Value) -> Value {

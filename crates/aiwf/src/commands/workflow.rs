@@ -1,8 +1,9 @@
 //! `aiwf workflow`: runs of workflow packages, from their start to their end.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use aiwf_engine::{Engine, NewRun, Run, RunError, RunKind, RunReport, RunSummary, read_stdin};
+use aiwf_engine::{Engine, NewRun, Run, RunError, RunReport, read_stdin};
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
@@ -55,53 +56,19 @@ impl AskArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkflowCommand {
-    /// Begin a run and go on until it waits for you or is complete.
+    /// Start a run and continue until it waits for you or is complete.
     #[command(
         after_help = "On a terminal you talk with the run; with --input it is asked once.\nExit code 3: it waits for you.\n\nExample: aiwf workflow run my-flow.bmad --input 'The login page is slow'"
     )]
     Run(NewArgs),
-    /// Go on with a run that was interrupted, or sit down to one that waits.
+    /// Resume a run that was interrupted or waits.
     #[command(after_help = "Example: aiwf workflow resume latest")]
     Resume(SayArgs),
-    /// Say something to a run or a conversation, and go on.
+    /// Say something to a run or a conversation.
     #[command(
         after_help = "A text that begins with the line WIDGET_SUBMIT answers a question of the model.\n\nExample: aiwf workflow say latest 'Yes, go on'"
     )]
     Say(SayArgs),
-    /// Show where a run stands: nodes, variables, decisions, artifacts, cost.
-    #[command(after_help = "Example: aiwf workflow status latest")]
-    Status(RunId),
-    /// List the runs, the one that changed last first.
-    #[command(after_help = "Example: aiwf workflow list --all")]
-    List {
-        /// Conversations too.
-        #[arg(long)]
-        all: bool,
-        /// At most so many.
-        #[arg(long, value_name = "N", default_value_t = 50)]
-        limit: usize,
-    },
-    /// Show a run and everything that was said and done in it.
-    #[command(after_help = "Example: aiwf workflow show latest --entries 10")]
-    Show {
-        #[command(flatten)]
-        run: RunId,
-        /// Only the last of what happened.
-        #[arg(long, value_name = "N")]
-        entries: Option<usize>,
-    },
-    /// Print the next request of a run exactly as it will be sent, and its anatomy on the standard error.
-    #[command(after_help = "Example: aiwf workflow preview latest --input 'Yes, go on'")]
-    Preview {
-        #[command(flatten)]
-        run: RunId,
-        /// As if this were said, or - for the standard input.
-        #[arg(long, value_name = "TEXT|-")]
-        input: Option<String>,
-    },
-    /// Check a run against its journal: every event, every state, the log, the package.
-    #[command(after_help = "Example: aiwf workflow verify latest")]
-    Verify(RunId),
     /// Go back to a node where the run has been; what was said stays on record.
     #[command(after_help = "Example: aiwf workflow rewind latest --to draft --reason 'wrong customer'")]
     Rewind {
@@ -133,17 +100,9 @@ pub(crate) enum WorkflowCommand {
         #[command(flatten)]
         ask: AskArgs,
     },
-    /// End a run for good.
-    #[command(after_help = "Example: aiwf workflow cancel latest --reason 'not needed any more'")]
-    Cancel {
-        #[command(flatten)]
-        run: RunId,
-        /// Why, for the record.
-        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-        reason: Option<String>,
-        #[command(flatten)]
-        trust: TrustArgs,
-    },
+    /// A spelling of 0.1.0.
+    #[command(external_subcommand)]
+    Moved(Vec<OsString>),
 }
 
 #[derive(Debug, Args)]
@@ -184,14 +143,9 @@ impl WorkflowCommand {
             Self::Run(_) => "workflow run",
             Self::Resume(_) => "workflow resume",
             Self::Say(_) => "workflow say",
-            Self::Status(_) => "workflow status",
-            Self::List { .. } => "workflow list",
-            Self::Show { .. } => "workflow show",
-            Self::Preview { .. } => "workflow preview",
             Self::Rewind { .. } => "workflow rewind",
             Self::Fork { .. } => "workflow fork",
-            Self::Verify(_) => "workflow verify",
-            Self::Cancel { .. } => "workflow cancel",
+            Self::Moved(_) => "workflow",
         }
     }
 }
@@ -201,15 +155,6 @@ pub(crate) fn run(command: &WorkflowCommand, engine: &Engine, output: &Output<'_
         WorkflowCommand::Run(args) => begin(args, engine, output),
         WorkflowCommand::Resume(args) => resume(args, engine, output),
         WorkflowCommand::Say(args) => say(args, engine, output),
-        WorkflowCommand::Status(run) => run_output::status(&engine.run_status(&run.id)?, output),
-        WorkflowCommand::List { all, limit } => list(*all, *limit, engine, output),
-        WorkflowCommand::Show { run, entries } => {
-            run_output::shown(engine.run_history(&run.id)?, *entries, output)
-        }
-        WorkflowCommand::Preview { run, input } => {
-            let input = given(input.as_deref())?;
-            run_output::preview(&engine.preview_run(&run.id, input.as_deref())?, output)
-        }
         WorkflowCommand::Rewind { run, to, reason, trust } => {
             let report = trust.engine(engine.clone()).rewind_run(&run.id, to, reason.as_deref())?;
             let next = format!("aiwf workflow resume {}", report.run_id);
@@ -218,11 +163,7 @@ pub(crate) fn run(command: &WorkflowCommand, engine: &Engine, output: &Output<'_
         WorkflowCommand::Fork { run, at, input, start, ask } => {
             fork(&run.id, at, input.as_deref(), *start, ask, engine, output)
         }
-        WorkflowCommand::Verify(run) => run_output::verified(&engine.verify_run(&run.id)?, output),
-        WorkflowCommand::Cancel { run, reason, trust } => {
-            let engine = trust.engine(engine.clone());
-            run_output::decided(&engine.cancel_run(&run.id, reason.as_deref())?, "", output)
-        }
+        WorkflowCommand::Moved(words) => Err(UsageError::moved("workflow", words).into()),
     }
 }
 
@@ -330,13 +271,4 @@ fn fork(
         return run_output::decided(&run.report(), &next, output);
     }
     turn(&mut run, output, |run| run.resume(input.as_deref()))
-}
-
-fn list(is_all: bool, limit: usize, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let mut runs: Vec<RunSummary> = engine.runs()?;
-    runs.retain(|run| is_all || run.kind == RunKind::Run);
-    runs.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.run_id.cmp(&a.run_id)));
-    let total = runs.len();
-    runs.truncate(limit);
-    run_output::list(&runs, total, output)
 }

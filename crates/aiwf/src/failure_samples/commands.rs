@@ -20,6 +20,7 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             UsageError::UnknownSubCommand { takes: "recipe", word: text("sesion"), known: texts(["session", "change"]) },
             UsageError::UnknownSubCommand { takes: "command", word: text("zzz"), known: texts(["list", "show"]) },
         ],
+        Moved => [UsageError::moved("change", &["approve".into(), "login".into()])],
         NoSubCommand => [UsageError::NoSubCommand {
             command: text("aiwf template"),
             takes: "command",

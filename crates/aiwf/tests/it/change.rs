@@ -32,7 +32,14 @@ impl Change {
     }
 
     pub(crate) fn run(&self, line: &str) -> Outcome {
-        self.project.run(&format!("change {line}"))
+        self.project.run(&Self::typed(line))
+    }
+
+    /// The phases are commands of changes; everything else is a verb of every session.
+    pub(crate) fn typed(line: &str) -> String {
+        let of_changes = ["new", "list", "plan", "challenge", "implement", "review", "archive", "run"];
+        let word = line.split_whitespace().next().unwrap_or_default();
+        if of_changes.contains(&word) { format!("change {line}") } else { line.to_owned() }
     }
 
     #[track_caller]
@@ -55,7 +62,7 @@ impl Change {
     }
 
     pub(crate) fn respond(&self, reply: &str) -> Outcome {
-        self.project.run_with_input("change respond login", reply)
+        self.project.run_with_input("respond login", reply)
     }
 
     /// Walks up to the gate of a phase's reply.
@@ -136,7 +143,7 @@ fn a_manual_change_walks_from_new_to_applied() {
     assert_eq!(at(&change.walk("review", &verdict("PASS"))), ("archive", "in-progress", 1));
     let end = change.walk("archive", "# Record\n");
     assert_eq!(at(&end), ("complete", "complete", 1));
-    assert_eq!(end["next"], "aiwf change apply login");
+    assert_eq!(end["next"], "aiwf apply login");
     for artifact in ["plan", "challenge", "implementation", "review", "archive"] {
         assert_eq!(change.run(&format!("show login {artifact}")).exit_code(), 0, "{artifact}");
     }
@@ -167,7 +174,7 @@ fn a_recorded_change_is_walked_again_without_anybody() {
     for (phase, reply) in &phases {
         change.exits(&format!("{phase} login"), 3);
         change.done("approve login");
-        let outcome = change.project.run_with_input("change respond login --record tape", reply.as_str());
+        let outcome = change.project.run_with_input("respond login --record tape", reply.as_str());
         assert_eq!(outcome.exit_code(), 0, "{outcome}");
         change.done("approve login");
     }
@@ -330,7 +337,7 @@ fn an_artifact_that_was_edited_stops_what_builds_on_it() {
     change.project.write(&change.path("plan.md"), "# Mine\n");
     let refusal = change.refused("challenge login");
     assert!(refusal.contains("approved files were changed after their approval\n  plan.md"), "{refusal}");
-    assert!(refusal.contains("`aiwf change restore login plan.md`"), "{refusal}");
+    assert!(refusal.contains("`aiwf restore login plan.md`"), "{refusal}");
     assert_eq!(change.run("verify login").exit_code(), 1);
     change.done("approve login --rebind");
     change.exits("challenge login", 3);
@@ -455,7 +462,7 @@ fn a_provider_that_fails_ends_with_exit_4_and_can_be_retried() {
     let config = "[providers.hand]\ntype = \"command\"\nargv = [\"/bin/sh\", \"-c\", \"exit 7\"]\n";
     let change = Change::in_project(project().file("~/.aiwf/config.toml", config), "");
     assert_eq!(change.run("plan login --agent hand --yes").exit_code(), 4);
-    assert_eq!(change.done("status login")["next"], "aiwf change retry login");
+    assert_eq!(change.done("status login")["next"], "aiwf retry login");
     change.project.write("~/.aiwf/config.toml", config.replace("exit 7", "cat > /dev/null; echo '# Plan'"));
     assert_eq!(at(&change.done("retry login")), ("challenge", "in-progress", 1));
 }
@@ -510,7 +517,7 @@ fn where_a_change_stands_is_said_in_words_and_in_json() {
     insta::assert_snapshot!(pretty(&change.run("status login --json")).replace(&id, "[id]"), @r#"
     {
       "schema_version": 1,
-      "command": "change status",
+      "command": "status",
       "exit_code": 0,
       "session_id": "[id]",
       "phase": "plan",
@@ -571,7 +578,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     insta::assert_snapshot!(refusals.join("---\n"), @"
     error: cannot implement now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf change cancel login`
+    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf cancel login`
     ---
     error: a change cannot be called `a b`: it holds something else than letters, digits, `-`, `_` and `.`
 
@@ -579,7 +586,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: a change `login` exists already
 
-    hint: `aiwf change status login` shows it; choose another name
+    hint: `aiwf status login` shows it; choose another name
     ---
     error: no change `lgoin`
 
@@ -587,7 +594,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: cannot apply now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf change cancel login`
+    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf cancel login`
     ---
     error: no reply is awaited now
 
@@ -595,6 +602,6 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: change `login` has no `plan` yet
 
-    hint: `aiwf change status login` shows how far the change is
+    hint: `aiwf status login` shows how far the change is
     ");
 }

@@ -74,7 +74,7 @@ fn what_the_demo_prints_can_be_typed() {
 
 /// The directory of the change `one`.
 fn change_dir(project: &TestProject) -> String {
-    let status = json(&project.run("change status one --json"));
+    let status = json(&project.run("status one --json"));
     format!(".aiwf/sessions/{}", status["session_id"].as_str().unwrap())
 }
 
@@ -82,15 +82,15 @@ fn change_dir(project: &TestProject) -> String {
 fn a_preview_of_a_change_writes_nothing() {
     let project = project().file("a.rs", "fn a() {}\n");
     drop(project.run("change new one 'Do it' --file a.rs").success());
-    let before = json(&project.run("change events one --json"));
-    let preview = json(&project.run("change preview one --json"));
+    let before = json(&project.run("events one --json"));
+    let preview = json(&project.run("preview one --json"));
     assert!(preview["prompt"].as_str().unwrap().contains("fn a() {}"), "{preview}");
-    let after = json(&project.run("change events one --json"));
+    let after = json(&project.run("events one --json"));
     assert_eq!(before["events"], after["events"]);
     assert!(!project.names_in(&change_dir(&project)).contains(&"iteration-1".to_owned()));
     // What it shows is what is written and shown later.
     project.run("change plan one");
-    let later = json(&project.run("change preview one --json"));
+    let later = json(&project.run("preview one --json"));
     assert_eq!(later["metadata"]["sha256"], preview["metadata"]["sha256"]);
 }
 
@@ -104,11 +104,11 @@ fn statuses_after_the_last_file_are_read() {
         ("implement", "<<<FILE: a.md>>>\nhello\n\n<task_status id=\"1.1\">COMPLETED</task_status>\n"),
     ] {
         project.run(&format!("change {phase} one"));
-        let responded = project.run_with_input("change respond one", reply);
+        let responded = project.run_with_input("respond one", reply);
         assert_eq!(responded.exit_code(), 0, "{phase}: {responded}");
         project.run(&format!("change {phase} one"));
     }
-    let status = json(&project.run("change status one --json"));
+    let status = json(&project.run("status one --json"));
     assert_eq!(status["phase"], "review", "{status:#}");
     assert_eq!(project.read(&format!("{}/iteration-1/code/a.md", change_dir(&project))), b"hello\n");
 }
@@ -136,5 +136,5 @@ fn work_that_is_done_is_no_error_when_nobody_reads_the_result() {
     // A full disk: the approval counts, and the message says so.
     let outcome = session.project.command("approve").stdout_to("/dev/full").run();
     assert!(outcome.stderr_text().contains("what the command did is kept"), "{outcome}");
-    assert_eq!(session.done("status")["phase"], "reviewing");
+    assert_eq!(session.done("status latest")["phase"], "reviewing");
 }

@@ -3,7 +3,7 @@
 use crate::session::{PLAN, Session, at};
 
 fn gate_hash(session: &Session) -> String {
-    session.done("status")["gate"]["sha256"].as_str().unwrap().to_owned()
+    session.done("status latest")["gate"]["sha256"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn of_two_approvals_that_name_the_same_gate_one_decides() {
     assert_eq!(at(&session.done(&line)), ("generating", "prompt", 1));
     let refusal = session.refused(&line);
     assert!(refusal.contains("generating prompt, iteration 1"), "{refusal}");
-    assert_eq!(at(&session.done("status")), ("generating", "prompt", 1));
+    assert_eq!(at(&session.done("status latest")), ("generating", "prompt", 1));
 }
 
 #[test]
@@ -64,5 +64,5 @@ fn a_reply_names_the_prompt_that_it_answers() {
     session.project.write("reply.md", PLAN);
     session.refused(&format!("respond --file reply.md --expect {}", "0".repeat(64)));
     session.done(&format!("respond --file reply.md --expect {hash}"));
-    assert_eq!(at(&session.done("status")), ("planning", "response", 1));
+    assert_eq!(at(&session.done("status latest")), ("planning", "response", 1));
 }

@@ -25,57 +25,52 @@ const JPA: &str = "jpa-mt init --entity A --table a --bounded-context s --schema
 const REACT: &str = "react-component init --component A --design plan.md";
 const CHANGE: &str = "change new one 'Do it' --file plan.md";
 
-const PLANNED: &[&str] = &[
-    CHANGE,
-    "change plan one",
-    "change approve one",
-    "change respond one --file plan.md",
-    "change approve one",
-];
+const PLANNED: &[&str] =
+    &[CHANGE, "change plan one", "approve one", "respond one --file plan.md", "approve one"];
 const CHALLENGED: &[&str] = &[
     CHANGE,
     "change plan one",
-    "change approve one",
-    "change respond one --file plan.md",
-    "change approve one",
+    "approve one",
+    "respond one --file plan.md",
+    "approve one",
     "change challenge one",
-    "change approve one",
-    "change respond one --file pass.md",
-    "change approve one",
+    "approve one",
+    "respond one --file pass.md",
+    "approve one",
 ];
 const IMPLEMENTED: &[&str] = &[
     CHANGE,
     "change plan one",
-    "change approve one",
-    "change respond one --file plan.md",
-    "change approve one",
+    "approve one",
+    "respond one --file plan.md",
+    "approve one",
     "change challenge one",
-    "change approve one",
-    "change respond one --file pass.md",
-    "change approve one",
+    "approve one",
+    "respond one --file pass.md",
+    "approve one",
     "change implement one",
-    "change approve one",
-    "change respond one --file code.md",
-    "change approve one",
+    "approve one",
+    "respond one --file code.md",
+    "approve one",
 ];
 const REVIEWED: &[&str] = &[
     CHANGE,
     "change plan one",
-    "change approve one",
-    "change respond one --file plan.md",
-    "change approve one",
+    "approve one",
+    "respond one --file plan.md",
+    "approve one",
     "change challenge one",
-    "change approve one",
-    "change respond one --file pass.md",
-    "change approve one",
+    "approve one",
+    "respond one --file pass.md",
+    "approve one",
     "change implement one",
-    "change approve one",
-    "change respond one --file code.md",
-    "change approve one",
+    "approve one",
+    "respond one --file code.md",
+    "approve one",
     "change review one",
-    "change approve one",
-    "change respond one --file pass.md",
-    "change approve one",
+    "approve one",
+    "respond one --file pass.md",
+    "approve one",
 ];
 const WORKFLOW: &str = r#"{"mode": "chat", "agent_definition": {"id": "a", "system_prompt": "You are Ada."}, "user_input": "Hello."}"#;
 const REPLY: &str =
@@ -207,16 +202,10 @@ const ROWS: &[Row] = &[
     row("aiwf prompt send reply", CONFIG, &[], "prompt send reply --provider fast --input reply.json", Taken),
     row("aiwf change plan", MANUAL_GATES, &[CHANGE], "change plan one", Change),
     row("aiwf change run", MANUAL_GATES, &[CHANGE], "change run one", Change),
-    row("aiwf change preview", MANUAL_GATES, &[CHANGE, "change plan one"], "change preview one", Metadata),
-    row("aiwf change approve", MANUAL_GATES, &[CHANGE, "change plan one"], "change approve one", Change),
-    row("aiwf change reject", MANUAL_GATES, &[CHANGE, "change plan one"], "change reject one -f no", Change),
-    row(
-        "aiwf change retry",
-        CONFIG,
-        &[CHANGE, "change plan one --agent flaky", "change approve one"],
-        "change retry one",
-        Taken,
-    ),
+    row("aiwf preview", MANUAL_GATES, &[CHANGE, "change plan one"], "preview one", Metadata),
+    row("aiwf approve", MANUAL_GATES, &[CHANGE, "change plan one"], "approve one", Change),
+    row("aiwf reject", MANUAL_GATES, &[CHANGE, "change plan one"], "reject one -f no", Change),
+    row("aiwf retry", CONFIG, &[CHANGE, "change plan one --agent flaky", "approve one"], "retry one", Taken),
     row("aiwf change challenge", MANUAL_GATES, PLANNED, "change challenge one", Change),
     row("aiwf change implement", MANUAL_GATES, CHALLENGED, "change implement one", Change),
     row("aiwf change review", MANUAL_GATES, IMPLEMENTED, "change review one", Change),
@@ -253,7 +242,7 @@ fn the_flag_is_taken_by_every_command_that_writes_shows_or_sends_a_prompt() {
                 continue;
             }
             Session => scene.done("preview"),
-            Change => scene.done("change preview one"),
+            Change => scene.done("preview one"),
             File(path) => {
                 let text = scene.text(path);
                 assert!(text.contains(DOWNLOAD), "{line}\n{text}");

@@ -45,9 +45,9 @@ const LOOKS: &[&str] = &[
     "template list",
     "tools list",
     "change list",
-    "change status poisoned",
-    "change preview poisoned",
-    "workflow list",
+    "status poisoned",
+    "preview poisoned",
+    "list --flow package",
     "package check .",
     "prompt preview change --instructions x",
 ];
@@ -62,7 +62,7 @@ const ACTS: &[&str] = &[
     "retry OPEN",
     "restore OPEN plan.md",
     "apply DONE",
-    "change cancel poisoned",
+    "cancel poisoned",
     "change plan poisoned",
 ];
 

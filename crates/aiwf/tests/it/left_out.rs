@@ -27,13 +27,13 @@ fn small_window() -> (ModelServer, Scene) {
 #[test]
 fn messages_that_do_not_fit_are_listed_before_the_call() {
     let (server, scene) = small_window();
-    let preview = scene.done("workflow preview latest --input 'Next.'");
+    let preview = scene.done("preview latest --input 'Next.'");
     let reply = &named(&preview, "message ")[..];
     let reply = reply.iter().find(|entry| entry["id"].as_str().unwrap().ends_with("(reply)")).unwrap();
     assert_eq!((&reply["kind"], &reply["bytes"]), (&json!("budget"), &json!(10_000)), "{reply:#}");
     assert!(reply["tokens"].as_u64().unwrap() > 1_000, "{reply:#}");
     assert_eq!(reply["reason"], "does not fit the budget of 3,000 tokens");
-    let shown = scene.exits("workflow preview latest --input 'Next.'", 0);
+    let shown = scene.exits("preview latest --input 'Next.'", 0);
     assert!(shown.stderr_text().contains("warning: left out (budget): `message "), "{shown}");
 
     // The warning stands before the event of the call.
@@ -43,9 +43,9 @@ fn messages_that_do_not_fit_are_listed_before_the_call() {
     assert!(events[0].contains("\"left-out\"") && events[0].contains("(reply)"), "{said}");
     assert!(events[1].contains("call-started"), "{said}");
     assert_eq!(server.asks().len(), 2);
-    let status = scene.done("workflow status latest");
+    let status = scene.done("status latest");
     assert_eq!(status["left_out"], preview["left_out"], "the request that was shown was another");
-    let status = scene.exits("workflow status latest", 0);
+    let status = scene.exits("status latest", 0);
     assert!(status.stdout_text().contains("left out  (budget): `message "), "{status}");
 
     let said = scene.exits("workflow say latest 'More.'", 3);
@@ -86,7 +86,7 @@ fn results_variables_and_previews_that_are_cut_are_listed() {
     assert!(result[0]["bytes"].as_u64().unwrap() > 8_000, "{result:#?}");
 
     // What the run has decided is part of what is said next.
-    let preview = scene.done("workflow preview latest --input 'Next.'");
+    let preview = scene.done("preview latest --input 'Next.'");
     let variable = json!({
         "id": "variables.notes", "bytes": 597, "kind": "size-cap",
         "reason": "the summary of the state shows 400 characters of a variable",
@@ -95,7 +95,7 @@ fn results_variables_and_previews_that_are_cut_are_listed() {
 
     let counted = scene.done("agent pkg writer --provider model --input count");
     assert_eq!(named(&counted, "@project/rows.csv")[0]["bytes"], 904);
-    assert!(scene.done("workflow status latest")["left_out"].to_string().contains("@project/rows.csv"));
+    assert!(scene.done("status latest")["left_out"].to_string().contains("@project/rows.csv"));
 }
 
 /// A reviewer is never asked about code that it was not shown.
@@ -150,16 +150,16 @@ fn files_that_are_gone_or_no_text_are_listed_before_the_call() {
     #[expect(clippy::disallowed_methods, reason = "as a person would")]
     std::fs::remove_file(scene.project.path("a.txt")).unwrap();
     scene.project.write("b.txt", "a\0b");
-    let preview = scene.exits("change preview one", 0);
+    let preview = scene.exits("preview one", 0);
     assert!(preview.stderr_text().contains("left out (missing): `a.txt`"), "{preview}");
     assert!(preview.stderr_text().contains("left out (encoding): `b.txt` (3 bytes)"), "{preview}");
     let planned = scene.exits("change plan one", 3);
     assert!(planned.stderr_text().contains("left out (missing): `a.txt`"), "{planned}");
     assert!(server.asks().is_empty(), "it is said before the call");
-    let status = scene.done("change status one");
+    let status = scene.done("status one");
     assert_eq!(named(&status, "a.txt")[0]["kind"], "missing", "{status:#}");
     assert_eq!(named(&status, "b.txt")[0]["bytes"], 3, "{status:#}");
-    let sent = scene.exits("change approve one", 0);
+    let sent = scene.exits("approve one", 0);
     assert!(sent.stderr_text().contains("left out (missing): `a.txt`"), "{sent}");
     assert_eq!(server.asks().len(), 1);
 }

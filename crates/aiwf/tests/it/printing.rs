@@ -63,7 +63,7 @@ fn work_that_cannot_be_printed_is_done_all_the_same() {
     // A session that was begun is there, and a demo goes to its end.
     let begun = session.project.command(INIT).stdout_to("/dev/full").run();
     assert_eq!(begun.exit_code(), 74, "{begun}");
-    assert_eq!(session.done("status")["phase"], "planning");
+    assert_eq!(session.done("status latest")["phase"], "planning");
     let demo = session.project.command("demo --dir shop").stdout_to("/dev/full").run();
     assert_eq!(demo.exit_code(), 74, "{demo}");
     assert_eq!(session.run("verify latest --project-dir shop").exit_code(), 0);

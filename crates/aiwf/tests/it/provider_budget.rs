@@ -130,7 +130,7 @@ fn an_approval_at_a_manual_gate_stops_at_the_budget_too() {
     let (server, scene) = scene("[budget]\nmax_tokens = 100\n");
     scene.init("");
     assert_eq!(scene.exits("approve", 3).exit_code(), 3);
-    assert_eq!(scene.done("status")["status"], "paused");
+    assert_eq!(scene.done("status latest")["status"], "paused");
     // Approving again changes nothing while the limit stands.
     assert_eq!(scene.exits("approve", 3).exit_code(), 3);
     assert_eq!(server.asks().len(), 0);

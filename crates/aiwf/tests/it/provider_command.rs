@@ -123,7 +123,7 @@ fn the_file_an_agent_wrote_wins_and_its_words_are_kept() {
     assert_eq!(call["notes"], serde_json::Value::Null);
     assert_eq!(call["kept"][0]["path"], "iteration-1/planning-response.partial-1.md");
     assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), "I saved it.\n");
-    assert_eq!(scene.done("status")["unknown"], serde_json::Value::Null);
+    assert_eq!(scene.done("status latest")["unknown"], serde_json::Value::Null);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn files_that_changed_elsewhere_are_a_problem_and_no_open_gate_lets_it_pass() {
     let scene = with_replies(scene(script, ", \"{response_path}\"", "fs_ability = \"none\"\n"));
     scene.project.write("old.txt", "old");
     scene.init("--yes");
-    let status = scene.run("status");
+    let status = scene.run("status latest");
     insta::assert_snapshot!(scene.shown(&status), @"
     --- stdout
     session   [id]
@@ -182,7 +182,7 @@ fn a_program_that_fails_leaves_what_it_said_and_can_be_asked_again() {
     hint: run `sh` yourself to see what is wrong, then `aiwf retry [id]`
     --- exit code 4
     ");
-    insta::assert_snapshot!(scene.shown(&scene.exits("status", 0)), @"
+    insta::assert_snapshot!(scene.shown(&scene.exits("status latest", 0)), @"
     --- stdout
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
@@ -268,7 +268,7 @@ fn ctrl_c_ends_the_program_and_leaves_the_session_where_it_was() {
     --- exit code 130
     ");
     assert_gone(&scene);
-    assert_eq!(at(&scene.done("status")), ("planning", "response", 1));
+    assert_eq!(at(&scene.done("status latest")), ("planning", "response", 1));
     assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), "half");
     scene.project.write("agent.sh", "cat > /dev/null; cat replies/1");
     scene.done("retry");

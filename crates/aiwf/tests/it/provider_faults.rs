@@ -28,7 +28,7 @@ fn slow() -> Turn {
 /// Where the session stands after a failure, and that asking again mends it.
 #[track_caller]
 fn retry_mends(scene: &Scene) {
-    assert_eq!(at(&scene.done("status")), ("planning", "response", 1));
+    assert_eq!(at(&scene.done("status latest")), ("planning", "response", 1));
     assert_eq!(scene.exits("run", 3).exit_code(), 3);
     assert_eq!(at(&scene.done("retry")), ("planning", "response", 1));
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
@@ -53,7 +53,7 @@ fn a_key_that_is_turned_down_is_not_tried_again_and_not_shown() {
     assert_eq!(server.asks().len(), 1);
     let journal = scene.text("journal.jsonl");
     assert!(!journal.contains(KEY));
-    assert!(!scene.run("status").stdout_text().contains(KEY));
+    assert!(!scene.run("status latest").stdout_text().contains(KEY));
     retry_mends(&scene);
 }
 
@@ -126,7 +126,7 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
     ");
     assert_eq!(server.asks().len(), 1);
     assert_eq!(scene.text("iteration-1/planning-response.partial-1.md"), BEGINNING);
-    insta::assert_snapshot!(scene.shown(&scene.exits("status", 0)), @"
+    insta::assert_snapshot!(scene.shown(&scene.exits("status latest", 0)), @"
     --- stdout
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
@@ -196,7 +196,7 @@ fn ctrl_c_ends_a_call_and_keeps_what_came() {
     let partial = scene.project.path(scene.session_dir()).join("iteration-1/planning-response.partial-1.md");
     eventually("the first word", || partial.metadata().is_ok_and(|found| found.len() > 0));
     // Meanwhile nothing is said to be interrupted, and nobody else may touch the session.
-    let meanwhile = scene.done("status");
+    let meanwhile = scene.done("status latest");
     assert_eq!(
         (&meanwhile["remark"], &meanwhile["problems"]),
         (&"the call is under way".into(), &serde_json::json!([]))

@@ -361,7 +361,7 @@ fn a_judge_that_is_stopped_is_asked_again() {
     eventually("the judge's first word", || partial.metadata().is_ok_and(|found| found.len() > 0));
     running.signal("INT");
     assert_eq!(running.wait().code, Some(130));
-    assert_eq!(scene.done("status")["gate"]["kind"], "ai:judge");
+    assert_eq!(scene.done("status latest")["gate"]["kind"], "ai:judge");
     assert_eq!(at(&scene.answers("run", 3)), ("generating", "prompt", 1));
     assert_eq!((court.worker.asks().len(), court.judge.asks().len()), (1, 2));
 }

@@ -191,7 +191,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_what_differs() {
     hint: bring the inputs back to what was recorded, or use a provider that can answer
     --- exit code 4
     ");
-    insta::assert_snapshot!(replayed.shown(&replayed.exits("status", 0)), @"
+    insta::assert_snapshot!(replayed.shown(&replayed.exits("status latest", 0)), @"
     --- stdout
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered

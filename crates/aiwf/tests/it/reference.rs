@@ -116,7 +116,7 @@ const PAYLOAD: &str = "
 
 `payload_sha256` is the SHA-256 of what a provider gets, in one form for every provider. It has the same value in
 `aiwf prompt build`, `aiwf prompt preview` and `aiwf prompt send`, in the previews of sessions, changes and runs, and in
-the events `prompt-sent` and `run-asked`. `aiwf workflow preview` prints the form itself, and with `--json` as `payload`.
+the events `prompt-sent` and `run-asked`. `aiwf preview` prints the form itself, and with `--json` as `payload`.
 
 The form is JSON in UTF-8, indented by two spaces, with no line feed at the end and its keys in this order:
 

@@ -98,7 +98,7 @@ pub(crate) fn at(report: &Value) -> (&str, &str, u64) {
 #[test]
 fn a_manual_session_walks_from_init_to_complete() {
     let session = Session::new("");
-    let start = session.done("status");
+    let start = session.done("status latest");
     assert_eq!(at(&start), ("planning", "prompt", 1));
     assert_eq!(start["gate"]["kind"], "manual");
     assert_eq!(start["gate"]["state"], "pending");
@@ -154,7 +154,7 @@ fn a_file_edited_after_its_approval_stops_what_builds_on_it() {
     let session = Session::new("");
     session.answer(PLAN);
     session.project.write(&session.path("plan.md"), "# Another plan\n");
-    let status = session.done("status");
+    let status = session.done("status latest");
     assert_eq!(status["stale"][0]["path"], session.path("plan.md"));
     let refusal = session.refused("approve");
     assert!(refusal.contains("approved files were changed after their approval\n  plan.md"), "{refusal}");
@@ -192,7 +192,7 @@ fn a_prompt_that_is_not_hashed_may_change() {
     session.done("approve --no-hash-prompts");
     session.project.write(&session.path("iteration-1/planning-prompt.md"), "later notes\n");
     assert_eq!(session.run("verify").exit_code(), 0);
-    assert_eq!(session.done("status")["stale"], serde_json::json!([]));
+    assert_eq!(session.done("status latest")["stale"], serde_json::json!([]));
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_reply_with_problems_stays_where_it_is_until_it_is_mended() {
         refusal.contains("`../escape.java` holds `.` or `..`")
             && refusal.contains("`/etc/passwd` is absolute")
     );
-    let status = session.done("status");
+    let status = session.done("status latest");
     assert_eq!(at(&status), ("generating", "response", 1));
     assert_eq!(status["problems"].as_array().unwrap().len(), 2);
     assert!(!session.project.path(session.path("iteration-1/code")).exists());
@@ -309,7 +309,7 @@ fn a_session_is_found_by_a_part_of_its_name() {
     assert!(session.refused("status nope").contains("no session `nope`"));
     assert!(session.refused("status ../../etc").contains("no session"));
     session.project.run(INIT);
-    assert!(session.refused("status").contains("2 sessions are open"));
+    assert!(session.refused("status latest").contains("2 sessions are open"));
     assert!(session.refused("status 2").contains("`2` matches 2 sessions"));
 }
 
@@ -430,7 +430,7 @@ fn a_link_on_the_way_into_the_project_is_refused() {
 #[test]
 fn skip_gates_run_until_a_person_must_answer() {
     let session = Session::new("--yes");
-    let status = session.done("status");
+    let status = session.done("status latest");
     assert_eq!(at(&status), ("planning", "response", 1));
     assert_eq!(status["gate"]["kind"], "skip");
     session.project.write(&session.path("iteration-1/planning-response.md"), PLAN);
@@ -464,7 +464,7 @@ fn a_prompt_over_the_budget_is_not_sent() {
 fn files_that_nobody_knows_are_named_and_left_alone() {
     let session = Session::new("");
     session.project.write(&session.path("notes.txt"), "mine");
-    assert_eq!(session.done("status")["unknown"][0], session.path("notes.txt"));
+    assert_eq!(session.done("status latest")["unknown"][0], session.path("notes.txt"));
     session.answer(PLAN);
     assert_eq!(session.text("notes.txt"), "mine");
 }

@@ -99,7 +99,7 @@ fn commands_that_look_pick_the_only_session_although_it_has_ended() {
     }
     assert_eq!(session.run("show plan").stdout_text(), PLAN);
     assert_eq!(session.done("verify")["session_id"], session.id.as_str());
-    assert_eq!(session.done("status")["status"], "complete");
+    assert_eq!(session.done("status latest")["status"], "complete");
     assert!(session.run("diff").stdout_text().contains("+class Customer {}"));
     assert_eq!(session.run("events").exit_code(), 0);
     assert_eq!(session.done("apply --dry-run")["session_id"], session.id.as_str());
@@ -109,7 +109,7 @@ fn commands_that_look_pick_the_only_session_although_it_has_ended() {
     // With a second one that is open, `apply` still means the complete one.
     assert_eq!(session.run(&format!("{INIT} --json")).exit_code(), 0);
     assert_eq!(session.done("apply --dry-run")["session_id"], session.id.as_str());
-    assert_ne!(session.done("status")["session_id"], session.id.as_str());
+    assert_ne!(session.done("status latest")["session_id"], session.id.as_str());
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_cancelled_session_does_not_go_on() {
     }
     let project = project();
     assert_eq!(project.run("change new login 'Add a login'").exit_code(), 0);
-    assert_eq!(project.run("change cancel login").exit_code(), 0);
+    assert_eq!(project.run("cancel login").exit_code(), 0);
     let failed = project.run("change run login");
     assert_eq!(failed.exit_code(), 1, "{failed}");
     assert!(failed.stderr_text().contains("change `login` was cancelled"), "{failed}");
@@ -199,7 +199,7 @@ fn no_json_has_nulls() {
         "config show",
         "validate profiles",
         "tools list",
-        "workflow list",
+        "list --flow package",
         "change list",
         "package check nothing",
         "jpa-mt info",

@@ -60,7 +60,7 @@ fn a_cap_that_was_raised_before_the_last_review_does_not_pause() {
     session.done("approve");
     session.respond(&review("FAIL", 1));
     assert_eq!(session.run("approve").exit_code(), 3);
-    assert_eq!(session.done("status")["status"], "paused");
+    assert_eq!(session.done("status latest")["status"], "paused");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_provider_named_at_a_gate_must_exist() {
     --- exit code 1
     ");
     assert!(!project.path(".aiwf/sessions").exists());
-    limited(5, "--gate planning.response=ai:claude-code").done("status");
+    limited(5, "--gate planning.response=ai:claude-code").done("status latest");
 }
 
 #[test]

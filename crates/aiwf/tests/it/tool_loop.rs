@@ -425,14 +425,14 @@ fn a_phase_of_a_change_calls_its_tools() {
     scene.project.write("~/.aiwf/config.toml", config.replace("planning =", "plan ="));
     drop(scene.done("change new login 'Add a login.'"));
     drop(scene.run("change plan login --agent model --json"));
-    let preview = scene.done("change preview login");
+    let preview = scene.done("preview login");
     let shown = preview["prompt"].as_str().unwrap();
     assert!(shown.contains("## Tools") && shown.contains("### fake__echo"), "{shown}");
     assert!(!shown.contains("### fake__write"), "{shown}");
-    drop(scene.run("change approve login --json"));
+    drop(scene.run("approve login --json"));
     assert!(prompt(&scene, 1) == shown);
     assert!(prompt(&scene, 2).starts_with(shown) && prompt(&scene, 2).contains("you said one"));
-    let events = scene.done("change events login");
+    let events = scene.done("events login");
     let events: Vec<&str> = events["events"]
         .as_array()
         .unwrap()

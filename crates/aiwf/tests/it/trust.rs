@@ -42,7 +42,7 @@ fn a_foreign_session_can_be_looked_at_and_no_command_acts_on_it() {
         let outcome = session.run(command);
         assert_eq!(outcome.exit_code(), 0, "{command}: {outcome}");
     }
-    let status = session.run("status").stdout_text();
+    let status = session.run("status latest").stdout_text();
     assert!(status.contains("is not yours"), "{status}");
     assert!(session.run("list").stdout_text().contains("not yours: `aiwf adopt"));
     assert_eq!(bytes_of(&session), before);

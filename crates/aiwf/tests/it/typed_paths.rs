@@ -105,15 +105,15 @@ const ROWS: &[Row] = &[
     // One definition serves all phases.
     row(&["aiwf change * --file"], CHANGE, "change plan one --file code/a.rs", Reads("code/a.rs")),
     row(
-        &["aiwf change respond --file"],
+        &["aiwf respond --file"],
         &["change new one 'Do it' --yes", "change plan one"],
-        "change respond one --file reply.md",
+        "respond one --file reply.md",
         Reads("reply.md"),
     ),
     row(
-        &["aiwf change respond --record"],
+        &["aiwf respond --record"],
         &["change new one 'Do it' --yes", "change plan one"],
-        "change respond one --file reply.md --record tape",
+        "respond one --file reply.md --record tape",
         Makes("tape"),
     ),
     row(&["aiwf mcp --token-file"], &[], "mcp --http 127.0.0.1:0 --token-file nope.x", Misses),
@@ -215,7 +215,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// Tested by themselves: their lines need the name of what was made before.
-const ELSEWHERE: [&str; 3] = ["aiwf restore FILE", "aiwf change restore FILE", "aiwf change apply --to"];
+const ELSEWHERE: [&str; 3] = ["aiwf restore FILE", "aiwf restore FILE", "aiwf apply --to"];
 
 /// A project with files that only its subdirectory has.
 fn with_subdirectory() -> TestProject {

@@ -39,7 +39,7 @@ fn workflow_help() {
     Example:
       aiwf workflow run examples/packages/bug-triage --provider anthropic
       aiwf workflow say latest 'It began on Monday'
-      aiwf workflow status latest
+      aiwf status latest
     --- exit code 0
     ");
 }
@@ -161,16 +161,16 @@ fn every_command_of_runs_has_an_example_and_fits_a_screen() {
         "agent",
         "chat",
         "workflow",
-        "workflow cancel",
+        "cancel",
         "workflow fork",
-        "workflow list",
-        "workflow preview",
+        "list --flow package",
+        "preview",
         "workflow resume",
         "workflow rewind",
         "workflow run",
         "workflow say",
-        "workflow show",
-        "workflow status",
+        "show",
+        "status",
     ];
     for command in commands {
         let help = project.run(&format!("{command} --help")).success().stdout_text();
@@ -191,7 +191,7 @@ fn what_is_missing_on_the_command_line_is_said() {
         ("workflow rn x", "error: unknown command `rn`"),
         ("agent x", "error: missing `<AGENT>`"),
         ("chat hello", "error: unknown argument `hello`"),
-        ("workflow list --limit many", "error: `many` does not fit `--limit`"),
+        ("list --flow package --limit many", "error: `many` does not fit `--limit`"),
     ] {
         let outcome = project.run(line);
         assert_eq!(outcome.exit_code(), 2, "{line}\n{outcome}");
@@ -338,6 +338,6 @@ fn a_run_whose_package_cannot_be_unpacked_has_not_begun() {
     let run = format!("workflow run {BUG_TRIAGE} --provider claude-code --input hello --json");
     let refused = project.command(&run).run();
     assert_eq!(refused.exit_code(), 1, "{refused}");
-    let runs = json(&project.run("workflow list --all --json"));
+    let runs = json(&project.run("list --flow package --all --json"));
     assert_eq!(runs["runs"].as_array().map(Vec::len), Some(0), "{runs:#}\n{refused}");
 }

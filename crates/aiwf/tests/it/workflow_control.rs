@@ -39,7 +39,7 @@ fn state(scene: &Scene, id: &str) -> String {
 }
 
 fn steps(scene: &Scene, id: &str) -> Vec<String> {
-    let status = scene.done(&format!("workflow status {id}"));
+    let status = scene.done(&format!("status {id}"));
     let nodes = status["nodes"].as_array().unwrap().iter();
     let done = nodes.filter(|node| node["status"] == "completed");
     done.map(|node| node["id"].as_str().unwrap().to_owned()).collect()
@@ -78,10 +78,10 @@ fn a_completed_run_goes_back_keeps_its_artifacts_and_goes_on_again() {
     assert!(!text.contains("workflowStatus"), "{text}");
     assert!(text.contains("artifacts/answer.md") && text.contains("the answer is wrong"), "{text}");
     assert_eq!(scene.project.read("artifacts/answer.md"), b"Like this.\n");
-    let entries = scene.done("workflow show latest")["entries"].clone();
+    let entries = scene.done("show latest")["entries"].clone();
     let rewound = entries.as_array().unwrap().iter().find(|entry| entry["what"] == "rewound").cloned();
     assert_eq!(rewound.unwrap()["text"], "close → answer: the answer is wrong");
-    assert_eq!(scene.done("workflow list")["runs"][0]["node"], "answer");
+    assert_eq!(scene.done("list --flow package")["runs"][0]["node"], "answer");
 
     let report = scene.done("workflow resume latest");
     assert_eq!((&report["phase"], &report["reply"]), (&json!("completed"), &json!("Done again.")));
@@ -114,13 +114,13 @@ fn a_conversation_has_no_way_back_and_no_fork() {
     for line in ["workflow rewind latest --to intake", "workflow fork latest --at intake"] {
         assert_eq!(code(&scene.answers(line, 1)), "NOT_A_WORKFLOW", "{line}");
     }
-    assert_eq!(scene.done("workflow cancel latest")["phase"], "cancelled");
+    assert_eq!(scene.done("cancel latest")["phase"], "cancelled");
 }
 
 #[test]
 fn a_cancelled_run_is_forked_and_nothing_else() {
     let (server, scene, id) = completed([Turn::text("Here I am.")]);
-    let outcome = scene.exits("workflow cancel latest --reason 'not needed'", 0);
+    let outcome = scene.exits("cancel latest --reason 'not needed'", 0);
     assert_snapshot!(shown(&outcome, &id), @"
     --- stdout
     [run]
@@ -130,7 +130,7 @@ fn a_cancelled_run_is_forked_and_nothing_else() {
     ");
     let journal = scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl"));
     // Twice is as good as once.
-    assert_eq!(scene.done("workflow cancel latest")["phase"], "cancelled");
+    assert_eq!(scene.done("cancel latest")["phase"], "cancelled");
     for line in ["say latest x", "resume latest", "rewind latest --to intake", "preview latest"] {
         assert_eq!(code(&scene.answers(&format!("workflow {line}"), 1)), "RUN_CANCELLED", "{line}");
     }
@@ -146,9 +146,9 @@ fn a_cancelled_run_is_forked_and_nothing_else() {
     let fork = scene.done("workflow fork latest --at answer");
     let fork_id = fork["run_id"].as_str().unwrap();
     assert_eq!((&fork["phase"], &fork["node"]), (&json!("waiting-user"), &json!("answer")));
-    assert_eq!(scene.done(&format!("workflow status {fork_id}"))["forked_from"], id.as_str());
+    assert_eq!(scene.done(&format!("status {fork_id}"))["forked_from"], id.as_str());
     assert_eq!(scene.answers(&format!("workflow resume {fork_id}"), 3)["reply"], "Here I am.");
-    assert_eq!(scene.done(&format!("workflow status {id}"))["phase"], "cancelled");
+    assert_eq!(scene.done(&format!("status {id}"))["phase"], "cancelled");
     assert_eq!(server.asks().len(), 9);
 }
 

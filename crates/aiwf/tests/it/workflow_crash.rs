@@ -183,13 +183,13 @@ fn killed_in_every_turn(kind: &str) {
         };
         let running = scene.command(line).spawn();
         eventually("the model is asked", || server.asks().len() == 2 * turn - 1);
-        let status = scene.done("workflow status latest");
+        let status = scene.done("status latest");
         assert_eq!((&status["phase"], &status["is_busy"]), (&json!("running"), &json!(true)), "{status:#}");
         assert_eq!(status["interrupted"], false);
         running.signal("KILL");
         let outcome = running.wait();
         assert_eq!(outcome.code, None, "{outcome}");
-        let status = scene.done("workflow status latest");
+        let status = scene.done("status latest");
         assert_eq!((&status["phase"], &status["interrupted"]), (&json!("running"), &json!(true)));
         if turn == 1 {
             continue;
@@ -263,7 +263,7 @@ fn calls_that_a_process_left_are_said_and_not_run_again() {
     put_state(&scene, &created);
     std::fs::remove_file(scene.project.path("artifacts/report.md")).unwrap();
 
-    let preview = scene.done("workflow preview latest");
+    let preview = scene.done("preview latest");
     assert_eq!(scene.answers("workflow resume latest", 3)["reply"], "I see.");
     let resumed = server.asks().pop().unwrap();
     check_protocol(&resumed);
@@ -331,15 +331,15 @@ fn every_end_of_the_journal_is_one_that_a_run_can_stand_at() {
             scene.project.write(&format!("{}/journal.jsonl", run_dir(&scene)), &whole);
             cut_journal(&scene, n_lines);
             put_state(&scene, sha256);
-            let status = scene.done("workflow status latest");
+            let status = scene.done("status latest");
             assert_eq!(status["warnings"], json!([]), "{n_lines}: {status:#}");
         }
     }
     // A last line without its end never happened.
     scene.project.write(&format!("{}/journal.jsonl", run_dir(&scene)), torn);
     forget_more(&scene);
-    assert_eq!(scene.done("workflow status latest")["interrupted"], true);
-    assert_eq!(scene.done("workflow cancel latest")["phase"], "cancelled");
+    assert_eq!(scene.done("status latest")["interrupted"], true);
+    assert_eq!(scene.done("cancel latest")["phase"], "cancelled");
     assert!(scene.project.names_in(&run_dir(&scene)).iter().any(|name| name.starts_with("journal.torn")));
 }
 
@@ -359,14 +359,14 @@ fn the_second_process_is_refused_and_who_only_looks_is_not() {
     hint: wait until it is done, then run this again; nothing was changed
     --- exit code 1
     ");
-    for line in ["workflow resume latest", "workflow rewind latest --to intake", "workflow cancel latest"] {
+    for line in ["workflow resume latest", "workflow rewind latest --to intake", "cancel latest"] {
         let refused = scene.answers(line, 1);
         assert_eq!(refused["error"]["code"], "RUN_BUSY", "{line}: {refused:#}");
     }
-    assert_eq!(scene.done("workflow status latest")["is_busy"], true);
-    assert_eq!(scene.done("workflow list")["total"], 1);
-    scene.done("workflow show latest");
-    let preview = scene.done("workflow preview latest --input 'And now?'");
+    assert_eq!(scene.done("status latest")["is_busy"], true);
+    assert_eq!(scene.done("list --flow package")["total"], 1);
+    scene.done("show latest");
+    let preview = scene.done("preview latest --input 'And now?'");
     assert!(preview["payload"]["messages"].to_string().contains("And now?"), "{preview:#}");
     assert_eq!(files(&scene), before);
     // A fork reads the run it goes on from, and no more.
@@ -384,7 +384,7 @@ fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known
     let edited = state(&scene).replace("currentNodeId: judge", "currentNodeId: close");
     scene.project.write(&state_path(&scene), &edited);
     let before = files(&scene);
-    for line in ["workflow say latest 'Go on.'", "workflow resume latest", "workflow preview latest"] {
+    for line in ["workflow say latest 'Go on.'", "workflow resume latest", "preview latest"] {
         let refused = scene.answers(line, 1);
         assert_eq!(refused["error"]["code"], "STATE_CHANGED", "{line}: {refused:#}");
         // The one that is found, and both that are known.
@@ -403,7 +403,7 @@ fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known
     hint: bring the file back, or take the last state the journal knows with `aiwf workflow rewind [run] --to NODE`
     --- exit code 1
     ");
-    let status = scene.done("workflow status latest");
+    let status = scene.done("status latest");
     assert_eq!(status["warnings"], json!(["the state file is not what the journal says"]));
 
     scene.done("workflow rewind latest --to intake --reason 'somebody edited it'");
@@ -470,7 +470,7 @@ fn a_package_that_changed_or_is_gone_is_refused_although_a_copy_is_kept() {
       it was:  [hash]
       it is:   [hash]
 
-    hint: bring the package back as it was, or start a new run; `aiwf workflow show [run]` has all of this one
+    hint: bring the package back as it was, or start a new run; `aiwf show [run]` has all of this one
     --- exit code 1
     ");
     for line in
@@ -478,11 +478,11 @@ fn a_package_that_changed_or_is_gone_is_refused_although_a_copy_is_kept() {
     {
         assert_eq!(scene.answers(line, 1)["error"]["code"], "PACKAGE_CHANGED", "{line}");
     }
-    assert_eq!(scene.done("workflow status latest")["node"], "judge");
+    assert_eq!(scene.done("status latest")["node"], "judge");
     std::fs::rename(scene.project.path("pkg"), scene.project.path("away")).unwrap();
     assert_eq!(scene.answers("workflow resume latest", 1)["error"]["code"], "PACKAGE_NOT_FOUND");
     // What it stands at is still told, from the copy.
-    let status = scene.done("workflow status latest");
+    let status = scene.done("status latest");
     assert_eq!((&status["node"], status["warnings"].as_array().unwrap().len()), (&json!("judge"), 1));
     assert_eq!(files(&scene), before);
     std::fs::rename(scene.project.path("away"), scene.project.path("pkg")).unwrap();
@@ -531,10 +531,10 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
     ] {
         scene.exits(&format!("workflow {line}"), 1);
     }
-    assert_eq!(scene.done("workflow list")["total"], 1);
+    assert_eq!(scene.done("list --flow package")["total"], 1);
     // The list says so as soon as it looks at the journal.
     std::fs::remove_file(scene.project.path(format!("{}/run.json", run_dir(&scene)))).unwrap();
-    let problem = scene.done("workflow list")["runs"][0]["problem"].clone();
+    let problem = scene.done("list --flow package")["runs"][0]["problem"].clone();
     assert!(problem.as_str().unwrap().contains("is not what was written"), "{problem}");
     assert_eq!(
         String::from_utf8(scene.project.read(&path)).unwrap(),
@@ -548,7 +548,7 @@ fn a_run_without_events_is_said_so_and_hides_no_other() {
     let scene = scene_at_judge(&server);
     let id = run_dir(&scene).rsplit('/').next().unwrap().to_owned();
     scene.project.write(".aiwf/runs/20000101-000000-none/journal.jsonl", "");
-    assert_snapshot!(scene.exits("workflow status 20000101", 1).to_string(), @"
+    assert_snapshot!(scene.exits("status 20000101", 1).to_string(), @"
     --- stderr
     error: run `20000101-000000-none` has no events
 
@@ -562,11 +562,11 @@ fn a_run_without_events_is_said_so_and_hides_no_other() {
             "{line}"
         );
     }
-    let list = scene.done("workflow list");
+    let list = scene.done("list --flow package");
     let problems: Vec<&Value> = list["runs"].as_array().unwrap().iter().map(|run| &run["problem"]).collect();
     assert_eq!(list["total"], 2);
     assert!(problems.contains(&&json!("it has no events")), "{list:#}");
-    assert_eq!(scene.done("workflow status latest")["run_id"], id);
+    assert_eq!(scene.done("status latest")["run_id"], id);
 }
 
 #[test]
@@ -622,7 +622,7 @@ fn a_run_without_its_kept_states_goes_on_and_says_what_it_cannot_do() {
 
 /// The other run than the newest.
 fn run_id_before(scene: &Scene, newest: &Value) -> String {
-    let list = scene.done("workflow list");
+    let list = scene.done("list --flow package");
     let ids = list["runs"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned());
     ids.into_iter().find(|id| *id != newest["run_id"]).unwrap()
 }

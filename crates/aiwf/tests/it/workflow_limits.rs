@@ -27,7 +27,7 @@ fn after_the_last_turn_a_run_has_failed_and_can_go_on() {
     );
     assert!(report["error"]["message"].as_str().unwrap().contains("3 times"), "{report:#}");
     assert_eq!(server.asks().len(), 3);
-    assert_eq!(scene.done("workflow status latest")["phase"], "failed");
+    assert_eq!(scene.done("status latest")["phase"], "failed");
     let report = scene.answers("workflow resume latest", 3);
     assert_eq!((&report["reply"], report.get("error")), (&json!("Here."), None));
     // All three calls have their result, and the model is told why it is asked again.
@@ -116,7 +116,7 @@ fn a_server_that_fails_inside_is_asked_again_and_then_given_up() {
     assert_eq!(report["error"]["code"], "LLM_HTTP_ERROR", "{report:#}");
     assert!(server.asks().len() > 1);
     // One call, however often it was tried.
-    assert_eq!(scene.done("workflow status latest")["n_calls"], 1);
+    assert_eq!(scene.done("status latest")["n_calls"], 1);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn old_rounds_are_left_out_of_a_small_window_whole() {
     assert_eq!(report["warnings"], json!([]));
     let mut warned = None;
     for n in 1..6 {
-        let preview = scene.done(&format!("workflow preview latest --input 'Next {n}.'"));
+        let preview = scene.done(&format!("preview latest --input 'Next {n}.'"));
         let outcome = say(&scene, &format!("Next {n}."));
         assert_eq!(outcome.exit_code(), 3, "{outcome}");
         let report = crate::json(&outcome);
@@ -234,7 +234,7 @@ fn old_rounds_are_left_out_of_a_small_window_whole() {
     let last = server.asks().pop().unwrap();
     assert!(!last.text_parts().iter().any(|text| text.contains("Round 0.")));
     // Nothing is gone for good.
-    let shown = scene.done("workflow show latest").to_string();
+    let shown = scene.done("show latest").to_string();
     assert!(shown.contains("Round 0."));
 }
 
@@ -249,7 +249,7 @@ fn a_window_that_cannot_hold_the_request_sends_nothing() {
     let message = report["error"]["message"].as_str().unwrap();
     assert!(message.contains("the window has 300"), "{message}");
     assert!(server.asks().is_empty());
-    let refused = scene.answers("workflow preview latest", 1);
+    let refused = scene.answers("preview latest", 1);
     assert_eq!(refused["error"]["code"], "CONTEXT_STILL_TOO_LARGE", "{refused:#}");
     let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
     scene

@@ -243,7 +243,7 @@ fn an_agent_whose_server_nobody_agreed_to_stops_the_run_where_it_can_go_on() {
     let refused = scene.answers("workflow run pkg --provider model --input 'Go.'", 1);
     assert_eq!(refused["error"]["code"], "SERVER_UNTRUSTED", "{refused:#}");
     assert_eq!((n_started(&scene), server.asks().len()), (0, 1));
-    assert_eq!(scene.done("workflow status latest")["node"], "check");
+    assert_eq!(scene.done("status latest")["node"], "check");
     assert_eq!(scene.answers("workflow resume latest --trust-servers", 3)["reply"], "Here.");
     assert_eq!(results(&server.asks()[2]).last().unwrap()["content"], "you said one");
 }

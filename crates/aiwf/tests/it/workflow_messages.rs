@@ -180,7 +180,7 @@ fn a_program_is_asked_and_answered_like_anybody() {
     assert_eq!(say(&scene, answer).exit_code(), 3);
     let text = prompt(&scene, 2);
     assert!(text.contains("USER_INPUT\n- forNodeId: start") && text.contains(answer), "{text}");
-    let preview = scene.done("workflow preview latest --input 'More.'");
+    let preview = scene.done("preview latest --input 'More.'");
     assert_eq!(preview["payload"]["tools"], json!([]));
     let journal = scene.project.read(&format!("{}/journal.jsonl", run_dir(&scene)));
     assert!(!String::from_utf8(journal).unwrap().contains(preview["payload_sha256"].as_str().unwrap()));

@@ -117,7 +117,7 @@ fn a_package_with_several_workflows_wants_one_named() {
     assert_eq!(code("workflow run pkg --provider model"), "WORKFLOW_REF_REQUIRED");
     assert_eq!(code("workflow run pkg --provider model --workflow third"), "WORKFLOW_REF_UNKNOWN");
     assert!(server.asks().is_empty());
-    assert_eq!(scene.done("workflow list")["total"], 0);
+    assert_eq!(scene.done("list --flow package")["total"], 0);
     let report = scene.answers("workflow run pkg --provider model --workflow second", 3);
     assert_eq!(report["workflow"], "second");
     let ask = &server.asks()[0];
@@ -140,7 +140,7 @@ fn a_run_begins_with_the_packages_variables_and_without_its_progress() {
     package.front_matter["owner"] = json!("somebody");
     let scene = package.behind("openai", &server, "");
     assert_eq!(run(&scene, 4)["node"], "start");
-    let status = scene.done("workflow status latest");
+    let status = scene.done("status latest");
     assert_eq!(status["variables"], json!({ "rounds": 2, "customer": "Acme" }));
     assert_eq!((&status["decisions"], &status["artifacts"]), (&json!([]), &json!([])));
     let text = state(&scene);
@@ -240,7 +240,7 @@ fn a_finished_run_talks_on_with_tools_and_records_artifacts() {
     let all = results(asks.last().unwrap());
     assert_eq!(all[all.len() - 2]["recordedArtifact"], "artifacts/more.md", "{all:#?}");
     assert_eq!(all[all.len() - 1]["ok"], true);
-    assert_eq!(scene.done("workflow status latest")["artifacts"], json!(["artifacts/more.md"]));
+    assert_eq!(scene.done("status latest")["artifacts"], json!(["artifacts/more.md"]));
     let input = block(asks.last().unwrap(), "USER_INPUT").unwrap();
     assert!(!input.contains("forNodeId"), "{input}");
     assert_eq!(asks.last().unwrap().tool_names(), asks[0].tool_names());
@@ -481,7 +481,7 @@ fn only_new_files_below_artifacts_are_recorded() {
         [&Value::Null, &Value::Null, &json!("artifacts/new/deep.md"), &Value::Null],
         "{all:#?}"
     );
-    assert_eq!(scene.done("workflow status latest")["artifacts"], json!(["artifacts/new/deep.md"]));
+    assert_eq!(scene.done("status latest")["artifacts"], json!(["artifacts/new/deep.md"]));
 }
 
 #[test]

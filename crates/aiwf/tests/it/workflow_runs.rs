@@ -40,10 +40,10 @@ fn a_run_that_does_not_exist_is_refused_everywhere() {
     let server = ModelServer::script([]);
     let scene = scene(&server);
     for line in [
-        "workflow status nowhere",
-        "workflow show nowhere",
-        "workflow preview nowhere",
-        "workflow cancel nowhere",
+        "status nowhere",
+        "show nowhere",
+        "preview nowhere",
+        "cancel nowhere",
         "workflow rewind nowhere --to intake",
         "workflow fork nowhere --at intake",
         "workflow resume nowhere",
@@ -66,7 +66,7 @@ fn a_package_or_workflow_that_is_not_there_begins_nothing() {
     assert_eq!(error_code(&outcome), "WORKFLOW_REF_MISMATCH");
     let outcome = scene.exits(&format!("workflow run {BUG_TRIAGE} --agent anna --provider model --json"), 1);
     assert_eq!(error_code(&outcome), "AGENT_NOT_FOUND");
-    assert_eq!(scene.done("workflow list --all")["total"], 0);
+    assert_eq!(scene.done("list --flow package --all")["total"], 0);
     assert!(server.asks().is_empty());
 }
 
@@ -125,7 +125,7 @@ fn calls_that_a_model_writes_into_its_text_are_not_what_it_said() {
     scene.project.write("reply.md", reply);
     let outcome = scene.exits(&begin("It is slow"), 3);
     assert_eq!(outcome.stdout_text(), "One thing first.\n\nShall I begin?\n");
-    assert_eq!(scene.done("workflow status latest")["reply"], "One thing first.");
+    assert_eq!(scene.done("status latest")["reply"], "One thing first.");
 }
 
 #[test]
@@ -134,18 +134,18 @@ fn where_a_run_stands_is_shown_and_listed() {
     let scene = scene(&server);
     let id = scene.answers(&begin("It is slow"), 3)["run_id"].as_str().unwrap().to_owned();
 
-    let status = scene.run("workflow status latest").success().stdout_text();
+    let status = scene.run("status latest").success().stdout_text();
     assert!(status.starts_with(&format!("run       {id}\npackage   bug-triage\n")), "{status}");
     assert!(status.contains("\nnode      [>] intake: Take the report (step)\n"), "{status}");
 
-    let list = scene.run("workflow list").success().stdout_text();
+    let list = scene.run("list --flow package").success().stdout_text();
     let mut lines = list.lines();
     assert!(lines.next().unwrap().starts_with("RUN "), "{list}");
     assert!(lines.next().unwrap().starts_with(&id), "{list}");
 
-    let shown = scene.run("workflow show latest --entries 1").success().stdout_text();
+    let shown = scene.run("show latest --entries 1").success().stdout_text();
     assert!(shown.contains("… "), "{shown}");
-    let all = scene.done("workflow show latest");
+    let all = scene.done("show latest");
     let whats: Vec<&str> =
         all["entries"].as_array().unwrap().iter().map(|entry| entry["what"].as_str().unwrap()).collect();
     assert_eq!(whats.first(), Some(&"created"));
@@ -157,9 +157,9 @@ fn a_preview_is_the_next_request_and_changes_nothing() {
     let server = ModelServer::script([Turn::text("What happened?"), Turn::text("Thank you.")]);
     let scene = scene(&server);
     scene.exits(&begin("It is slow"), 3);
-    let before = scene.done("workflow show latest");
-    let preview = scene.done("workflow preview latest --input 'Since Monday'");
-    let outcome = scene.exits("workflow preview latest --input 'Since Monday'", 0);
+    let before = scene.done("show latest");
+    let preview = scene.done("preview latest --input 'Since Monday'");
+    let outcome = scene.exits("preview latest --input 'Since Monday'", 0);
     assert!(outcome.stdout_text().starts_with("{\n  \"system\": [\n"), "{outcome}");
     assert!(outcome.stderr_text().starts_with("next request of "), "{outcome}");
     // What is printed is the canonical form: its hash is the one that is reported.
@@ -173,7 +173,7 @@ fn a_preview_is_the_next_request_and_changes_nothing() {
     }
     let layers = preview["layers"].as_array().unwrap();
     assert!(!layers.is_empty() && layers.iter().all(|layer| layer.get("content").is_none()), "{layers:#?}");
-    assert_eq!(scene.done("workflow show latest")["entries"], before["entries"]);
+    assert_eq!(scene.done("show latest")["entries"], before["entries"]);
 
     scene.exits("workflow say latest 'Since Monday'", 3);
     let asked = server.asks().last().unwrap().body.to_string();
@@ -197,7 +197,7 @@ fn a_cancelled_run_is_done_and_stays_so() {
     let server = ModelServer::script([Turn::text("What happened?")]);
     let scene = scene(&server);
     scene.exits(&begin("It is slow"), 3);
-    assert_eq!(scene.done("workflow cancel latest --reason 'not needed'")["phase"], "cancelled");
+    assert_eq!(scene.done("cancel latest --reason 'not needed'")["phase"], "cancelled");
     let outcome = scene.exits("workflow say latest hello --json", 1);
     assert_eq!(error_code(&outcome), "RUN_CANCELLED");
 }
@@ -262,8 +262,8 @@ fn one_turn_with_a_model_or_an_agent_ends_with_zero_and_can_go_on() {
     let started = scene.answers(&format!("agent {BUG_TRIAGE} support --provider model --input triage"), 3);
     assert_eq!((started["kind"].as_str(), started["workflow"].as_str()), (Some("run"), Some("bug-triage")));
 
-    assert_eq!(scene.done("workflow list")["total"], 1);
-    assert_eq!(scene.done("workflow list --all")["total"], 3);
+    assert_eq!(scene.done("list --flow package")["total"], 1);
+    assert_eq!(scene.done("list --flow package --all")["total"], 3);
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn preview_is_the_next_request() {
     let server = ModelServer::script([Turn::text("What is it about?"), Turn::text("Thanks.")]);
     let scene = project_with_package("openai", &server, "");
     scene.answers("workflow run pkg --provider model --input 'A bug.'", 3);
-    let preview = scene.done("workflow preview latest --input 'It crashes.'");
+    let preview = scene.done("preview latest --input 'It crashes.'");
     scene.answers("workflow say latest 'It crashes.'", 3);
     let sent = &server.asks()[1];
     let payload = &preview["payload"];

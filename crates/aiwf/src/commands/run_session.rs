@@ -1,0 +1,87 @@
+//! The common verbs on a run of a package or a conversation.
+
+use std::io::Write as _;
+
+use aiwf_engine::Engine;
+use serde_json::{Value, json};
+
+use super::session::SessionCommand;
+use super::workflow::{given, turn};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{self, Output};
+use crate::run_output;
+
+/// Does what a verb means for a run; nothing when it has no meaning there.
+pub(super) fn run(
+    command: &SessionCommand,
+    id: &str,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Option<Result<Exit, Failure>> {
+    Some(match command {
+        SessionCommand::Status { .. } => status(id, engine, output),
+        SessionCommand::Show { entries, .. } => show(id, *entries, engine, output),
+        SessionCommand::Preview { input, .. } => preview(id, input.as_deref(), engine, output),
+        SessionCommand::Events { .. } => events(id, engine, output),
+        SessionCommand::Verify(_) => verify(id, engine, output),
+        SessionCommand::Cancel { reason, trust, .. } => {
+            cancel(id, reason.as_deref(), &trust.engine(engine.clone()), output)
+        }
+        SessionCommand::Run { asking, .. }
+        | SessionCommand::Step(asking)
+        | SessionCommand::Retry { asking, .. } => {
+            let engine = asking.servers.engine(asking.call.engine_of_run(engine, output));
+            resume(id, &engine, output)
+        }
+        SessionCommand::Approve(_)
+        | SessionCommand::Reject { .. }
+        | SessionCommand::Respond { .. }
+        | SessionCommand::Restore { .. }
+        | SessionCommand::List(_)
+        | SessionCommand::Apply(_)
+        | SessionCommand::Diff { .. } => return None,
+    })
+}
+
+/// Continues a run that was interrupted or waits.
+fn resume(id: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let mut run = engine.open_run(id, None)?;
+    turn(&mut run, output, |run| run.resume(None))
+}
+
+fn status(id: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    run_output::status(&engine.run_status(id)?, output)
+}
+
+fn show(id: &str, entries: Option<usize>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    run_output::shown(engine.run_history(id)?, entries, output)
+}
+
+fn preview(id: &str, input: Option<&str>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let input = given(input)?;
+    run_output::preview(&engine.preview_run(id, input.as_deref())?, output)
+}
+
+fn verify(id: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    run_output::verified(&engine.verify_run(id)?, output)
+}
+
+fn cancel(id: &str, reason: Option<&str>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    run_output::decided(&engine.cancel_run(id, reason)?, "", output)
+}
+
+fn events(id: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let lines = engine.run_events(id)?;
+    if output.is_json() {
+        let events: Vec<Value> = lines
+            .iter()
+            .map(|line| json!({ "seq": line.seq, "at": line.at, "sha256": line.sha256, "event": line.event }))
+            .collect();
+        return output.json(json!({ "events": events }), Exit::Done);
+    }
+    output::print(|out| {
+        lines.iter().try_for_each(|line| writeln!(out, "{:>4}  {}  {}", line.seq, line.at, line.event.name()))
+    })?;
+    Ok(Exit::Done)
+}
