@@ -393,7 +393,10 @@ pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>
 pub(super) fn about_session(failure: Failure, which: SessionRef<'_>, engine: &Engine) -> Failure {
     let mut failure = with_place(failure, which, engine);
     if let Some(Value::String(id)) = failure.fields.get("session_id") {
-        failure.hint = failure.hint.map(|hint| naming_session(&hint, id));
+        let report = engine.session_report(Some(id.as_str())).ok();
+        let name = report.and_then(|report| report.change.map(|change| change.name));
+        let called = name.filter(|name| !name.is_empty()).unwrap_or_else(|| id.clone());
+        failure.hint = failure.hint.map(|hint| naming_session(&hint, &called));
     }
     failure
 }

@@ -511,7 +511,7 @@ fn where_a_change_stands_is_said_in_words_and_in_json() {
     phase     plan, prompt (round 1 of 3)
     agent     manual
     status    in-progress, gate manual pending
-    next      aiwf change plan login, or aiwf change run login
+    next      aiwf run login
     ");
     let id = change.done("status login")["session_id"].as_str().unwrap().to_owned();
     insta::assert_snapshot!(pretty(&change.run("status login --json")).replace(&id, "[id]"), @r#"
@@ -557,7 +557,7 @@ fn where_a_change_stands_is_said_in_words_and_in_json() {
       "files": [],
       "may_write": false,
       "applied": false,
-      "next": "aiwf change plan login, or aiwf change run login"
+      "next": "aiwf run login"
     }
     "#);
     insta::assert_snapshot!(change.run("list").stdout_text().split("20").next().unwrap(), @"login                plan         in-progress");
@@ -576,9 +576,9 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
         change.refused("show login plan"),
     ];
     insta::assert_snapshot!(refusals.join("---\n"), @"
-    error: cannot implement now: the plan prompt is yet to be written
+    error: cannot work on phase `implement` now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf cancel login`
+    hint: possible now: `aiwf step 20261118-084807-1c81`, `aiwf run 20261118-084807-1c81`, `aiwf cancel 20261118-084807-1c81`
     ---
     error: a change cannot be called `a b`: it holds something else than letters, digits, `-`, `_` and `.`
 
@@ -588,20 +588,20 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
 
     hint: `aiwf status login` shows it; choose another name
     ---
-    error: no change `lgoin`
+    error: no session `lgoin`
 
-    hint: did you mean `login`? `aiwf change list` shows all
+    hint: `aiwf list` shows the sessions; `aiwf PROFILE init` begins one
     ---
     error: cannot apply now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf change plan login`, `aiwf change run login`, `aiwf cancel login`
+    hint: possible now: `aiwf step 20261118-084807-1c81`, `aiwf run 20261118-084807-1c81`, `aiwf cancel 20261118-084807-1c81`
     ---
     error: no reply is awaited now
 
-    hint: next: aiwf change plan login, or aiwf change run login
+    hint: next: aiwf run login
     ---
-    error: change `login` has no `plan` yet
+    error: session `login` has no `plan` yet
 
-    hint: `aiwf status login` shows how far the change is
+    hint: `aiwf status 20261118-084807-1c81` shows how far the session is
     ");
 }

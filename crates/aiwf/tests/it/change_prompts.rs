@@ -156,7 +156,7 @@ fn each_phase_sees_its_template_the_files_and_what_came_before() {
 
     Greet the world
 
-    The review did not let the last implementation pass: answer its findings.
+    The last review ended with NEEDS_CHANGES: resolve its findings.
 
     Tasks that were reported as FAILED: 1.2.</instructions>
     </prompt>

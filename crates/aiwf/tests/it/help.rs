@@ -559,27 +559,13 @@ fn change() {
 
     Commands:
       new        Begin a change; nothing is asked yet
-      plan       Plan the change, until a person is needed
-      challenge  Let the plan be challenged; its verdict decides what follows
-      implement  Let the plan be implemented, once its challenge passed
-      review     Let the implementation be reviewed; its verdict decides what follows
-      archive    Let the record of the change be written
-      run        Walk through the phases until a person is needed or the change is complete
-      status     Show where a change stands
-      list       List the changes, the one that was worked on last first
-      show       Print something of a change: plan, challenge, implementation, review, archive, prompt,
-                 response, code, or a path
-      approve    Approve what lies at the gate, exactly as it is on disk
-      reject     Turn down what lies at the gate; the next prompt carries the feedback
-      respond    Put a reply in place
-      retry      Ask again with the same approved prompt
-      preview    Print the next prompt exactly as it will be sent
-      events     Print the events of a change
-      apply      Put the implemented files in place: differences shown, conflicts refused, all or
-                 nothing
-      verify     Check the journal's chain and every approved file
-      cancel     Give a change up
-      restore    Bring the approved bytes of a file back
+      plan       Plan the change, until a decision is needed
+      challenge  Challenge the plan; the verdict decides what follows
+      implement  Implement the plan, once its challenge passed
+      review     Review the implementation; the verdict decides what follows
+      archive    Write the record of the change
+      run        Run a change through its phases until a decision is needed or it is complete
+      list       List changes, most recent first
 
     Options:
       -h, --help  Print help
@@ -600,15 +586,15 @@ fn change() {
 fn change_implement() {
     assert_snapshot!(project().run("change implement --help"), @"
     --- stdout
-    Let the plan be implemented, once its challenge passed
+    Implement the plan, once its challenge passed
 
     Usage: aiwf change implement [OPTIONS] <NAME>
 
     Arguments:
-      <NAME>  The change
+      <NAME>  Name or id of the change
 
     Options:
-          --agent <AGENT>        Who does the work: claude, codex, gemini, or any provider
+          --provider <PROVIDER>  Provider for this phase: claude, codex, gemini, or any provider
           --instructions <TEXT>  Add this to what the change is about
           --file <GLOB>          Show these files to this phase too, relative to the current directory
                                  (repeatable)
@@ -632,7 +618,7 @@ fn change_implement() {
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
 
-    Example: aiwf change implement login --agent claude --write
+    Example: aiwf change implement login --provider claude --write
     --- exit code 0
     ");
 }

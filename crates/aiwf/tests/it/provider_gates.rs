@@ -305,7 +305,7 @@ fn a_judge_whose_money_is_gone_waits_for_more_and_a_person_may_decide() {
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     remark    1 of 1 calls are used
-    next      raise `[budget]` in .aiwf/config.toml, then aiwf run [id]; or decide: aiwf approve [id]
+    next      raise `[budget]` in .aiwf/config.toml, then aiwf run [id], or aiwf approve [id]
     --- exit code 3
     ");
     assert_eq!(court.judge.asks().len(), 0);

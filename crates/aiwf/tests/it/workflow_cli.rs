@@ -11,23 +11,16 @@ const BUG_TRIAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pa
 fn workflow_help() {
     assert_snapshot!(project().run("workflow --help"), @"
     --- stdout
-    Run the workflows of packages, talk with a run, go back, look at it
+    Run the workflows of packages, and talk with a run
 
     Usage: aiwf workflow [OPTIONS] <COMMAND>
 
     Commands:
-      run      Begin a run and go on until it waits for you or is complete
-      resume   Go on with a run that was interrupted, or sit down to one that waits
-      say      Say something to a run or a conversation, and go on
-      status   Show where a run stands: nodes, variables, decisions, artifacts, cost
-      list     List the runs, the one that changed last first
-      show     Show a run and everything that was said and done in it
-      preview  Print the next request of a run exactly as it will be sent, and its anatomy on the
-               standard error
-      verify   Check a run against its journal: every event, every state, the log, the package
-      rewind   Go back to a node where the run has been; what was said stays on record
-      fork     Begin a new run from where another one stood at a node; nobody is asked unless you say so
-      cancel   End a run for good
+      run     Start a run and continue until it waits for you or is complete
+      resume  Resume a run that was interrupted or waits
+      say     Say something to a run or a conversation
+      rewind  Go back to a node where the run has been; what was said stays on record
+      fork    Begin a new run from where another one stood at a node; nobody is asked unless you say so
 
     Options:
       -h, --help  Print help
@@ -48,7 +41,7 @@ fn workflow_help() {
 fn workflow_run_help() {
     assert_snapshot!(project().run("workflow run --help"), @"
     --- stdout
-    Begin a run and go on until it waits for you or is complete
+    Start a run and continue until it waits for you or is complete
 
     Usage: aiwf workflow run [OPTIONS] <PATH>
 
