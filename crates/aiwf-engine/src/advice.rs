@@ -29,7 +29,7 @@ fn command(action: &Action, id: &str) -> String {
 /// A hint that lists what is possible.
 pub(crate) fn hint(actions: &[Action]) -> String {
     if actions.is_empty() {
-        return "`aiwf status` shows the session".to_owned();
+        return "`aiwf status ID` shows the session; nothing can be changed any more".to_owned();
     }
     let list: Vec<String> = actions.iter().map(|action| format!("`{}`", command(action, ""))).collect();
     format!("possible now: {}", list.join(", "))

@@ -177,7 +177,7 @@ impl RunError {
     /// One thing to do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoRun { .. } => "`aiwf list --flow package --all` shows the runs and conversations there are".to_owned(),
+            Self::NoRun { .. } => "`aiwf list --flow package` shows the runs and conversations there are".to_owned(),
             Self::AmbiguousRun { .. } => "give more of the id".to_owned(),
             Self::NoWorkflow { run_id } => format!("`aiwf show {run_id}` shows what was said"),
             Self::Busy { .. } => "wait until it is done, then run this again; nothing was changed".to_owned(),

@@ -722,6 +722,9 @@ impl SessionError {
                 phases.join(", ")
             )),
             Self::UnknownPhase { .. } => Some("`aiwf flow show NAME` lists the phases of a flow".to_owned()),
+            Self::Refused(
+                Refusal::WrongOutcome { .. } | Refusal::NotAtGate { .. } | Refusal::NotBound { .. },
+            ) => Some("`aiwf status ID` shows what the session waits for".to_owned()),
             Self::Refused(error) => Some(crate::advice::hint(&error.advice())),
             Self::Journal(error) => Some(error.hint()),
             Self::Lock(error) => Some(error.hint()),

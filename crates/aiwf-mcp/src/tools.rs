@@ -252,11 +252,12 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
 }
 
 fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolResult, ToolError> {
-    let mut sessions = engine.list_sessions()?;
-    sessions.retain(|session| arguments.profile.as_ref().is_none_or(|profile| *profile == session.profile));
+    let mut sessions = engine.list_all()?;
+    sessions.retain(|session| arguments.profile.is_none() || arguments.profile == session.profile);
     sessions.retain(|session| arguments.status.as_ref().is_none_or(|status| *status == session.status));
     let total = sessions.len();
     sessions.truncate(arguments.limit);
+    engine.mark_foreign(&mut sessions);
     for session in &mut sessions {
         session.error = session.error.as_deref().map(|error| without_machine_paths(error, engine.settings()));
     }

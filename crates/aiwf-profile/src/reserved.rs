@@ -1,7 +1,7 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf itself, and words that are kept for them.
-pub const RESERVED_PROFILE_NAMES: [&str; 55] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 56] = [
     "adopt",
     "agent",
     "aiwf",
@@ -17,6 +17,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 55] = [
     "diff",
     "events",
     "export",
+    "flow",
     "help",
     "import",
     "init",

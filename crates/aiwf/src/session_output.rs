@@ -16,6 +16,12 @@ pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Res
     if let Some(diff) = &decided.accepted {
         output::note(diff);
     }
+    if decided.report.status == "rejected"
+        && let Some(verdict) =
+            decided.report.change.iter().find_map(|change| change.verdicts.get(&decided.report.phase))
+    {
+        output::note(&format!("stopped: the {} ended with {}\n", decided.report.phase, verdict.as_str()));
+    }
     report(&decided.report, output, exit)
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum UsageError {
         known: Vec<String>,
     },
     /// A command of 0.1.0 that has another spelling now.
-    #[error("`aiwf {old}` is now `aiwf {now}`")]
+    #[error("`{old}` is now `aiwf {now}`")]
     Moved {
         old: String,
         now: String,

@@ -4,6 +4,7 @@
 
 use aiwf_config::Settings;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{Place, Scope, SessionLedger};
 use crate::Engine;
@@ -42,6 +43,7 @@ pub enum WaitsFor {
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionEntry {
     /// Its id.
+    #[serde(rename = "session_id")]
     pub id: String,
     /// What its user calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,6 +55,12 @@ pub struct SessionEntry {
     /// Its profile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// What its profile or request gave.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+    /// Its iteration; a run has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<u32>,
     /// Its phase; of a run, its node.
     pub phase: String,
     /// `in-progress`, `waiting`, `paused`, `rejected`, `failed`, `complete`, `cancelled` or `unreadable`.
@@ -115,6 +123,8 @@ impl SessionEntry {
             name: summary.name,
             title,
             kind: if summary.profile.is_empty() { LedgerKind::Change } else { LedgerKind::Session },
+            context: summary.context,
+            iteration: Some(summary.iteration),
             profile: Some(summary.profile).filter(|profile| !profile.is_empty()),
             flow: summary.flow,
             phase: summary.phase,
@@ -140,6 +150,8 @@ impl SessionEntry {
             title: one_line(&title),
             flow: "package".to_owned(),
             profile: None,
+            context: Map::new(),
+            iteration: None,
             phase: summary.node.unwrap_or_else(|| summary.phase.as_str().to_owned()),
             status: status.to_owned(),
             waits_for,

@@ -66,7 +66,7 @@ impl Checkout {
     }
 
     fn run(&self) -> PathBuf {
-        self.scene.root().join(".aiwf/runs").join(&self.id)
+        self.scene.root().join(".aiwf/sessions").join(&self.id)
     }
 
     /// Writes the journal anew, every event changed, with a chain that is right.
@@ -210,7 +210,7 @@ fn the_package_of_a_foreign_run_stays_in_the_project() {
 fn a_run_in_a_directory_of_another_name_is_refused_and_is_not_the_latest() {
     let checkout = Checkout::new();
     let impostor = "99991231-235959-ffff";
-    let directory = checkout.scene.root().join(".aiwf/runs").join(impostor);
+    let directory = checkout.scene.root().join(".aiwf/sessions").join(impostor);
     fs::create_dir(&directory).unwrap();
     fs::copy(checkout.run().join("journal.jsonl"), directory.join("journal.jsonl")).unwrap();
     let engine = &checkout.scene.engine;

@@ -118,7 +118,7 @@ fn a_change_is_talked_about_by_its_name_and_its_files_by_their_real_place() {
     let scene = Scene::new();
     let id = scene.change("login").unwrap();
     let report = scene.engine.session_report(SessionRef::Change("login")).unwrap();
-    assert!(report.next.contains("aiwf change plan login"), "{}", report.next);
+    assert!(report.next.contains("aiwf run login"), "{}", report.next);
     assert_eq!(report.change.unwrap().name, "login");
     let preview = scene.engine.preview_session(SessionRef::Change("login")).unwrap();
     assert_eq!(preview.session_id, id);

@@ -41,7 +41,6 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Resu
     sessions.truncate(args.limit);
     engine.mark_foreign(&mut sessions);
     if output.is_json() {
-        let sessions: Vec<Value> = sessions.iter().map(as_json).collect();
         return output.json(json!({ "sessions": sessions, "total": total }), Exit::Done);
     }
     let now = engine.now();
@@ -68,7 +67,7 @@ pub(crate) fn waiting(engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
         let sessions: Vec<Value> = sessions
             .iter()
             .map(|session| {
-                let mut fields = as_json(session);
+                let mut fields = serde_json::to_value(session).unwrap_or_default();
                 if let Some(fields) = fields.as_object_mut() {
                     fields.insert("next".to_owned(), Value::from(next(session)));
                 }
@@ -91,15 +90,6 @@ pub(crate) fn waiting(engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
         Ok(())
     })?;
     Ok(Exit::Done)
-}
-
-fn as_json(session: &SessionEntry) -> Value {
-    let mut fields = serde_json::to_value(session).unwrap_or_default();
-    if let Some(fields) = fields.as_object_mut() {
-        // What 0.1.0 called it.
-        fields.insert("session_id".to_owned(), Value::from(session.id.as_str()));
-    }
-    fields
 }
 
 fn write_line(

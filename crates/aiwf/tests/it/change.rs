@@ -147,7 +147,7 @@ fn a_manual_change_walks_from_new_to_applied() {
     for artifact in ["plan", "challenge", "implementation", "review", "archive"] {
         assert_eq!(change.run(&format!("show login {artifact}")).exit_code(), 0, "{artifact}");
     }
-    assert_eq!(change.run("show login").stdout_text(), "# Record\n");
+    assert_eq!(change.run("show login archive").stdout_text(), "# Record\n");
     // The project is as it was until the files are put in place.
     assert_eq!(change.project.read("src/greet.txt"), b"hello\n");
     let shown = change.run("apply login --dry-run").stdout_text();
@@ -201,7 +201,7 @@ fn a_plan_that_needs_revision_is_planned_again_until_the_cap() {
     let report = change.walk("challenge", &verdict("NEEDS_REVISION"));
     assert_eq!(at(&report), ("plan", "in-progress", 2));
     assert_eq!(report["verdicts"]["challenge"], "NEEDS_REVISION");
-    assert!(change.refused("implement login").contains("cannot implement now"));
+    assert!(change.refused("implement login").contains("cannot work on phase `implement` now"));
     change.walk("plan", "# Plan two\n");
     assert_eq!(change.text("plan.md"), "# Plan two\n");
     assert!(change.text("iteration-1/plan.md").starts_with("# Plan\n"));
@@ -241,11 +241,13 @@ fn a_verdict_that_says_no_stops_with_exit_1_and_says_what_can_be_done() {
     change.reply("challenge", &verdict("REJECTED"));
     let outcome = change.run("approve login");
     assert_eq!(outcome.exit_code(), 1, "{outcome}");
-    assert!(outcome.stdout_text().contains("aiwf change plan login --instructions TEXT"), "{outcome}");
-    assert!(outcome.stderr_text().contains("stopped: the challenge said REJECTED"), "{outcome}");
+    assert!(outcome.stdout_text().contains("aiwf reject login --feedback TEXT"), "{outcome}");
+    assert!(outcome.stderr_text().contains("stopped: the challenge ended with REJECTED"), "{outcome}");
     assert_eq!(change.exits("run login", 1)["status"], "rejected");
     for phase in ["challenge", "implement", "review", "archive"] {
-        assert!(change.refused(&format!("{phase} login")).contains("the challenge said no"));
+        assert!(
+            change.refused(&format!("{phase} login")).contains("the verdict of phase challenge is REJECTED")
+        );
     }
     assert_eq!(change.done("status login")["status"], "rejected");
     let report = change.exits("plan login --instructions 'only in English'", 3);
@@ -477,26 +479,26 @@ fn names_are_plain_and_taken_once() {
     }
     assert!(change.refused("new other ' '").contains("what to change"));
     assert!(change.refused("new other 'x' --file 'no/such/*'").contains("no/such/*"));
-    assert!(change.refused("status lgoin").contains("no change `lgoin`"));
+    assert!(change.refused("status lgoin").contains("no session `lgoin`"));
     assert_eq!(change.project.names_in(".aiwf/sessions").len(), 2, "the lock and the change");
     // A change is listed among the changes.
     assert_eq!(json(&change.project.run("list --json"))["total"], 0);
 }
 
 #[test]
-fn the_second_writer_is_refused_in_words_of_changes() {
+fn the_second_writer_is_refused() {
     let change = Change::new("");
     let lock = std::fs::File::open(change.project.path(change.path(".lock"))).unwrap();
     lock.lock().unwrap();
     let refusal = change.refused("plan login");
-    assert!(refusal.contains("another aiwf is working on this change"), "{refusal}");
+    assert!(refusal.contains("another aiwf is working on this session"), "{refusal}");
 }
 
 #[test]
 fn a_cancelled_change_stays_cancelled() {
     let change = Change::new("");
     change.done("cancel login");
-    assert!(change.refused("plan login").contains("the change is cancelled"));
+    assert!(change.refused("plan login").contains("the session is cancelled"));
     for line in ["run login --yes", "run login"] {
         assert!(change.refused(line).contains("change `login` was cancelled"), "{line}");
     }
@@ -578,7 +580,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     insta::assert_snapshot!(refusals.join("---\n"), @"
     error: cannot work on phase `implement` now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf step 20261118-084807-1c81`, `aiwf run 20261118-084807-1c81`, `aiwf cancel 20261118-084807-1c81`
+    hint: possible now: `aiwf step login`, `aiwf run login`, `aiwf cancel login`
     ---
     error: a change cannot be called `a b`: it holds something else than letters, digits, `-`, `_` and `.`
 
@@ -594,7 +596,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: cannot apply now: the plan prompt is yet to be written
 
-    hint: possible now: `aiwf step 20261118-084807-1c81`, `aiwf run 20261118-084807-1c81`, `aiwf cancel 20261118-084807-1c81`
+    hint: possible now: `aiwf step login`, `aiwf run login`, `aiwf cancel login`
     ---
     error: no reply is awaited now
 
@@ -602,6 +604,6 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: session `login` has no `plan` yet
 
-    hint: `aiwf status 20261118-084807-1c81` shows how far the session is
+    hint: `aiwf status login` shows how far the session is
     ");
 }

@@ -56,7 +56,7 @@ fn every_phase_is_one_call_whose_only_text_is_the_prompt() {
     let usage = change.done("status login --usage");
     assert_eq!(usage["usage"]["total"]["calls"], 7);
     let usage = change.run("status login --usage").stdout_text();
-    assert!(usage.starts_with("change    login\n"), "{usage}");
+    assert!(usage.starts_with("session   login\n"), "{usage}");
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn results_are_the_fields_of_the_command_line() {
     let session = Session::new("");
     let mut client = Client::start(&session.project, "mcp");
     for (tool, arguments, line) in [
-        ("session_status", json!({ "session": session.id }), "status"),
+        ("session_status", json!({ "session": session.id }), "status latest"),
         ("preview_prompt", json!({ "session": session.id }), "preview"),
         ("list_sessions", json!({ "status": "waiting" }), "list --status waiting"),
     ] {

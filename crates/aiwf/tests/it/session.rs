@@ -309,7 +309,7 @@ fn a_session_is_found_by_a_part_of_its_name() {
     assert!(session.refused("status nope").contains("no session `nope`"));
     assert!(session.refused("status ../../etc").contains("no session"));
     session.project.run(INIT);
-    assert!(session.refused("status latest").contains("2 sessions are open"));
+    assert!(session.refused("approve").contains("2 sessions are open"));
     assert!(session.refused("status 2").contains("`2` matches 2 sessions"));
 }
 

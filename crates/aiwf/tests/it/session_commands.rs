@@ -136,7 +136,7 @@ fn a_cancelled_session_does_not_go_on() {
     assert_eq!(project.run("cancel login").exit_code(), 0);
     let failed = project.run("change run login");
     assert_eq!(failed.exit_code(), 1, "{failed}");
-    assert!(failed.stderr_text().contains("change `login` was cancelled"), "{failed}");
+    assert!(failed.stderr_text().contains("session `login` was cancelled"), "{failed}");
 }
 
 #[test]

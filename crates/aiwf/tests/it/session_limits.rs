@@ -66,7 +66,7 @@ fn a_cap_that_was_raised_before_the_last_review_does_not_pause() {
 #[test]
 fn a_configuration_that_allows_no_more_leaves_a_session_paused() {
     let session = paused();
-    assert!(session.refused("approve").contains("the last allowed iteration failed its review"));
+    assert!(session.refused("approve").contains("asked for another round, and no more are allowed"));
     assert_eq!(session.run("step").exit_code(), 3);
     assert_eq!(at(&session.done("approve --max-iterations 3")), ("revising", "prompt", 2));
     session.project.write(CONFIG, cap(2));

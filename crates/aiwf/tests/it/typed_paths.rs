@@ -307,7 +307,7 @@ fn of_prompts() {
 fn a_session_remembers_its_files_relative_to_the_project() {
     let project = with_subdirectory();
     assert_eq!(run(&project, INIT).exit_code(), 0);
-    assert_eq!(json(&run(&project, "status --json"))["context"]["schema_file"], "sub/schema.sql");
+    assert_eq!(json(&run(&project, "status latest --json"))["context"]["schema_file"], "sub/schema.sql");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_completed_run_goes_back_keeps_its_artifacts_and_goes_on_again() {
     let entries = scene.done("show latest")["entries"].clone();
     let rewound = entries.as_array().unwrap().iter().find(|entry| entry["what"] == "rewound").cloned();
     assert_eq!(rewound.unwrap()["text"], "close → answer: the answer is wrong");
-    assert_eq!(scene.done("list --flow package")["runs"][0]["node"], "answer");
+    assert_eq!(scene.done("list --flow package")["sessions"][0]["phase"], "answer");
 
     let report = scene.done("workflow resume latest");
     assert_eq!((&report["phase"], &report["reply"]), (&json!("completed"), &json!("Done again.")));
@@ -131,8 +131,13 @@ fn a_cancelled_run_is_forked_and_nothing_else() {
     let journal = scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl"));
     // Twice is as good as once.
     assert_eq!(scene.done("cancel latest")["phase"], "cancelled");
-    for line in ["say latest x", "resume latest", "rewind latest --to intake", "preview latest"] {
-        assert_eq!(code(&scene.answers(&format!("workflow {line}"), 1)), "RUN_CANCELLED", "{line}");
+    for line in [
+        "workflow say latest x",
+        "workflow resume latest",
+        "workflow rewind latest --to intake",
+        "preview latest",
+    ] {
+        assert_eq!(code(&scene.answers(line, 1)), "RUN_CANCELLED", "{line}");
     }
     assert_snapshot!(shown(&scene.exits("workflow rewind latest --to intake", 1), &id), @"
     --- stderr

@@ -529,12 +529,12 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
         "rewind latest --to intake",
         "fork latest --at intake",
     ] {
-        scene.exits(&format!("workflow {line}"), 1);
+        scene.exits(&verb(line), 1);
     }
     assert_eq!(scene.done("list --flow package")["total"], 1);
     // The list says so as soon as it looks at the journal.
     std::fs::remove_file(scene.project.path(format!("{}/run.json", run_dir(&scene)))).unwrap();
-    let problem = scene.done("list --flow package")["runs"][0]["problem"].clone();
+    let problem = scene.done("list --flow package")["sessions"][0]["error"].clone();
     assert!(problem.as_str().unwrap().contains("is not what was written"), "{problem}");
     assert_eq!(
         String::from_utf8(scene.project.read(&path)).unwrap(),
@@ -556,14 +556,11 @@ fn a_run_without_events_is_said_so_and_hides_no_other() {
     --- exit code 1
     ");
     for line in ["say 20000101 x", "cancel 20000101", "preview 20000101", "rewind 20000101 --to intake"] {
-        assert_eq!(
-            scene.answers(&format!("workflow {line}"), 1)["error"]["code"],
-            "RUN_ID_INVALID",
-            "{line}"
-        );
+        assert_eq!(scene.answers(&verb(line), 1)["error"]["code"], "RUN_ID_INVALID", "{line}");
     }
     let list = scene.done("list --flow package");
-    let problems: Vec<&Value> = list["runs"].as_array().unwrap().iter().map(|run| &run["problem"]).collect();
+    let problems: Vec<&Value> =
+        list["sessions"].as_array().unwrap().iter().map(|run| &run["error"]).collect();
     assert_eq!(list["total"], 2);
     assert!(problems.contains(&&json!("it has no events")), "{list:#}");
     assert_eq!(scene.done("status latest")["run_id"], id);
@@ -620,9 +617,17 @@ fn a_run_without_its_kept_states_goes_on_and_says_what_it_cannot_do() {
     assert_eq!(scene.answers(&format!("workflow resume {id}"), 3)["reply"], "Here.");
 }
 
+/// A command as it is typed: what only runs have is below `workflow`.
+fn verb(line: &str) -> String {
+    let of_runs = ["say", "resume", "rewind", "fork", "run"];
+    let word = line.split_whitespace().next().unwrap_or_default();
+    if of_runs.contains(&word) { format!("workflow {line}") } else { line.to_owned() }
+}
+
 /// The other run than the newest.
 fn run_id_before(scene: &Scene, newest: &Value) -> String {
     let list = scene.done("list --flow package");
-    let ids = list["runs"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned());
+    let ids =
+        list["sessions"].as_array().unwrap().iter().map(|run| run["session_id"].as_str().unwrap().to_owned());
     ids.into_iter().find(|id| *id != newest["run_id"]).unwrap()
 }
