@@ -143,7 +143,8 @@ impl Engine {
         if matches!(work.state.step, Step::Asked { .. }) {
             work.pick_up_reply()?;
         }
-        let is_reply = matches!(work.state.step, Step::ReplyReady { .. });
+        // A verdict that stopped the session is about its reply.
+        let is_reply = matches!(work.state.step, Step::ReplyReady { .. } | Step::Paused(Pause::Verdict));
         let command = |kept: Vec<FileHash>| {
             let (by, feedback) = (by.clone(), feedback.clone());
             if is_reply {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use aiwf_config::Origin;
 use aiwf_session::{Actor, Approver, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect};
 
 use super::work::Work;
@@ -147,7 +148,8 @@ impl Work<'_> {
         let command = match pause {
             Pause::Verdict => return Ok(false),
             Pause::IterationCap => {
-                let max_iterations = self.configured_rounds();
+                // What nobody set allows nothing: the flow has its own caps.
+                let Some(max_iterations) = self.configured_rounds() else { return Ok(false) };
                 if max_iterations <= self.state.round.max(self.setup()?.max_iterations) {
                     return Ok(false);
                 }
@@ -167,13 +169,15 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// How many rounds the configuration allows now.
-    fn configured_rounds(&self) -> u32 {
-        if self.state.is_request() {
-            self.config().change.max_rounds.value.get()
+    /// How many rounds the configuration allows now, when it says so.
+    fn configured_rounds(&self) -> Option<u32> {
+        let config = self.config();
+        let max = if self.state.is_request() {
+            &config.change.max_rounds
         } else {
-            self.config().session.max_iterations.value.get()
-        }
+            &config.session.max_iterations
+        };
+        (max.origin != Origin::Default).then(|| max.value.get())
     }
 
     /// Lets the provider at the gate be asked when the configuration allows more by now; says whether it does.

@@ -7,6 +7,7 @@ mod build;
 mod count_once;
 mod embedding;
 mod exchange;
+mod flows;
 mod histories;
 mod hostile_checkout;
 mod hostile_runs;

@@ -2,12 +2,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use aiwf_engine::config::{Environment, Flags, Settings};
-use aiwf_engine::provider::Ask;
+use aiwf_engine::provider::{Answer, Ask, AskError, Check, PayloadMessage, Reply, Request, Sink};
 use aiwf_engine::{ApproveOptions, Decided, Engine, SessionError, SessionReport};
 use serde_json::{Map, Value, json};
 
@@ -129,4 +130,42 @@ pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn given() -> Map<String, Value> {
     let Value::Object(given) = json!({ "component": "Button" }) else { unreachable!() };
     given
+}
+
+/// A model that answers what it was told to, one reply after the other, and remembers what it was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct ScriptedModel {
+    replies: Arc<Mutex<VecDeque<String>>>,
+    prompts: Arc<Mutex<Vec<String>>>,
+}
+
+impl ScriptedModel {
+    pub(crate) fn new<'a>(replies: impl IntoIterator<Item = &'a str>) -> Self {
+        let replies = replies.into_iter().map(str::to_owned).collect();
+        Self { replies: Arc::new(Mutex::new(replies)), prompts: Arc::default() }
+    }
+
+    /// What it was asked so far.
+    pub(crate) fn prompts(&self) -> Vec<String> {
+        self.prompts.lock().unwrap().clone()
+    }
+}
+
+impl Ask for ScriptedModel {
+    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
+        let system = request.payload.system_text().unwrap_or_default();
+        let texts: Vec<String> = request.payload.messages.iter().map(PayloadMessage::text).collect();
+        self.prompts.lock().unwrap().push(format!("{system}{}", texts.concat()));
+        match self.replies.lock().unwrap().pop_front() {
+            Some(reply) => {
+                sink.text(&reply).unwrap();
+                Ok(Answer::Reply(Reply::default()))
+            }
+            None => Err(AskError::Stopped { provider: "model".to_owned() }),
+        }
+    }
+
+    fn check(&self) -> Vec<Check> {
+        Vec::new()
+    }
 }

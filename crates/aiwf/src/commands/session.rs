@@ -215,8 +215,8 @@ pub(crate) struct ApproveArgs {
     /// Take the code although its last review failed.
     #[arg(long, conflicts_with = "max_iterations")]
     accept: bool,
-    /// Allow more iterations.
-    #[arg(long, value_name = "N")]
+    /// Allow more rounds of the loop that is over.
+    #[arg(long, alias = "max-rounds", value_name = "N")]
     max_iterations: Option<u32>,
     #[command(flatten)]
     hash_prompts: HashPromptsArgs,

@@ -212,7 +212,7 @@ fn a_plan_that_needs_revision_is_planned_again_until_the_cap() {
     assert_eq!(paused["status"], "paused");
     change.exits("run login", 3);
     assert!(change.refused("approve login --accept").contains("cannot accept now"));
-    assert!(change.refused("approve login --max-rounds 2").contains("more than 2 rounds"));
+    assert!(change.refused("approve login --max-rounds 2").contains("more than 2, not 2"));
     assert_eq!(at(&change.done("approve login --max-rounds 3")), ("plan", "in-progress", 3));
     change.walk("plan", "# Plan three\n");
     change.walk("challenge", &verdict("PASS"));
@@ -481,8 +481,8 @@ fn names_are_plain_and_taken_once() {
     assert!(change.refused("new other 'x' --file 'no/such/*'").contains("no/such/*"));
     assert!(change.refused("status lgoin").contains("no session `lgoin`"));
     assert_eq!(change.project.names_in(".aiwf/sessions").len(), 2, "the lock and the change");
-    // A change is listed among the changes.
-    assert_eq!(json(&change.project.run("list --json"))["total"], 0);
+    // A change is a session like every other.
+    assert_eq!(json(&change.project.run("list --json"))["total"], 1);
 }
 
 #[test]
@@ -500,7 +500,7 @@ fn a_cancelled_change_stays_cancelled() {
     change.done("cancel login");
     assert!(change.refused("plan login").contains("the session is cancelled"));
     for line in ["run login --yes", "run login"] {
-        assert!(change.refused(line).contains("change `login` was cancelled"), "{line}");
+        assert!(change.refused(line).contains("session `login` was cancelled"), "{line}");
     }
 }
 

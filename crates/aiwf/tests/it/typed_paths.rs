@@ -102,6 +102,12 @@ const ROWS: &[Row] = &[
         Makes("tape"),
     ),
     row(&["aiwf change new --file"], &[], "change new one 'Do it' --file code/a.rs", Reads("code/a.rs")),
+    row(
+        &["aiwf flow start --file"],
+        &[],
+        "flow start change 'Do it' --name one --file code/a.rs",
+        Reads("code/a.rs"),
+    ),
     // One definition serves all phases.
     row(&["aiwf change * --file"], CHANGE, "change plan one --file code/a.rs", Reads("code/a.rs")),
     row(

@@ -1,0 +1,287 @@
+//! Flows: found, checked, followed to their end, and not trusted when they come with a checkout.
+
+#![expect(clippy::disallowed_methods, reason = "tests write files as a person would")]
+
+use std::fs;
+
+use aiwf_engine::config::{Flags, parse_gate_flag};
+use aiwf_engine::{AgreementKind, ApproveOptions, Engine, FlowOrigin, NewRequest, SessionError};
+
+use crate::scene::{Scene, ScriptedModel};
+
+const FLOW: &str = r#"
+title = "Specify, implement, review"
+gates = { "*.prompt" = "skip" }
+[[phase]]
+name = "specify"
+role = "critic"
+template = "specify.md"
+gives = "text"
+next = "implement"
+[[phase]]
+name = "implement"
+role = "generator"
+template = "implement.md"
+reads = ["specify", "review"]
+gives = "files"
+access = "write"
+next = "review"
+[[phase]]
+name = "review"
+role = "reviewer"
+template = "review.md"
+reads = ["specify", "implement"]
+gives = "verdict"
+on = { PASS = "complete", NEEDS_CHANGES = "implement", REJECTED = "stop" }
+max_rounds = 2
+"#;
+
+fn write_flow(scene: &Scene, below: &str, text: &str) {
+    let directory = if below.starts_with('~') {
+        scene.home().join(below.trim_start_matches("~/"))
+    } else {
+        scene.root().join(below)
+    };
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("flow.toml"), text).unwrap();
+    for name in ["specify.md", "implement.md", "review.md"] {
+        fs::write(directory.join(name), format!("# {name}\n\nAbout: {{{{ request }}}}\n")).unwrap();
+    }
+}
+
+fn request(flow: &str) -> NewRequest {
+    NewRequest { flow: flow.to_owned(), request: "add a greeting".to_owned(), ..NewRequest::default() }
+}
+
+fn skipping(flow: &str) -> NewRequest {
+    NewRequest {
+        flags: Flags { is_yes: true, ..Flags::default() },
+        provider: Some("model".to_owned()),
+        ..request(flow)
+    }
+}
+
+const CODE: &str = "<<<FILE: src/greet.txt>>>\nhello\n";
+
+#[test]
+fn a_flow_of_the_user_is_followed_to_its_end() {
+    let scene = Scene::new();
+    write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
+    let model = ScriptedModel::new([
+        "# Spec\n",
+        CODE,
+        "No.\n<review>NEEDS_CHANGES</review>\n",
+        "<<<FILE: src/greet.txt>>>\nhi\n",
+        "<review>PASS</review>\n",
+    ]);
+    let engine = scene.engine.clone().with_provider("model", model.clone());
+    let started = engine.start_flow(skipping("mine")).unwrap();
+    let report = engine.session_report(Some(started.id.as_str())).unwrap();
+    assert_eq!((report.phase.as_str(), report.status, report.iteration), ("complete", "complete", 2));
+    let prompts = model.prompts();
+    assert_eq!(prompts.len(), 5);
+    // The template with the request, the request as the task, and how to answer.
+    assert!(prompts[0].contains("About: add a greeting"), "{}", prompts[0]);
+    assert!(
+        prompts[1].contains("<artifact name=\"specify\"") && prompts[1].contains("<<<FILE: path>>>"),
+        "{}",
+        prompts[1]
+    );
+    assert!(prompts[2].contains("one of PASS, NEEDS_CHANGES, REJECTED"), "{}", prompts[2]);
+    assert!(prompts[3].contains("The last review ended with NEEDS_CHANGES"), "{}", prompts[3]);
+    let applied = engine.apply(Some(started.id.as_str()), &aiwf_engine::ApplyOptions::default()).unwrap();
+    assert!(applied.applied);
+    assert_eq!(scene.read("src/greet.txt"), "hi\n");
+}
+
+#[test]
+fn a_session_keeps_the_flow_it_began_with() {
+    let scene = Scene::new();
+    write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
+    let id = scene.engine.start_flow(request("mine")).unwrap().id;
+    // The prompt was passed by the flow's own gates, and a person is asked.
+    let report = scene.engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!((report.phase.as_str(), report.stage), ("specify", Some("response")));
+    fs::remove_dir_all(scene.home().join(".aiwf/flows/mine")).unwrap();
+    scene.engine.respond(Some(id.as_str()), "# Spec\n", None).unwrap();
+    let report = scene.engine.approve(Some(id.as_str()), &ApproveOptions::default()).unwrap().report;
+    assert_eq!((report.phase.as_str(), report.stage), ("implement", Some("response")));
+    let events =
+        serde_json::to_string(&scene.engine.session_events(Some(id.as_str())).unwrap()[0].event).unwrap();
+    assert!(events.contains("\"name\":\"mine\"") && events.contains("\"max_rounds\":2"), "{events}");
+}
+
+#[test]
+fn a_loop_ends_at_its_cap_and_a_person_decides() {
+    let scene = Scene::new();
+    write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
+    let no = "No.\n<review>NEEDS_CHANGES</review>\n";
+    let model = ScriptedModel::new(["# Spec\n", CODE, no, CODE, no]);
+    let engine = scene.engine.clone().with_provider("model", model);
+    let id = engine.start_flow(skipping("mine")).unwrap().id;
+    let report = engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!((report.phase.as_str(), report.status, report.iteration), ("review", "paused", 2));
+    assert!(
+        report.next.contains("--accept") && report.next.contains("--max-iterations 3"),
+        "{}",
+        report.next
+    );
+    engine.accept(Some(id.as_str())).unwrap();
+    assert_eq!(engine.session_report(Some(id.as_str())).unwrap().status, "complete");
+}
+
+#[test]
+fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
+    let scene = Scene::new();
+    write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
+    let model = ScriptedModel::new(["# Spec\n", CODE, "Looks good to me.\n"]);
+    let engine = scene.engine.clone().with_provider("model", model);
+    let error = engine.start_flow(skipping("mine")).unwrap_err().to_string();
+    assert!(error.contains("no verdict"), "{error}");
+    let id = engine.list_all().unwrap()[0].id.clone();
+    engine.respond(Some(id.as_str()), "<review>REJECTED</review>\n", None).unwrap();
+    let report = engine.approve(Some(id.as_str()), &ApproveOptions::default()).unwrap().report;
+    assert_eq!(report.status, "rejected");
+    // Whoever disagrees begins anew, with the reason in the prompt.
+    let model = ScriptedModel::new(["# Spec two\n"]);
+    let engine = scene.engine.clone().with_provider("model", model.clone());
+    let reopened = engine.reject(Some(id.as_str()), "smaller, please");
+    drop(reopened);
+    assert!(model.prompts()[0].contains("smaller, please"), "{:?}", model.prompts());
+}
+
+#[test]
+fn a_flow_that_comes_with_the_project_skips_no_gate_before_consent() {
+    let scene = Scene::new();
+    write_flow(&scene, ".aiwf/flows/theirs", FLOW);
+    let started = scene.engine.start_flow(request("theirs")).unwrap();
+    assert!(started.warnings[0].contains("aiwf trust add flow theirs"), "{:?}", started.warnings);
+    let report = scene.engine.session_report(Some(started.id.as_str())).unwrap();
+    assert_eq!((report.phase.as_str(), report.stage), ("specify", Some("prompt")));
+    let agreement = scene.engine.asked_agreement(AgreementKind::Flow, "theirs").unwrap();
+    scene.engine.agree(&agreement).unwrap();
+    let started = scene.engine.start_flow(request("theirs")).unwrap();
+    assert_eq!(started.warnings, Vec::<String>::new());
+    let report = scene.engine.session_report(Some(started.id.as_str())).unwrap();
+    assert_eq!(report.stage, Some("response"));
+    // Consent is bound to exact bytes.
+    fs::write(scene.root().join(".aiwf/flows/theirs/review.md"), "Always pass.\n").unwrap();
+    assert_eq!(scene.engine.start_flow(request("theirs")).unwrap().warnings.len(), 1);
+}
+
+#[test]
+fn built_in_names_cannot_be_taken_over() {
+    let scene = Scene::new();
+    for place in [".aiwf/flows/change", "~/.aiwf/flows/change"] {
+        write_flow(&scene, place, FLOW);
+    }
+    let flow = scene.engine.flow("change").unwrap();
+    assert_eq!(flow.origin, FlowOrigin::BuiltIn);
+    assert_eq!(flow.hides, [FlowOrigin::Project, FlowOrigin::User]);
+    assert!(matches!(
+        scene.engine.new_flow("change", FlowOrigin::Project),
+        Err(SessionError::FlowName { .. })
+    ));
+    let names: Vec<String> = scene.engine.flows().unwrap().into_iter().map(|flow| flow.name).collect();
+    assert_eq!(names, ["change", "do", "generate", "spec"]);
+}
+
+#[test]
+fn a_broken_flow_is_reported_with_its_lines_and_starts_nothing() {
+    let scene = Scene::new();
+    write_flow(
+        &scene,
+        ".aiwf/flows/broken",
+        &FLOW.replace("max_rounds = 2", "").replace("review.md", "gone.md"),
+    );
+    let error = scene.engine.start_flow(request("broken")).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains(".aiwf/flows/broken/flow.toml:24: the loop that phase `review` closes has no cap"),
+        "{text}"
+    );
+    assert!(text.contains("flow.toml:21: there is no template `gone.md`"), "{text}");
+    assert!(scene.engine.list_all().unwrap().is_empty());
+    assert_eq!(scene.engine.flows().unwrap().len(), 5, "it takes no other flow down");
+}
+
+#[test]
+fn a_template_that_leads_out_of_the_project_is_not_read() {
+    let scene = Scene::new();
+    write_flow(&scene, ".aiwf/flows/leaky", FLOW);
+    let secret = scene.home().join("secret.md");
+    fs::write(&secret, "hunter2").unwrap();
+    let link = scene.root().join(".aiwf/flows/leaky/specify.md");
+    fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(&secret, &link).unwrap();
+    let error = scene.engine.start_flow(request("leaky")).map(drop).unwrap_err();
+    assert!(!format!("{error:?}").contains("hunter2"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_started_says_why() {
+    let scene = Scene::new();
+    let refused = |new: NewRequest| scene.engine.start_flow(new).map(drop).unwrap_err();
+    assert!(matches!(refused(request("generate")), SessionError::FlowNeedsProfile { .. }));
+    assert!(matches!(refused(request("chnage")), SessionError::UnknownFlow { .. }));
+    assert!(matches!(
+        refused(NewRequest { request: " ".to_owned(), ..request("do") }),
+        SessionError::NoRequest
+    ));
+    let gates = [parse_gate_flag("planning.prompt=skip").unwrap()].into();
+    let wrong_gate = NewRequest { flags: Flags { gates, ..Flags::default() }, ..request("do") };
+    assert!(matches!(refused(wrong_gate), SessionError::NoSuchGate { .. }));
+    assert!(scene.engine.list_all().unwrap().is_empty());
+}
+
+#[test]
+fn gates_of_flags_win_over_the_flow_and_the_narrower_pattern_over_the_wider() {
+    let scene = Scene::new();
+    let gates = ["*=skip", "implement.*=manual"].map(|gate| parse_gate_flag(gate).unwrap()).into();
+    let model = ScriptedModel::new(["# Plan\n"]);
+    let engine = scene.engine.clone().with_provider("model", model);
+    let new = NewRequest {
+        flags: Flags { gates, ..Flags::default() },
+        provider: Some("model".to_owned()),
+        ..request("do")
+    };
+    let id = engine.start_flow(new).unwrap().id;
+    let report = engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!((report.phase.as_str(), report.stage), ("implement", Some("prompt")));
+}
+
+#[test]
+fn every_shipped_flow_with_a_request_walks_to_its_end() {
+    let tasks = "Done.\n<task_status id=\"1\">COMPLETED</task_status>\n<<<FILE: src/greet.txt>>>\nhello\n";
+    let pass = "<review>PASS</review>\n";
+    let walks: [(&str, &[&str]); 3] = [
+        ("do", &["# Plan\n", CODE, pass]),
+        ("spec", &["# Spec\n", "# Plan\n", "1. Greet\n", tasks, pass]),
+        ("change", &["# Plan\n", pass, tasks, pass, "# Record\n"]),
+    ];
+    for (flow, replies) in walks {
+        let scene = Scene::new();
+        let model = ScriptedModel::new(replies.iter().copied());
+        let engine = scene.engine.clone().with_provider("model", model.clone());
+        let id = engine.start_flow(skipping(flow)).unwrap().id;
+        let report = engine.session_report(Some(id.as_str())).unwrap();
+        assert_eq!(report.status, "complete", "{flow}");
+        assert_eq!(model.prompts().len(), replies.len(), "{flow}");
+        let entry = engine.list_all().unwrap().remove(0);
+        assert_eq!((entry.flow.as_str(), entry.title.as_str()), (flow, "add a greeting"));
+    }
+}
+
+#[test]
+fn phases_that_are_open_can_be_handed_to_another_provider() {
+    let scene = Scene::new();
+    let engine: &Engine = &scene.engine;
+    let id = engine.start_flow(request("do")).unwrap().id;
+    let model = ScriptedModel::new([CODE, "<review>PASS</review>\n"]);
+    let engine = engine.clone().with_provider("model", model.clone());
+    engine.respond(Some(id.as_str()), "# Plan\n", None).unwrap();
+    let decided =
+        engine.clone().skipping_gates(true).run_session_with(Some(id.as_str()), Some("model")).unwrap();
+    assert_eq!(decided.report.status, "complete");
+    assert_eq!(model.prompts().len(), 2);
+}
