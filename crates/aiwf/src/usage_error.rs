@@ -9,6 +9,8 @@ pub(crate) enum UsageError {
     #[error("unknown command `{word}`")]
     UnknownCommand {
         word: String,
+        /// Commands to type instead, best first.
+        instead: Vec<String>,
         /// All commands and profiles.
         known: Vec<String>,
     },
@@ -101,10 +103,7 @@ impl UsageError {
     /// One thing to do about it.
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::UnknownCommand { word, known } => match nearest(word, known.iter().map(String::as_str)) {
-                Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
-                None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
-            },
+            Self::UnknownCommand { word, instead, known } => unknown_command_hint(word, instead, known),
             Self::UnknownSubCommand { word, known, .. } => choice(word, known),
             Self::UnknownValue { value, known, .. } => choice(value, known),
             Self::NoSubCommand { known, command, .. } => match known.as_slice() {
@@ -148,6 +147,22 @@ impl UsageError {
             }
             Self::NothingToSay { usage } => format!("give a text: `{usage}`"),
         }
+    }
+}
+
+fn unknown_command_hint(word: &str, instead: &[String], known: &[String]) -> String {
+    if !instead.is_empty() {
+        let more = if instead.iter().any(|command| command.starts_with("aiwf PROFILE")) {
+            "`aiwf profiles` lists the profiles"
+        } else {
+            "`aiwf --help` lists the commands"
+        };
+        let instead: Vec<String> = instead.iter().map(|command| format!("`{command}`")).collect();
+        return format!("did you mean {}? {more}", instead.join(" or "));
+    }
+    match nearest(word, known.iter().map(String::as_str)) {
+        Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
+        None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
     }
 }
 

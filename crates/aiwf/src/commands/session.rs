@@ -37,10 +37,10 @@ impl SessionId {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
-    /// Do the next thing that needs no decision.
+    /// Run the next step that needs no decision.
     #[command(after_help = "Example: aiwf step")]
     Step(AskingArgs),
-    /// Go on until a person is needed or the session is complete.
+    /// Continue until a decision is needed or the session ends.
     #[command(after_help = "Example: aiwf run latest --record tape/")]
     Run {
         #[command(flatten)]
@@ -49,10 +49,10 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Approve what lies at the gate, exactly as it is on disk.
+    /// Approve the pending prompt or reply as it is on disk.
     #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
     Approve(ApproveArgs),
-    /// Turn down what lies at the gate; the next prompt carries the feedback.
+    /// Reject the pending prompt or reply, with feedback.
     #[command(after_help = "Example: aiwf reject --feedback 'Use one class per file'")]
     Reject {
         #[command(flatten)]
@@ -69,7 +69,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         prompt: PromptArgs,
     },
-    /// Ask again with the same approved prompt.
+    /// Send the same approved prompt again.
     #[command(after_help = "Example: aiwf retry")]
     Retry {
         #[command(flatten)]
@@ -77,7 +77,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         gate: GateArgs,
     },
-    /// Put a reply in place.
+    /// Provide the reply that a session waits for.
     #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
     Respond {
         #[command(flatten)]
@@ -95,7 +95,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Give a session up.
+    /// Cancel a session.
     #[command(after_help = "Example: aiwf cancel latest")]
     Cancel {
         #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Bring the approved bytes of a file back.
+    /// Restore the approved bytes of a file.
     #[command(after_help = "Example: aiwf restore latest plan.md")]
     Restore {
         /// The session.
@@ -115,7 +115,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Show where a session stands.
+    /// Show the status of a session.
     #[command(after_help = "Example: aiwf status latest --usage")]
     Status {
         #[command(flatten)]
@@ -124,10 +124,10 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         usage: bool,
     },
-    /// List the sessions, the one that changed last first.
+    /// List sessions, most recent first.
     #[command(after_help = "Example: aiwf list --status paused --limit 5")]
     List(ListArgs),
-    /// Print an artifact of a session: plan, prompt, response, review, code, or a path.
+    /// Print the plan, prompt, response, review or a file.
     #[command(after_help = "Examples:\n  aiwf show plan\n  aiwf show latest iteration-1/code/Customer.java")]
     Show {
         /// Session id, unique prefix, or `latest`; not needed when there is only one.
@@ -156,10 +156,10 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         follow: bool,
     },
-    /// Copy the approved code into the project: conflicts refused, all or nothing.
+    /// Copy approved code into the project, all files or none.
     #[command(after_help = "Examples:\n  aiwf apply --dry-run\n  aiwf apply latest")]
     Apply(ApplyArgs),
-    /// Show what changed in the code from one iteration to another.
+    /// Show how the code changed between two iterations.
     #[command(after_help = "Example: aiwf diff latest --iteration 1..2")]
     Diff {
         #[command(flatten)]
@@ -168,7 +168,7 @@ pub(crate) enum SessionCommand {
         #[arg(long, value_name = "A..B", value_parser = iterations)]
         iteration: Option<(u32, u32)>,
     },
-    /// Check the journal's chain and every approved file.
+    /// Check the journal and every approved file.
     #[command(after_help = "Example: aiwf verify latest")]
     Verify(SessionId),
 }

@@ -13,8 +13,26 @@ pub(super) fn usage_errors() -> Vec<Sample> {
     let command = || text("aiwf prompt build session");
     every_variant!(UsageError, Failure::from, {
         UnknownCommand => [
-            UsageError::UnknownCommand { word: text("promt"), known: texts(["prompt", "tools"]) },
-            UsageError::UnknownCommand { word: text("zzz"), known: texts(["prompt", "tools"]) },
+            UsageError::UnknownCommand {
+                word: text("promt"),
+                instead: Vec::new(),
+                known: texts(["prompt", "tools"]),
+            },
+            UsageError::UnknownCommand {
+                word: text("ask"),
+                instead: texts(["aiwf chat", "aiwf prompt send"]),
+                known: texts(["prompt", "tools"]),
+            },
+            UsageError::UnknownCommand {
+                word: text("init"),
+                instead: texts(["aiwf PROFILE init"]),
+                known: texts(["prompt", "tools"]),
+            },
+            UsageError::UnknownCommand {
+                word: text("zzz"),
+                instead: Vec::new(),
+                known: texts(["prompt", "tools"]),
+            },
         ],
         UnknownSubCommand => [
             UsageError::UnknownSubCommand { takes: "recipe", word: text("sesion"), known: texts(["session", "change"]) },

@@ -337,7 +337,7 @@ fn the_help_has_examples() {
     }
     assert_snapshot!(said, @r#"
     --- stdout
-    List and call the tools of MCP servers, and pin what they are
+    List, call and pin the tools of MCP servers
 
     Usage: aiwf tools [OPTIONS] <COMMAND>
 

@@ -11,7 +11,7 @@ const BUG_TRIAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pa
 fn workflow_help() {
     assert_snapshot!(project().run("workflow --help"), @"
     --- stdout
-    Run the workflows of packages, talk with a run, go back, look at it
+    Run workflow packages as a conversation
 
     Usage: aiwf workflow [OPTIONS] <COMMAND>
 
@@ -89,7 +89,7 @@ fn workflow_run_help() {
 fn agent_help() {
     assert_snapshot!(project().run("agent --help"), @"
     --- stdout
-    Talk with an agent of a package, its menu included
+    Talk to an agent of a workflow package
 
     Usage: aiwf agent [OPTIONS] <PATH> <AGENT>
 
@@ -125,7 +125,7 @@ fn agent_help() {
 fn chat_help() {
     assert_snapshot!(project().run("chat --help"), @"
     --- stdout
-    Talk with a model: tools on, no persona
+    Chat with a model that can use tools
 
     Usage: aiwf chat [OPTIONS]
 
