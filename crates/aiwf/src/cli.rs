@@ -13,6 +13,7 @@ use crate::commands::adopt::AdoptArgs;
 use crate::commands::agent::AgentArgs;
 use crate::commands::change::ChangeCommand;
 use crate::commands::chat::ChatArgs;
+use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigCommand;
 use crate::commands::mcp::McpArgs;
 use crate::commands::package::PackageCommand;
@@ -212,11 +213,8 @@ pub(crate) enum Command {
     )]
     Trust(TrustCommand),
     /// Print or install shell completions.
-    #[command(after_help = "Example: aiwf completions bash > aiwf.bash")]
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
+    #[command(after_help = "Examples:\n  aiwf completions --install\n  aiwf completions bash > aiwf.bash")]
+    Completions(CompletionsArgs),
     /// Write the man pages, one for each command.
     #[command(hide = true, after_help = "Example: aiwf man --dir man1")]
     Man {
@@ -259,7 +257,7 @@ impl Command {
             | Self::Providers { .. }
             | Self::Adopt(_)
             | Self::Trust(_)
-            | Self::Completions { .. }
+            | Self::Completions(_)
             | Self::Man { .. }
             | Self::Demo { .. } => false,
         }
@@ -286,7 +284,7 @@ impl Command {
             Self::Mcp(_) => "mcp",
             Self::Adopt(_) => "adopt",
             Self::Trust(command) => command.name(),
-            Self::Completions { .. } => "completions",
+            Self::Completions(_) => "completions",
             Self::Man { .. } => "man",
             Self::Demo { .. } => "demo",
             Self::Profile(_) => "profile",

@@ -8,6 +8,7 @@ mod cli;
 mod command_error;
 mod command_groups;
 mod commands;
+mod completer;
 mod escape;
 mod exit;
 mod failure;
@@ -42,6 +43,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Exit {
+    if let Some(exit) = completer::answer_if_asked() {
+        return exit;
+    }
     let mut command = cli::command();
     if is_root_help_asked_for() {
         command = cli::with_profiles(command);

@@ -88,6 +88,15 @@ pub(crate) enum UsageError {
     /// The arguments of a tool are JSON of another kind.
     #[error("{place} is {found}, not a JSON object")]
     ArgsNotAnObject { place: String, found: &'static str },
+    /// No shell is named, and the environment names none that we know.
+    #[error("{}", unknown_shell(found.as_deref()))]
+    NoShell {
+        /// What `SHELL` names.
+        found: Option<String>,
+    },
+    /// A shell without a directory for completions of the user.
+    #[error("completions for `{shell}` cannot be installed")]
+    NotInstallable { shell: String },
     /// There is no text, and nobody to type one.
     #[error("there is nothing to say")]
     NothingToSay {
@@ -145,6 +154,11 @@ impl UsageError {
             Self::ArgsNotJson { .. } | Self::ArgsNotAnObject { .. } => {
                 "write it like `--args '{\"path\": \"README.md\"}'`".to_owned()
             }
+            Self::NoShell { .. } => {
+                "name one: `aiwf completions bash`; known: `bash`, `elvish`, `fish`, `powershell`, `zsh`"
+                    .to_owned()
+            }
+            Self::NotInstallable { shell } => format!("`aiwf completions {shell}` prints the script"),
             Self::NothingToSay { usage } => format!("give a text: `{usage}`"),
         }
     }
@@ -163,6 +177,13 @@ fn unknown_command_hint(word: &str, instead: &[String], known: &[String]) -> Str
     match nearest(word, known.iter().map(String::as_str)) {
         Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
         None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
+    }
+}
+
+fn unknown_shell(found: Option<&str>) -> String {
+    match found {
+        Some(found) => format!("no completions for the shell `{found}`"),
+        None => "no shell is named and `SHELL` is not set".to_owned(),
     }
 }
 

@@ -86,6 +86,11 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             reason: text("expected value at line 1 column 1"),
         }],
         ArgsNotAnObject => [UsageError::ArgsNotAnObject { place: text("`query.json`"), found: "a list" }],
+        NoShell => [
+            UsageError::NoShell { found: None },
+            UsageError::NoShell { found: Some(text("tcsh")) },
+        ],
+        NotInstallable => [UsageError::NotInstallable { shell: text("elvish") }],
         NothingToSay => [UsageError::NothingToSay { usage: "aiwf chat --input TEXT" }],
     })
 }
@@ -101,6 +106,8 @@ pub(super) fn command_errors() -> Vec<Sample> {
         Unprintable => [CommandError::Unprintable(io::Error::from_raw_os_error(28))],
         NoTerminal => [CommandError::NoTerminal(ReadlineError::Io(io::Error::from_raw_os_error(5)))],
         DemoExists => [CommandError::DemoExists { directory: PathBuf::from("aiwf-demo") }],
+        ForeignFile => [CommandError::ForeignFile { path: PathBuf::from("completions/aiwf") }],
+        NoHome => [CommandError::NoHome],
         NoServer => [CommandError::NoServer],
         ToolFailed => [CommandError::ToolFailed { tool: text("files__read") }],
         UnknownProvider => [

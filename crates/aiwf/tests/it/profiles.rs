@@ -106,11 +106,3 @@ fn providers_are_listed_and_a_typing_error_finds_its_name() {
     assert!(names.contains(&"manual") && names.contains(&"replay"), "{names:?}");
     assert!(project.run("providers opnai").stderr_text().contains("did you mean `openai`"));
 }
-
-#[test]
-fn completion_knows_the_flags_and_choices_of_profiles() {
-    let script = project().run("completions bash").stdout_text();
-    for word in ["jpa-mt", "--bounded-context", "primary secondary ghost link"] {
-        assert!(script.contains(word), "{word} is missing");
-    }
-}
