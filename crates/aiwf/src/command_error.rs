@@ -87,20 +87,19 @@ impl CommandError {
         }
     }
 
-    /// A name for programs, where there is one.
-    pub(crate) fn code(&self) -> Option<&'static str> {
+    /// A name for programs that stays the same between versions.
+    pub(crate) fn code(&self) -> &str {
         match self {
-            Self::UnknownProvider { .. } => Some("PROVIDER_UNKNOWN"),
-            Self::NoRunOfPackage => Some("RUN_ID_INVALID"),
-            Self::FilesMissing { .. } => Some("VALIDATION_FAILED"),
-            Self::NoServer | Self::ToolFailed { .. } => Some("TOOL_NOT_AVAILABLE"),
-            Self::NoCurrentDir(_)
-            | Self::Unprintable(_)
-            | Self::NoTerminal(_)
-            | Self::DemoExists { .. }
-            | Self::ForeignFile { .. }
-            | Self::NoHome
-            | Self::TurnFailed { .. } => None,
+            Self::TurnFailed { code, .. } => code,
+            Self::UnknownProvider { .. } => "PROVIDER_UNKNOWN",
+            Self::NoRunOfPackage => "RUN_ID_INVALID",
+            Self::FilesMissing { .. } => "VALIDATION_FAILED",
+            Self::NoServer | Self::ToolFailed { .. } => "TOOL_NOT_AVAILABLE",
+            Self::NoCurrentDir(_) => "NO_CURRENT_DIR",
+            Self::Unprintable(_) => "FILE_UNWRITABLE",
+            Self::NoTerminal(_) => "NO_TERMINAL",
+            Self::DemoExists { .. } | Self::ForeignFile { .. } => "FILE_EXISTS",
+            Self::NoHome => "NO_HOME",
         }
     }
 }

@@ -150,7 +150,8 @@ fn a_word_that_is_no_command_suggests_the_right_one() {
         let outcome = project.run(&format!("{word} --json"));
         assert_eq!(outcome.exit_code(), 2, "{word}");
         let failure = json(&outcome);
-        assert_eq!(failure["error"], format!("unknown command `{word}`"));
-        assert_eq!(failure["hint"], hint, "{word}");
+        assert_eq!(failure["error"]["code"], "USAGE", "{word}");
+        assert_eq!(failure["error"]["message"], format!("unknown command `{word}`"));
+        assert_eq!(failure["error"]["hint"], hint, "{word}");
     }
 }

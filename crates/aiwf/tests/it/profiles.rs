@@ -77,6 +77,10 @@ fn a_profile_that_was_being_replaced_can_still_be_used() {
 fn a_broken_profile_takes_nothing_else_down() {
     let project = project().file(".aiwf/profiles/bad/profile.toml", "name = 3\nnonsense = true\n");
     assert!(project.run("profiles").stdout_text().contains("bad"));
+    let listed = json(&project.run("profiles bad --json"));
+    let error = listed.pointer("/error").or_else(|| listed.pointer("/profiles/0/error")).unwrap();
+    assert_eq!(error["code"], "PROFILE_INVALID", "{listed:#}");
+    assert!(error["message"].is_string() && error["hint"].is_string(), "{listed:#}");
     assert_eq!(project.run("validate profiles").exit_code(), 1);
     assert!(project.run("--help").stdout_text().contains("broken: `aiwf profiles bad` says why"));
     assert_eq!(project.run("jpa-mt scopes").exit_code(), 0);

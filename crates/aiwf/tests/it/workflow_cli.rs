@@ -208,9 +208,9 @@ fn an_error_has_a_code_and_words_in_json() {
       "exit_code": 2,
       "error": {
         "code": "USAGE",
-        "message": "missing `<PATH>`"
-      },
-      "hint": "write it like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
+        "message": "missing `<PATH>`",
+        "hint": "write it like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
+      }
     }
     "#);
 }
