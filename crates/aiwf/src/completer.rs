@@ -82,12 +82,22 @@ fn with_values(command: Command, engine: &Arc<Engine>, parents: &[&str]) -> Comm
         .mut_args(|arg| match values_of(&arg, &words) {
             Some(values) => {
                 let engine = Arc::clone(engine);
-                arg.add(ArgValueCandidates::new(move || values.candidates(&engine)))
+                arg.add(ArgValueCandidates::new(move || {
+                    let mut candidates = values.candidates(&engine);
+                    candidates.retain(is_plain);
+                    candidates
+                }))
             }
             None if is_path(&arg) => arg.value_hint(ValueHint::AnyPath),
             None => arg,
         })
         .mut_subcommands(|below| with_values(below, engine, &words))
+}
+
+/// Whether a candidate is a word that no shell reads as anything else: names of a checkout may come from a stranger.
+fn is_plain(candidate: &CompletionCandidate) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '.'].contains(&c);
+    candidate.get_value().to_str().is_some_and(|value| value.chars().all(is_plain))
 }
 
 /// What an argument names.

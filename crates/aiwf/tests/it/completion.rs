@@ -116,6 +116,15 @@ fn completion_changes_nothing_and_is_quiet_about_what_is_broken() {
 }
 
 #[test]
+fn names_that_a_shell_would_read_as_more_are_not_offered() {
+    let project = project()
+        .file(".aiwf/profiles/$(touch x)/profile.toml", "name = 3\n")
+        .file(".aiwf/profiles/*/profile.toml", "name = 3\n")
+        .file(".aiwf/profiles/bad/profile.toml", "name = 3\n");
+    check(&project, &["profiles", ""], &["bad", "jpa-mt", "react-component"]);
+}
+
+#[test]
 fn a_variable_of_another_program_does_not_turn_completion_on() {
     let project = project();
     for value in ["1", "tcsh", "yes"] {
