@@ -16,6 +16,12 @@ pub struct Environment {
     pub home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is set to an absolute path.
     pub cache_home: Option<PathBuf>,
+    /// `XDG_DATA_HOME`, when it is set to an absolute path, else where such files are in the home.
+    pub data_home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`, when it is set to an absolute path, else where such files are in the home.
+    pub config_home: Option<PathBuf>,
+    /// `SHELL`: the program that the user types commands into.
+    pub shell: Option<PathBuf>,
     /// `USER`, or `LOGNAME`.
     pub user: Option<String>,
 }
@@ -30,11 +36,16 @@ impl Environment {
     pub fn read() -> io::Result<Self> {
         let absolute =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = absolute("HOME");
+        let in_home = |path: &str| home.as_ref().map(|home| home.join(path));
         Ok(Self {
             current_dir: std::env::current_dir()?,
             shell_dir: absolute("PWD"),
-            home: absolute("HOME"),
             cache_home: absolute("XDG_CACHE_HOME"),
+            data_home: absolute("XDG_DATA_HOME").or_else(|| in_home(".local/share")),
+            config_home: absolute("XDG_CONFIG_HOME").or_else(|| in_home(".config")),
+            shell: std::env::var_os("SHELL").map(PathBuf::from).filter(|shell| !shell.as_os_str().is_empty()),
+            home,
             user: std::env::var("USER")
                 .or_else(|_| std::env::var("LOGNAME"))
                 .ok()

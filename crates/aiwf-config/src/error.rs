@@ -67,6 +67,20 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoProjectDir { .. } | Self::PathNotUtf8 { .. } => "PROJECT_NOT_FOUND",
+            Self::Consents(_) => "FILE_UNREADABLE",
+            Self::Unreadable { .. }
+            | Self::NotAFile { .. }
+            | Self::LeavesProject
+            | Self::TooLarge { .. }
+            | Self::NotUtf8 { .. }
+            | Self::Invalid { .. } => "CONFIG_INVALID",
+        }
+    }
+
     /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {

@@ -1,11 +1,12 @@
-//! Names of errors for programs: what `--json` prints as `error.code` for runs, agents and conversations.
+//! Names of errors for programs: what `--json` prints as `error.code`.
 //!
-//! They stay the same between versions and stand in the table of `docs/src/scripting.md`. `UNKNOWN` is what only
-//! sessions and changes can meet, whose errors are printed without a code.
+//! They stay the same between versions and stand in the table of `docs/src/scripting.md`. Errors that a program treats
+//! alike share one; the message tells them apart.
 
 use aiwf_package::{ExtractError, PackageError, SourceError};
 use aiwf_prompt::PromptError;
 use aiwf_provider::AskError;
+use aiwf_session::Refusal;
 use aiwf_store::{JournalError, LockError};
 use aiwf_tools::ToolsError;
 
@@ -49,7 +50,7 @@ impl RunError {
 }
 
 impl SessionError {
-    /// A name for programs that stays the same between versions; `UNKNOWN` when only sessions can meet it.
+    /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Ask(error) | Self::SendFailed { error, .. } => ask_code(error),
@@ -57,7 +58,8 @@ impl SessionError {
             Self::UnknownPhase { .. } => "PHASE_UNKNOWN",
             Self::UnknownFlow { .. } => "FLOW_UNKNOWN",
             Self::BrokenFlow { .. } => "FLOW_INVALID",
-            Self::FlowName { .. } | Self::FlowExists { .. } => "FLOW_NAME",
+            Self::FlowName { .. } => "FLOW_NAME_INVALID",
+            Self::FlowExists { .. } => "FLOW_EXISTS",
             Self::FlowNeedsProfile { .. } => "FLOW_NEEDS_PROFILE",
             Self::NoSuchGate { .. } => "GATE_UNKNOWN",
             Self::PersonCannotReply { .. } | Self::HeldToReading { .. } => "ENGINE_PRECONDITION_FAILED",
@@ -66,7 +68,7 @@ impl SessionError {
             Self::OverBudget { .. } | Self::RequiredTooLarge { .. } => "CONTEXT_STILL_TOO_LARGE",
             Self::Trust(error) => error.code(),
             Self::UntrustedProvider { .. } => "PROVIDER_UNTRUSTED",
-            Self::Config(_) => "CONFIG_INVALID",
+            Self::Config(error) => error.code(),
             Self::Lock(LockError::Taken) => "RUN_BUSY",
             Self::Lock(LockError::Unusable { .. }) | Self::Journal(JournalError::Store(_)) => {
                 "FILE_UNWRITABLE"
@@ -76,56 +78,49 @@ impl SessionError {
             ) => "JOURNAL_CHANGED",
             Self::Journal(JournalError::TooNew { .. }) => "JOURNAL_TOO_NEW",
             Self::Journal(JournalError::Unreadable { .. }) | Self::UnsafeFile { .. } => "FILE_UNREADABLE",
-            Self::Tools(ToolsError::Untrusted { .. }) => "SERVER_UNTRUSTED",
-            Self::Tools(error) if error.is_stopped() => "ENGINE_ABORTED",
-            Self::Tools(_) | Self::NoTools { .. } => "TOOL_NOT_AVAILABLE",
+            Self::Tools(error) => tools_code(error),
+            Self::NoTools { .. } => "TOOL_NOT_AVAILABLE",
             Self::Engine(error) => error.code(),
-            Self::RecordingPlace { .. } => "INPUT_INVALID",
+            Self::RecordingPlace { .. } | Self::NoHash { .. } => "INPUT_INVALID",
             Self::InPhase { error, .. } => error.code(),
-            Self::NoSession { .. }
-            | Self::AmbiguousSession { .. }
-            | Self::OtherKind { .. }
-            | Self::NotEnded { .. }
-            | Self::NoOpenSession
+            Self::NoSession { .. } | Self::NoChange { .. } => "SESSION_NOT_FOUND",
+            Self::OtherKind { .. } => "SESSION_KIND",
+            Self::NotEnded { .. } => "SESSION_OPEN",
+            Self::AmbiguousSession { .. }
             | Self::SeveralOpenSessions { .. }
-            | Self::SeveralEndedSessions { .. }
-            | Self::Cancelled { .. }
-            | Self::EmptyReply
-            | Self::NoIteration { .. }
-            | Self::NoChange { .. }
-            | Self::ChangeExists { .. }
-            | Self::ChangeName { .. }
-            | Self::NoRequest
-            | Self::NothingToApply { .. }
-            | Self::EmptySession { .. }
-            | Self::OtherProfile { .. }
-            | Self::NoArtifact { .. }
-            | Self::OutsideSession { .. }
-            | Self::Conflicts { .. }
-            | Self::ReservedTarget { .. }
-            | Self::TargetChanged { .. }
-            | Self::ApplyElsewhere { .. }
-            | Self::NoPlace { .. }
-            | Self::LinkInTheWay { .. }
-            | Self::NoPrompt { .. }
-            | Self::Stale { .. }
-            | Self::UnknownFiles { .. }
-            | Self::ReplyProblems { .. }
-            | Self::AnotherGate { .. }
-            | Self::NoHash { .. }
-            | Self::NoReplyYet { .. }
-            | Self::EditedPrompt { .. }
-            | Self::NotAwaited { .. }
-            | Self::Missing { .. }
-            | Self::NothingApproved { .. }
-            | Self::Params { .. }
-            | Self::BrokenProfile { .. }
-            | Self::ProfileExists { .. }
-            | Self::NoHome
-            | Self::UnknownProfile { .. }
-            | Self::Refused(_)
-            | Self::Profile(_)
-            | Self::Standards(_) => "UNKNOWN",
+            | Self::SeveralEndedSessions { .. } => "SESSION_AMBIGUOUS",
+            Self::NoOpenSession => "NO_OPEN_SESSION",
+            Self::Cancelled { .. } => "SESSION_CANCELLED",
+            Self::EmptySession { .. } => "SESSION_EMPTY",
+            Self::ChangeExists { .. } => "SESSION_EXISTS",
+            Self::ChangeName { .. } => "SESSION_NAME_INVALID",
+            Self::NoRequest => "REQUEST_EMPTY",
+            Self::NoArtifact { .. } | Self::NoIteration { .. } | Self::OutsideSession { .. } => {
+                "ARTIFACT_NOT_FOUND"
+            }
+            Self::NothingToApply { .. } => "NOTHING_TO_APPLY",
+            Self::Conflicts { .. } | Self::TargetChanged { .. } => "APPLY_CONFLICT",
+            Self::ReservedTarget { .. } | Self::NoPlace { .. } | Self::LinkInTheWay { .. } => {
+                "APPLY_TARGET_INVALID"
+            }
+            Self::ApplyElsewhere { .. } => "APPLY_INTERRUPTED",
+            Self::NoPrompt { .. } => "NO_PROMPT",
+            Self::EditedPrompt { .. } => "PROMPT_EDITED",
+            Self::Stale { .. } | Self::Missing { .. } => "APPROVED_FILE_CHANGED",
+            Self::UnknownFiles { .. } => "UNEXPECTED_FILES",
+            Self::NothingApproved { .. } => "NOTHING_APPROVED",
+            Self::AnotherGate { .. } => "GATE_CHANGED",
+            Self::NoReplyYet { .. } => "REPLY_AWAITED",
+            Self::NotAwaited { .. } => "REPLY_NOT_AWAITED",
+            Self::EmptyReply | Self::ReplyProblems { .. } => "REPLY_INVALID",
+            Self::OtherProfile { .. } => "PROFILE_MISMATCH",
+            Self::Params { .. } => "PARAMS_INVALID",
+            Self::BrokenProfile { .. } | Self::Profile(_) => "PROFILE_INVALID",
+            Self::ProfileExists { .. } => "PROFILE_EXISTS",
+            Self::UnknownProfile { .. } => "PROFILE_UNKNOWN",
+            Self::Standards(_) => "STANDARDS_INVALID",
+            Self::NoHome => "NO_HOME",
+            Self::Refused(refusal) => refusal_code(refusal),
         }
     }
 }
@@ -172,6 +167,30 @@ impl PackageToolError {
             Self::Exists { .. } | Self::Name { .. } | Self::Plan(_) => "INPUT_INVALID",
             Self::Store(_) => "FILE_UNWRITABLE",
         }
+    }
+}
+
+fn refusal_code(refusal: &Refusal) -> &'static str {
+    match refusal {
+        Refusal::NotNow { .. } => "NOT_POSSIBLE_NOW",
+        Refusal::OtherPhase { .. } => "OTHER_PHASE",
+        Refusal::NoFeedback => "FEEDBACK_MISSING",
+        Refusal::CapTooLow { .. } => "LIMIT_TOO_LOW",
+        Refusal::WrongOutcome { .. } | Refusal::Markers { .. } => "REPLY_INVALID",
+        Refusal::Settled { .. } => "PROMPT_APPROVED",
+        Refusal::NotAtGate { .. } => "GATE_CHANGED",
+        Refusal::NotBound { .. } => "NOTHING_APPROVED",
+    }
+}
+
+/// Why a tool or its server cannot be used, by the names that programs know.
+pub fn tools_code(error: &ToolsError) -> &'static str {
+    if matches!(error, ToolsError::Untrusted { .. }) {
+        "SERVER_UNTRUSTED"
+    } else if error.is_stopped() {
+        "ENGINE_ABORTED"
+    } else {
+        "TOOL_NOT_AVAILABLE"
     }
 }
 

@@ -66,6 +66,7 @@ pub use document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
 };
 pub use error::EngineError;
+pub use error_code::tools_code;
 pub use flows::{FlowOrigin, FoundFlow};
 pub use gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
 pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, WaitsFor};

@@ -135,7 +135,7 @@ impl TrustError {
             Self::NothingToAgree { .. } | Self::NotAgreed { .. } => "INPUT_INVALID",
             Self::Consent(UserFileError::Unreadable { .. }) => "FILE_UNREADABLE",
             Self::NoPlace | Self::Consent(_) | Self::Store(_) => "FILE_UNWRITABLE",
-            Self::Config(_) => "CONFIG_INVALID",
+            Self::Config(error) => error.code(),
         }
     }
 }

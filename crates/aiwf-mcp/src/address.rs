@@ -24,6 +24,13 @@ pub enum AddressError {
 }
 
 impl AddressError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoAddress { .. } | Self::NotLoopback { .. } => "ADDRESS_INVALID",
+        }
+    }
+
     /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         match self {

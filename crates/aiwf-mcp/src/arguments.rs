@@ -68,6 +68,7 @@ pub(crate) struct StartArguments {
 pub(crate) fn read<T: DeserializeOwned>(tool: &str, given: Option<JsonObject>) -> Result<T, ToolError> {
     serde_json::from_value(Value::Object(given.unwrap_or_default())).map_err(|error| {
         ToolError::new(
+            "INPUT_INVALID",
             format!("the arguments do not fit `{tool}`: {error}"),
             "`tools/list` says what each tool takes",
         )

@@ -71,6 +71,7 @@ pub(crate) fn read(engine: &Engine, uri: &str) -> Result<ReadResourceResult, Too
     let (shown, text) = engine.session_file(Some(id.as_ref()), &path)?;
     if text.len() > MAX_BYTES {
         return Err(ToolError::new(
+            "FILE_UNREADABLE",
             format!("`{shown}` has {} bytes, more than {MAX_BYTES}", text.len()),
             "open the file itself in the project",
         ));

@@ -59,6 +59,15 @@ pub enum ServeError {
 }
 
 impl ServeError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::CannotListen { .. } => "ADDRESS_UNUSABLE",
+            Self::NoHandshake(_) => "HANDSHAKE_FAILED",
+            Self::NoRuntime(_) => "E_RESOURCES",
+        }
+    }
+
     /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         match self {

@@ -10,6 +10,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::tool_error::ToolError;
@@ -68,7 +69,8 @@ impl AiwfServer {
         };
         // What panicked took only its own request down.
         done.map_err(|_fault| {
-            ErrorData::internal_error("aiwf met a fault of its own; please report it", None)
+            let data = json!({ "code": "E_INTERNAL" });
+            ErrorData::internal_error("aiwf met a fault of its own; please report it", Some(data))
         })
     }
 
@@ -111,7 +113,8 @@ impl ServerHandler for AiwfServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = ToolName::from_name(&request.name) else {
-            return Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), None));
+            let data = json!({ "code": "TOOL_NOT_AVAILABLE" });
+            return Err(ErrorData::invalid_params(format!("unknown tool `{}`", request.name), Some(data)));
         };
         let approvals = self.approvals;
         let work = move |engine: &Engine| tools::call(engine, approvals, tool, request.arguments);

@@ -26,6 +26,14 @@ pub enum TokenError {
 }
 
 impl TokenError {
+    /// A name for programs that stays the same between versions.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TooShort { .. } | Self::NotPrintable => "TOKEN_INVALID",
+            Self::NoRandomness(_) => "E_RESOURCES",
+        }
+    }
+
     /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         match self {

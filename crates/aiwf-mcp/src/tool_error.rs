@@ -13,19 +13,20 @@ use crate::hidden_paths::without_machine_paths;
 /// An error with its causes in one text, and one thing to do.
 #[derive(Debug)]
 pub(crate) struct ToolError {
+    code: &'static str,
     message: String,
     hint: Option<String>,
     is_not_found: bool,
 }
 
 impl ToolError {
-    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: Some(hint.into()), is_not_found: false }
+    pub(crate) fn new(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: Some(hint.into()), is_not_found: false }
     }
 
     /// Something that a client named is not there.
     pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { is_not_found: true, ..Self::new(message, hint) }
+        Self { is_not_found: true, ..Self::new("ARTIFACT_NOT_FOUND", message, hint) }
     }
 
     /// The same error, after something that worked.
@@ -36,28 +37,34 @@ impl ToolError {
 
     /// The result of a tool that says so; the client's model reads it and can do better.
     pub(crate) fn into_result(self, settings: &Settings) -> CallToolResult {
+        let code = self.code;
         let (message, hint) = self.shown(settings);
         let text = match &hint {
             Some(hint) => format!("error: {message}\n\nhint: {hint}"),
             None => format!("error: {message}"),
         };
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-        result.structured_content = Some(match hint {
-            Some(hint) => json!({ "error": message, "hint": hint }),
-            None => json!({ "error": message }),
-        });
+        let error = match hint {
+            Some(hint) => json!({ "code": code, "message": message, "hint": hint }),
+            None => json!({ "code": code, "message": message }),
+        };
+        result.structured_content = Some(json!({ "error": error }));
         result
     }
 
     /// The answer to a request that is no tool call.
     pub(crate) fn into_protocol_error(self, settings: &Settings) -> ErrorData {
-        let is_not_found = self.is_not_found;
+        let (code, is_not_found) = (self.code, self.is_not_found);
         let (message, hint) = self.shown(settings);
-        let hint = hint.map(|hint| json!({ "hint": hint }));
+        // The protocol's own code is a number; ours stands beside the hint.
+        let data = Some(match hint {
+            Some(hint) => json!({ "code": code, "hint": hint }),
+            None => json!({ "code": code }),
+        });
         if is_not_found {
-            ErrorData::resource_not_found(message, hint)
+            ErrorData::resource_not_found(message, data)
         } else {
-            ErrorData::invalid_params(message, hint)
+            ErrorData::invalid_params(message, data)
         }
     }
 
@@ -88,7 +95,7 @@ impl From<SessionError> for ToolError {
                 | SessionError::Engine(EngineError::LeavesDirectory { .. } | EngineError::BrokenLink { .. })
         );
         let hint = in_words_of_clients(&error).map(str::to_owned).or_else(|| error.hint());
-        Self { message, hint, is_not_found }
+        Self { code: error.code(), message, hint, is_not_found }
     }
 }
 

@@ -194,6 +194,7 @@ pub(crate) fn call(
         run(engine, tool, given)
     } else {
         Err(ToolError::new(
+            "NOT_OFFERED",
             format!(
                 "`{}` is not offered: a person decides at the gates of this server's sessions",
                 tool.as_str()
@@ -288,7 +289,11 @@ fn standing(
 /// A result as JSON, and the same as text for clients that read only that.
 fn structured(result: &impl Serialize) -> Result<CallToolResult, ToolError> {
     let value = serde_json::to_value(result).map_err(|error| {
-        ToolError::new(error.to_string(), "this is a bug in aiwf: report it with the request you made")
+        ToolError::new(
+            "E_INTERNAL",
+            error.to_string(),
+            "this is a bug in aiwf: report it with the request you made",
+        )
     })?;
     Ok(CallToolResult::structured(value))
 }

@@ -8,10 +8,12 @@ use aiwf_engine::Engine;
 use aiwf_engine::config::{Environment, Settings};
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::command_groups::{NAME_WIDTH, with_groups};
 use crate::commands::adopt::AdoptArgs;
 use crate::commands::agent::AgentArgs;
 use crate::commands::change::ChangeCommand;
 use crate::commands::chat::ChatArgs;
+use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigCommand;
 use crate::commands::flow::FlowCommand;
 use crate::commands::mcp::McpArgs;
@@ -45,7 +47,7 @@ pub(crate) fn command() -> clap::Command {
     let for_send =
         |example: &str| example.replace(" build ", " send --provider codex ").replace(" --file 'src/**'", "");
     // One `help` is enough: it takes all the words of a command.
-    Cli::command().mut_subcommands(|group| {
+    let command = Cli::command().mut_subcommands(|group| {
         group.disable_help_subcommand(true).mut_subcommands(|command| {
             let command = command.disable_help_subcommand(true);
             match command.get_name() {
@@ -57,7 +59,8 @@ pub(crate) fn command() -> clap::Command {
                 _ => command,
             }
         })
-    })
+    });
+    with_groups(command)
 }
 
 /// Hides the flags about tools in the help of the recipes that run none; who types one is told why.
@@ -69,27 +72,46 @@ fn hide_tool_flags(send: clap::Command) -> clap::Command {
     send.mut_subcommands(|recipe| if recipe.get_name() == "reply" { recipe } else { recipe.args(&hidden) })
 }
 
+/// The columns of the program's own help.
+const HELP_WIDTH: usize = 80;
+
 /// Where to begin.
 const START: &str = "Start with: aiwf demo";
 
 /// The same command line, with the profiles there are as a group of their own in its help.
 pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
+    let command = command.max_term_width(HELP_WIDTH);
     let profiles = Environment::read().ok().and_then(|environment| Settings::resolve(None, environment).ok());
     let Some(engine) = profiles.map(Engine::new) else { return command };
     let mut group = format!("{START}. Profiles (`aiwf PROFILE --help` shows what each can do):");
     for found in engine.profiles() {
         let about = match &found.profile {
-            Ok(profile) => escaped_line(profile.description()),
+            Ok(profile) => one_line(profile.description()),
             Err(_) => format!("broken: `aiwf profiles {}` says why", found.name),
         };
-        let _ = write!(group, "\n  {:15}  {about}", escaped_line(&found.name));
+        let _ = write!(group, "\n  {:NAME_WIDTH$}  {about}", escaped_line(&found.name));
     }
     // One list of options is enough where all of them are the program's own.
     let with_the_others = |arg: clap::Arg| arg.help_heading(None::<&'static str>);
-    command.mut_arg("json", with_the_others).mut_arg("project_dir", with_the_others).after_help(group)
+    command
+        .mut_arg("json", with_the_others)
+        .mut_arg("project_dir", |arg| with_the_others(arg).help("Work on the project in this directory"))
+        .after_help(group)
 }
 
-/// An AI workflow engine: builds every prompt from named parts and shows exactly what will be sent.
+/// As much of a description as stands beside a name in the help.
+fn one_line(description: &str) -> String {
+    const LENGTH: usize = HELP_WIDTH - NAME_WIDTH - 4;
+    let text = escaped_line(description);
+    if text.chars().count() <= LENGTH {
+        return text;
+    }
+    let start: String = text.chars().take(LENGTH - 1).collect();
+    let whole_words = start.rsplit_once(' ').map_or(start.as_str(), |(words, _)| words);
+    format!("{}…", whole_words.trim_end_matches([',', ';', ':']))
+}
+
+/// An AI workflow engine: builds every prompt from named parts and shows it to you.
 #[derive(Debug, Parser)]
 #[command(
     name = "aiwf",
@@ -113,7 +135,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Build and preview prompts.
+    /// Build, preview and send prompts.
     #[command(
         subcommand,
         after_help = "Example: aiwf prompt preview change --phase plan --instructions 'Add login'"
@@ -122,10 +144,10 @@ pub(crate) enum Command {
     /// List, show and check system templates.
     #[command(subcommand, after_help = "Example: aiwf template show claude plan")]
     Template(TemplateCommand),
-    /// Read what an agent answered.
+    /// Parse the reply of an agent.
     #[command(subcommand, after_help = "Example: aiwf reply parse --as file-markers reply.md")]
     Reply(ReplyCommand),
-    /// List and call the tools of MCP servers, and pin what they are.
+    /// List, call and pin the tools of MCP servers.
     #[command(subcommand, after_help = "Example: aiwf tools list --server files")]
     Tools(ToolsCommand),
     #[command(flatten)]
@@ -133,7 +155,7 @@ pub(crate) enum Command {
     /// Remove sessions that have ended.
     #[command(after_help = "Examples:\n  aiwf rm login\n  aiwf rm --older-than 30d --yes")]
     Rm(RmArgs),
-    /// Change the project with agents: plan, challenge, implement, review, archive.
+    /// Change the project with agents, from plan to review.
     #[command(
         subcommand,
         after_help = "Example:\n  aiwf change new login 'Add a login page' --file 'src/**'\n  aiwf change plan login --agent claude\n  aiwf change run login"
@@ -142,33 +164,33 @@ pub(crate) enum Command {
     /// List, check, draw and write flows, and start sessions that follow them.
     #[command(subcommand, after_help = "Example: aiwf flow start spec 'Export reports as CSV'")]
     Flow(FlowCommand),
-    /// Run the workflows of packages, and talk with a run.
+    /// Run workflow packages as a conversation.
     #[command(
         subcommand,
         after_help = "Example:\n  aiwf workflow run examples/packages/bug-triage --provider anthropic\n  aiwf workflow say latest 'It began on Monday'\n  aiwf status latest"
     )]
     Workflow(WorkflowCommand),
-    /// Talk with an agent of a package, its menu included.
+    /// Talk to an agent of a workflow package.
     #[command(
         after_help = "Example: aiwf agent examples/packages/bug-triage support --input 'Is this a bug?'"
     )]
     Agent(AgentArgs),
-    /// Talk with a model: tools on, no persona.
+    /// Chat with a model that can use tools.
     #[command(after_help = "Example: aiwf chat --provider anthropic --input 'What is in this project?'")]
     Chat(ChatArgs),
-    /// List the profiles, or show one.
+    /// List profiles, or show one.
     #[command(after_help = "Example: aiwf profiles jpa-mt")]
     Profiles {
         /// The profile.
         name: Option<String>,
     },
-    /// Add a profile, or write a new one.
+    /// Create a profile, or add one from elsewhere.
     #[command(subcommand, name = "profile", after_help = "Example: aiwf profile new our-service --project")]
     ProfileTool(ProfileToolCommand),
-    /// Check, show, draw, pack and begin workflow packages.
+    /// Check, show, draw, pack and create workflow packages.
     #[command(subcommand, after_help = "Example: aiwf package check my-flow")]
     Package(PackageCommand),
-    /// List the providers and what each can take.
+    /// List providers and what each can do.
     #[command(after_help = "Example: aiwf providers codex")]
     Providers {
         /// The provider.
@@ -184,26 +206,23 @@ pub(crate) enum Command {
     /// Show the configuration.
     #[command(subcommand, after_help = "Example: aiwf config show --origin")]
     Config(ConfigCommand),
-    /// Serve the sessions of this project to MCP clients.
+    /// Serve this project's sessions to MCP clients.
     #[command(
         after_help = "Examples:\n  claude mcp add aiwf -- aiwf mcp\n  aiwf mcp --http 8765 --token-file token"
     )]
     Mcp(McpArgs),
-    /// Show what a session of somebody else contains, and trust it.
+    /// Review and trust a session you did not create.
     #[command(after_help = "Examples:\n  aiwf adopt 20260301\n  aiwf adopt latest --yes")]
     Adopt(AdoptArgs),
-    /// List what you agreed to, agree to more, or take it back.
+    /// List, add and remove what you trust.
     #[command(
         subcommand,
         after_help = "Examples:\n  aiwf trust list\n  aiwf trust add provider our-agent\n  aiwf trust remove provider our-agent"
     )]
     Trust(TrustCommand),
-    /// Print a completion script.
-    #[command(after_help = "Example: aiwf completions bash > aiwf.bash")]
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
+    /// Print or install shell completions.
+    #[command(after_help = "Examples:\n  aiwf completions --install\n  aiwf completions bash > aiwf.bash")]
+    Completions(CompletionsArgs),
     /// Write the man pages, one for each command.
     #[command(hide = true, after_help = "Example: aiwf man --dir man1")]
     Man {
@@ -211,7 +230,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
     },
-    /// Run a whole session in a fresh directory with recorded answers, offline.
+    /// Run a whole session offline, with recorded replies.
     #[command(after_help = "Example: aiwf demo --dir look-around")]
     Demo {
         /// The directory; it must not exist yet.
@@ -248,7 +267,7 @@ impl Command {
             | Self::Rm(_)
             | Self::Adopt(_)
             | Self::Trust(_)
-            | Self::Completions { .. }
+            | Self::Completions(_)
             | Self::Man { .. }
             | Self::Demo { .. } => false,
         }
@@ -277,7 +296,7 @@ impl Command {
             Self::Rm(_) => "rm",
             Self::Adopt(_) => "adopt",
             Self::Trust(command) => command.name(),
-            Self::Completions { .. } => "completions",
+            Self::Completions(_) => "completions",
             Self::Man { .. } => "man",
             Self::Demo { .. } => "demo",
             Self::Profile(_) => "profile",

@@ -21,6 +21,12 @@ pub(crate) enum CommandError {
     /// The demo would write into something that is there.
     #[error("`{}` exists already", directory.display())]
     DemoExists { directory: PathBuf },
+    /// A file that is in the way and not ours.
+    #[error("`{}` exists and was not written by aiwf", path.display())]
+    ForeignFile { path: PathBuf },
+    /// Something is to be written to the home, and there is none.
+    #[error("there is no home directory to write to")]
+    NoHome,
     /// Tools are asked for, and no server is set up.
     #[error("no tool server is set up")]
     NoServer,
@@ -57,6 +63,8 @@ impl CommandError {
             }
             Self::NoTerminal(_) => "give the text with `--input`, or through a pipe".to_owned(),
             Self::DemoExists { .. } => "remove it, or name another directory with `--dir DIR`".to_owned(),
+            Self::ForeignFile { .. } => "move it away, or replace it with `--force`".to_owned(),
+            Self::NoHome => "set `HOME`, or print the script with `aiwf completions bash`".to_owned(),
             Self::NoServer => {
                 "name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`".to_owned()
             }
@@ -79,18 +87,19 @@ impl CommandError {
         }
     }
 
-    /// A name for programs, where there is one.
-    pub(crate) fn code(&self) -> Option<&'static str> {
+    /// A name for programs that stays the same between versions.
+    pub(crate) fn code(&self) -> &str {
         match self {
-            Self::UnknownProvider { .. } => Some("PROVIDER_UNKNOWN"),
-            Self::NoRunOfPackage => Some("RUN_ID_INVALID"),
-            Self::FilesMissing { .. } => Some("VALIDATION_FAILED"),
-            Self::NoServer | Self::ToolFailed { .. } => Some("TOOL_NOT_AVAILABLE"),
-            Self::NoCurrentDir(_)
-            | Self::Unprintable(_)
-            | Self::NoTerminal(_)
-            | Self::DemoExists { .. }
-            | Self::TurnFailed { .. } => None,
+            Self::TurnFailed { code, .. } => code,
+            Self::UnknownProvider { .. } => "PROVIDER_UNKNOWN",
+            Self::NoRunOfPackage => "RUN_ID_INVALID",
+            Self::FilesMissing { .. } => "VALIDATION_FAILED",
+            Self::NoServer | Self::ToolFailed { .. } => "TOOL_NOT_AVAILABLE",
+            Self::NoCurrentDir(_) => "NO_CURRENT_DIR",
+            Self::Unprintable(_) => "FILE_UNWRITABLE",
+            Self::NoTerminal(_) => "NO_TERMINAL",
+            Self::DemoExists { .. } | Self::ForeignFile { .. } => "FILE_EXISTS",
+            Self::NoHome => "NO_HOME",
         }
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Providers { name } => providers::run(name.as_deref(), &engine, output),
         Command::Validate { what } => validate::run(what, &engine, output),
         Command::Config(command) => config::run(command, &engine, output),
-        Command::Completions { shell } => completions::run(*shell, &engine, output),
+        Command::Completions(args) => completions::run(args, output),
         Command::Man { dir } => man::run(dir, &engine, output),
         Command::Mcp(args) => mcp::run(args, &engine),
         Command::Rm(args) => rm::run(args, &engine, output),

@@ -9,7 +9,7 @@ use aiwf_engine::package::MenuError;
 use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
-use aiwf_engine::{EngineError, PackageToolError, RunError, SessionError};
+use aiwf_engine::{EngineError, PackageToolError, RunError, SessionError, tools_code};
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 use serde_json::{Value, json};
 
@@ -17,6 +17,9 @@ use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::hints::naming_session;
 use crate::usage_error::UsageError;
+
+/// The code of a command line that makes no sense.
+const USAGE: &str = "USAGE";
 
 /// An error with its causes, one thing to do, and the exit code.
 #[derive(Debug)]
@@ -28,8 +31,8 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     pub(crate) exit: Exit,
     pub(crate) is_about: About,
-    /// A name for programs, where there is one.
-    pub(crate) code: Option<&'static str>,
+    /// A name for programs that stays the same between versions.
+    pub(crate) code: Box<str>,
     /// What a program wants to know beside the message, as fields of the JSON.
     pub(crate) fields: BTreeMap<&'static str, Value>,
 }
@@ -46,7 +49,7 @@ pub(crate) enum About {
 }
 
 impl Failure {
-    fn from_error(error: &dyn Error, hint: Option<String>, exit: Exit) -> Self {
+    fn from_error(error: &dyn Error, code: &str, hint: Option<String>, exit: Exit) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -64,19 +67,19 @@ impl Failure {
             hint,
             exit,
             is_about: About::Request,
-            code: None,
+            code: code.into(),
             fields: BTreeMap::new(),
         }
     }
 
     /// An error whose words and hint are all there is to it.
-    fn told(error: &dyn Error, hint: impl Into<String>, exit: Exit) -> Self {
-        Self::from_error(error, Some(hint.into()), exit)
+    fn told(error: &dyn Error, code: &str, hint: impl Into<String>, exit: Exit) -> Self {
+        Self::from_error(error, code, Some(hint.into()), exit)
     }
 
     /// What is wrong with one server of several.
     pub(crate) fn of_tools(error: &ToolsError) -> Self {
-        Self::told(error, error.hint(), Exit::Refused)
+        Self::told(error, tools_code(error), error.hint(), Exit::Refused)
     }
 
     /// Something that cannot happen did.
@@ -88,25 +91,13 @@ impl Failure {
             hint: Some("this is a bug in aiwf: report it with the command you ran".to_owned()),
             exit: Exit::Bug,
             is_about: About::Request,
-            code: None,
+            code: "E_INTERNAL".into(),
             fields: BTreeMap::new(),
         }
     }
 }
 
 impl Failure {
-    /// A name for programs that stays the same between versions.
-    pub(crate) fn code(&self) -> &'static str {
-        self.code.unwrap_or(match self.exit {
-            Exit::Usage => "USAGE",
-            Exit::Interrupted => "ENGINE_ABORTED",
-            Exit::ProviderFailed => "LLM_ERROR",
-            Exit::Bug => "E_INTERNAL",
-            Exit::Unwritten => "FILE_UNWRITABLE",
-            Exit::Done | Exit::Refused | Exit::Waiting => "UNKNOWN",
-        })
-    }
-
     /// Where it happened, when that is not plain from the command.
     pub(crate) fn place(&self) -> Option<String> {
         let field = |name| self.fields.get(name).filter(|_| self.is_place_told).and_then(Value::as_str);
@@ -130,13 +121,13 @@ fn plain(error: &(dyn Error + 'static)) -> String {
 
 impl From<UsageError> for Failure {
     fn from(error: UsageError) -> Self {
-        Self::told(&error, error.hint(), Exit::Usage)
+        Self::told(&error, USAGE, error.hint(), Exit::Usage)
     }
 }
 
 impl From<GateFlagError> for Failure {
     fn from(error: GateFlagError) -> Self {
-        Self::told(&error, error.hint(), Exit::Usage)
+        Self::told(&error, USAGE, error.hint(), Exit::Usage)
     }
 }
 
@@ -149,58 +140,55 @@ impl From<CommandError> for Failure {
             About::Request
         };
         let exit = if is_about == About::Printing { Exit::Unwritten } else { Exit::Refused };
-        Self { is_about, code: error.code(), ..Self::told(&error, error.hint(), exit) }
+        Self { is_about, ..Self::told(&error, error.code(), error.hint(), exit) }
     }
 }
 
 impl From<MenuError> for Failure {
     fn from(error: MenuError) -> Self {
-        Self { code: Some(error.code()), ..Self::told(&error, error.hint(), Exit::Refused) }
+        Self::told(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<NoComponent> for Failure {
     fn from(error: NoComponent) -> Self {
-        Self::told(&error, error.hint(), Exit::Refused)
+        Self::told(&error, "COMPONENT_NOT_FOUND", error.hint(), Exit::Refused)
     }
 }
 
 impl From<AddressError> for Failure {
     fn from(error: AddressError) -> Self {
-        Self::told(&error, error.hint(), Exit::Refused)
+        Self::told(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
-        Self::told(&error, error.hint(), Exit::Refused)
+        Self::told(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<TokenError> for Failure {
     fn from(error: TokenError) -> Self {
-        Self::told(&error, error.hint(), Exit::Refused)
+        Self::told(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        let code = Some(error.code());
-        Self { code, ..Self::from_error(&error, error.hint(), Exit::Refused) }
+        Self::from_error(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<PackageToolError> for Failure {
     fn from(error: PackageToolError) -> Self {
-        let (code, hint) = (Some(error.code()), error.hint());
-        Self { code, ..Self::from_error(&error, Some(hint), Exit::Refused) }
+        Self::told(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        let code = Some("CONFIG_INVALID");
-        Self { code, ..Self::from_error(&error, Some(error.hint()), Exit::Refused) }
+        Self::told(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 
@@ -223,8 +211,7 @@ impl From<SessionError> for Failure {
         } else {
             Exit::Refused
         };
-        let mut failure = Self::from_error(&error, error.hint(), exit);
-        failure.code = Some(error.code()).filter(|code| *code != "UNKNOWN");
+        let mut failure = Self::from_error(&error, error.code(), error.hint(), exit);
         if let SessionError::Tools(ToolsError::Untrusted { name, shown_command }) = &error {
             failure.fields.insert("untrusted", json!({ "server": name, "command": shown_command }));
         }
@@ -244,8 +231,7 @@ impl From<RunError> for Failure {
         if let RunError::Session(error) = error {
             return Self::from(error);
         }
-        let code = Some(error.code());
-        Self { code, ..Self::from_error(&error, error.hint(), Exit::Refused) }
+        Self::from_error(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 

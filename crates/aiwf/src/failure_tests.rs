@@ -1,5 +1,6 @@
 //! Every error a user can meet, in one place to be read, and what must hold for all of them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -52,7 +53,7 @@ fn every_error_can_be_read_in_one_place() {
                 page,
                 "── {variant} ({}, {})\n{}",
                 failure.exit.code(),
-                failure.code(),
+                failure.code,
                 shown(&failure)
             );
         }
@@ -273,22 +274,137 @@ fn is_known_table(ticked: &str) -> bool {
 }
 
 #[test]
-fn every_code_of_a_run_is_documented() {
+fn every_error_has_a_code_that_is_documented() {
     let documented = std::fs::read_to_string(workspace().join("docs/src/scripting.md")).unwrap();
+    let mut faults = String::new();
     for (error, samples) in samples::all() {
-        if !["RunError", "Rejected", "PackageToolError", "SourceError", "SelectError", "MenuError"]
-            .contains(&error)
-        {
-            continue;
-        }
         for (variant, failure) in samples {
-            assert!(
-                documented.contains(&format!("`{}`", failure.code())),
-                "docs/src/scripting.md does not list `{}` of {error}::{variant}",
-                failure.code()
-            );
+            let code = &failure.code;
+            let is_name = !code.is_empty() && code.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+            if !is_name || &**code == "UNKNOWN" {
+                let _ = writeln!(faults, "{error}::{variant} has the code {code:?}");
+            }
+            if !documented.contains(&format!("`{code}`")) {
+                let _ =
+                    writeln!(faults, "docs/src/scripting.md does not list `{code}` of {error}::{variant}");
+            }
         }
     }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+/// A code that is removed or renamed breaks programs: this list only grows.
+#[test]
+fn the_codes_of_all_errors() {
+    let all = samples::all();
+    let codes: BTreeSet<&str> =
+        all.iter().flat_map(|(_, samples)| samples).map(|(_, failure)| failure.code.as_ref()).collect();
+    insta::assert_snapshot!(codes.into_iter().collect::<Vec<_>>().join("\n"), @"
+    ADDRESS_INVALID
+    ADDRESS_UNUSABLE
+    AGENT_NOT_FOUND
+    APPLY_CONFLICT
+    APPLY_INTERRUPTED
+    APPLY_TARGET_INVALID
+    APPROVED_FILE_CHANGED
+    ARTIFACT_NOT_FOUND
+    BUDGET_EXCEEDED
+    COMPONENT_NOT_FOUND
+    CONFIG_INVALID
+    CONTEXT_STILL_TOO_LARGE
+    DATA_LOAD_FAILED
+    ENGINE_ABORTED
+    ENGINE_PRECONDITION_FAILED
+    E_INTERNAL
+    E_INVALID_FRONTMATTER
+    E_INVALID_TRANSITION
+    E_PRECONDITION_FAILED
+    E_RESOURCES
+    E_SCHEMA_VALIDATION
+    FEEDBACK_MISSING
+    FILE_EXISTS
+    FILE_UNREADABLE
+    FILE_UNWRITABLE
+    FLOW_EXISTS
+    FLOW_INVALID
+    FLOW_NAME_INVALID
+    FLOW_NEEDS_PROFILE
+    FLOW_UNKNOWN
+    GATE_CHANGED
+    GATE_UNKNOWN
+    HANDSHAKE_FAILED
+    INPUT_INVALID
+    JOURNAL_CHANGED
+    JOURNAL_TOO_NEW
+    LIMIT_TOO_LOW
+    LLM_AUTH_FAILED
+    LLM_BAD_RESPONSE
+    LLM_ERROR
+    LLM_HTTP_ERROR
+    LLM_RATE_LIMITED
+    LLM_TIMEOUT
+    MANIFEST_INVALID
+    NOTHING_APPROVED
+    NOTHING_TO_APPLY
+    NOT_ADOPTED
+    NOT_A_WORKFLOW
+    NOT_POSSIBLE_NOW
+    NOT_SUPPORTED_CLASSIC_WORKFLOW
+    NO_CURRENT_DIR
+    NO_HOME
+    NO_INPUT
+    NO_OPEN_SESSION
+    NO_PROMPT
+    NO_TERMINAL
+    OTHER_PHASE
+    PACKAGE_CHANGED
+    PACKAGE_NOT_FOUND
+    PACKAGE_OUTSIDE
+    PACKAGE_REFUSED
+    PARAMS_INVALID
+    PERMISSION_DENIED
+    PHASE_UNKNOWN
+    PRICE_UNKNOWN
+    PROFILE_EXISTS
+    PROFILE_INVALID
+    PROFILE_MISMATCH
+    PROFILE_UNKNOWN
+    PROJECT_NOT_FOUND
+    PROMPT_APPROVED
+    PROMPT_EDITED
+    PROVIDER_UNKNOWN
+    PROVIDER_UNTRUSTED
+    REPLY_AWAITED
+    REPLY_INVALID
+    REPLY_NOT_AWAITED
+    REQUEST_EMPTY
+    RUN_BUSY
+    RUN_CANCELLED
+    RUN_COMPLETE
+    RUN_ID_INVALID
+    SERVER_UNTRUSTED
+    SESSION_AMBIGUOUS
+    SESSION_CANCELLED
+    SESSION_EMPTY
+    SESSION_EXISTS
+    SESSION_NAME_INVALID
+    SESSION_NOT_FOUND
+    STANDARDS_INVALID
+    STATE_CHANGED
+    STATE_FILE_NOT_FOUND
+    STATE_INIT_FAILED
+    TEMPLATE_INVALID
+    TOKEN_INVALID
+    TOOL_NOT_AVAILABLE
+    UNEXPECTED_FILES
+    UNKNOWN_PROMPT_ID
+    UNKNOWN_WORKFLOW
+    USAGE
+    VALIDATION_FAILED
+    WORKFLOW_REF_MISMATCH
+    WORKFLOW_REF_REQUIRED
+    WORKFLOW_REF_UNKNOWN
+    ");
 }
 
 #[test]

@@ -6,7 +6,9 @@ mod call_args;
 mod call_progress;
 mod cli;
 mod command_error;
+mod command_groups;
 mod commands;
+mod completer;
 mod escape;
 mod exit;
 mod failure;
@@ -19,6 +21,7 @@ mod progress;
 mod question;
 mod run_output;
 mod session_output;
+mod suggestion;
 mod talk;
 mod typed_path;
 mod usage;
@@ -40,6 +43,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Exit {
+    if let Some(exit) = completer::answer_if_asked() {
+        return exit;
+    }
     let mut command = cli::command();
     if is_root_help_asked_for() {
         command = cli::with_profiles(command);

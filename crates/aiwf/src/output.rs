@@ -46,24 +46,29 @@ struct Envelope<'a, T> {
 struct FailureJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     success: Option<bool>,
-    error: ErrorJson,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
+    error: ErrorJson<'a>,
     #[serde(flatten)]
     fields: &'a BTreeMap<&'static str, Value>,
 }
 
-/// What went wrong: in words, or with a code for those who ask about runs.
+/// What went wrong: a name for programs, words for people, and one thing to do.
 #[derive(Serialize)]
-#[serde(untagged)]
-enum ErrorJson {
-    Words(String),
-    Coded { code: &'static str, message: String },
+pub(crate) struct ErrorJson<'a> {
+    code: &'a str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
 }
 
-/// Whether a command tells about runs, whose errors have codes everywhere.
-fn is_about_runs(command: &str) -> bool {
-    matches!(command.split(' ').next(), Some("workflow" | "agent" | "chat"))
+impl<'a> ErrorJson<'a> {
+    pub(crate) fn of(failure: &'a Failure) -> Self {
+        let texts = [failure.message.as_str()].into_iter().chain(failure.causes.iter().map(String::as_str));
+        Self {
+            code: &failure.code,
+            message: texts.collect::<Vec<_>>().join(": "),
+            hint: failure.hint.as_deref(),
+        }
+    }
 }
 
 impl<'a> Output<'a> {
@@ -128,23 +133,13 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 }
 
 fn print_failure_json(command: &str, failure: &Failure) {
-    let mut error = failure.message.clone();
-    for cause in &failure.causes {
-        error.push_str(": ");
-        error.push_str(cause);
-    }
     let envelope = Envelope {
         schema_version: SCHEMA_VERSION,
         command,
         exit_code: failure.exit.code(),
         result: FailureJson {
             success: command.ends_with("preview").then_some(false),
-            error: if is_about_runs(command) {
-                ErrorJson::Coded { code: failure.code(), message: error }
-            } else {
-                ErrorJson::Words(error)
-            },
-            hint: failure.hint.as_deref(),
+            error: ErrorJson::of(failure),
             fields: &failure.fields,
         },
     };

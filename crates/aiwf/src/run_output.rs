@@ -103,7 +103,7 @@ pub(crate) fn outcome(report: &RunReport) {
 pub(crate) fn failed(fault: Option<&Fault>, go_on: &str) -> CommandError {
     CommandError::TurnFailed {
         message: fault.map_or("the run has failed".to_owned(), |fault| escaped(&fault.message)),
-        code: fault.map_or("UNKNOWN".to_owned(), |fault| escaped_line(&fault.code)),
+        code: fault.map_or("RUN_FAILED".to_owned(), |fault| escaped_line(&fault.code)),
         hint: fault.and_then(|fault| fault.hint.as_deref()).map_or_else(|| go_on.to_owned(), escaped),
     }
 }

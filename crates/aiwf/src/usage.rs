@@ -7,6 +7,7 @@ use std::num::{IntErrorKind, ParseIntError};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::suggestion;
 use crate::usage_error::UsageError;
 
 /// What is wrong with the command line.
@@ -26,6 +27,9 @@ pub(crate) fn error_of(error: &clap::Error, command: &KnownCommand) -> UsageErro
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let word = text(ContextKind::InvalidSubcommand).unwrap_or_default().to_owned();
+            if command_words == "aiwf" {
+                return unknown_command(&word, &[]);
+            }
             UsageError::UnknownSubCommand { takes, word, known }
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -96,6 +100,7 @@ pub(crate) fn unknown_command(word: &str, profiles: &[String]) -> UsageError {
     let commands = root.get_subcommands().map(|command| command.get_name().to_owned());
     UsageError::UnknownCommand {
         word: word.to_owned(),
+        instead: suggestion::instead_of(word, &root),
         known: commands.chain(profiles.iter().cloned()).collect(),
     }
 }

@@ -11,6 +11,8 @@ pub(crate) enum UsageError {
     #[error("unknown command `{word}`")]
     UnknownCommand {
         word: String,
+        /// Commands to type instead, best first.
+        instead: Vec<String>,
         /// All commands and profiles.
         known: Vec<String>,
     },
@@ -96,6 +98,15 @@ pub(crate) enum UsageError {
     /// The arguments of a tool are JSON of another kind.
     #[error("{place} is {found}, not a JSON object")]
     ArgsNotAnObject { place: String, found: &'static str },
+    /// No shell is named, and the environment names none that we know.
+    #[error("{}", unknown_shell(found.as_deref()))]
+    NoShell {
+        /// What `SHELL` names.
+        found: Option<String>,
+    },
+    /// A shell without a directory for completions of the user.
+    #[error("completions for `{shell}` cannot be installed")]
+    NotInstallable { shell: String },
     /// There is no text, and nobody to type one.
     #[error("there is nothing to say")]
     NothingToSay {
@@ -138,10 +149,7 @@ impl UsageError {
     /// One thing to do about it.
     pub(crate) fn hint(&self) -> String {
         match self {
-            Self::UnknownCommand { word, known } => match nearest(word, known.iter().map(String::as_str)) {
-                Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
-                None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
-            },
+            Self::UnknownCommand { word, instead, known } => unknown_command_hint(word, instead, known),
             Self::UnknownSubCommand { word, known, .. } => choice(word, known),
             Self::Moved { line, .. } => format!("type `{line}`"),
             Self::UnknownValue { value, known, .. } => choice(value, known),
@@ -184,8 +192,36 @@ impl UsageError {
             Self::ArgsNotJson { .. } | Self::ArgsNotAnObject { .. } => {
                 "write it like `--args '{\"path\": \"README.md\"}'`".to_owned()
             }
+            Self::NoShell { .. } => {
+                "name one: `aiwf completions bash`; known: `bash`, `elvish`, `fish`, `powershell`, `zsh`"
+                    .to_owned()
+            }
+            Self::NotInstallable { shell } => format!("`aiwf completions {shell}` prints the script"),
             Self::NothingToSay { usage } => format!("give a text: `{usage}`"),
         }
+    }
+}
+
+fn unknown_command_hint(word: &str, instead: &[String], known: &[String]) -> String {
+    if !instead.is_empty() {
+        let more = if instead.iter().any(|command| command.starts_with("aiwf PROFILE")) {
+            "`aiwf profiles` lists the profiles"
+        } else {
+            "`aiwf --help` lists the commands"
+        };
+        let instead: Vec<String> = instead.iter().map(|command| format!("`{command}`")).collect();
+        return format!("did you mean {}? {more}", instead.join(" or "));
+    }
+    match nearest(word, known.iter().map(String::as_str)) {
+        Some(close) => format!("did you mean `{close}`? `aiwf --help` lists the commands"),
+        None => "`aiwf --help` lists the commands, `aiwf profiles` the profiles".to_owned(),
+    }
+}
+
+fn unknown_shell(found: Option<&str>) -> String {
+    match found {
+        Some(found) => format!("no completions for the shell `{found}`"),
+        None => "no shell is named and `SHELL` is not set".to_owned(),
     }
 }
 

@@ -172,11 +172,8 @@ impl Work<'_> {
     /// How many rounds the configuration allows now, when it says so.
     fn configured_rounds(&self) -> Option<u32> {
         let config = self.config();
-        let max = if self.state.is_request() {
-            &config.change.max_rounds
-        } else {
-            &config.session.max_iterations
-        };
+        let max =
+            if self.state.is_request() { &config.change.max_rounds } else { &config.session.max_iterations };
         (max.origin != Origin::Default).then(|| max.value.get())
     }
 

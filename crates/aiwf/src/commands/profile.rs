@@ -174,7 +174,7 @@ fn help(param: &Param) -> String {
 }
 
 /// The project that the words of a profile's command name: it is wanted before the profile is, which may be its own.
-pub(super) fn project_dir(words: &[OsString]) -> Option<PathBuf> {
+pub(crate) fn project_dir(words: &[OsString]) -> Option<PathBuf> {
     const FLAG: &str = "--project-dir";
     let words: Vec<_> = words.iter().take_while(|word| *word != "--").collect();
     let position = words.iter().rposition(|word| word.to_string_lossy().split('=').next() == Some(FLAG))?;

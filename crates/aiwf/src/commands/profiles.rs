@@ -56,8 +56,7 @@ fn as_json(found: &FoundProfile) -> Value {
         Err(fault) => json!({
             "name": found.name,
             "origin": found.origin.as_str(),
-            "error": fault.message,
-            "hint": fault.hint,
+            "error": { "code": "PROFILE_INVALID", "message": fault.message, "hint": fault.hint },
             "hides": hides,
         }),
     }

@@ -39,10 +39,10 @@ impl SessionId {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionCommand {
-    /// Do the next step that needs no decision.
+    /// Run the next step that needs no decision.
     #[command(after_help = "Example: aiwf step")]
     Step(AskingArgs),
-    /// Run a session until a decision is needed or it is complete.
+    /// Continue until a decision is needed or the session ends.
     #[command(after_help = "Example: aiwf run latest --record tape/")]
     Run {
         #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) enum SessionCommand {
     /// Approve the pending prompt or reply as it is on disk.
     #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
     Approve(ApproveArgs),
-    /// Reject the pending prompt or reply; the next prompt carries the feedback.
+    /// Reject the pending prompt or reply, with feedback.
     #[command(after_help = "Example: aiwf reject --feedback 'Use one class per file'")]
     Reject {
         #[command(flatten)]
@@ -74,7 +74,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         prompt: PromptArgs,
     },
-    /// Ask again with the same approved prompt.
+    /// Send the same approved prompt again.
     #[command(after_help = "Example: aiwf retry")]
     Retry {
         #[command(flatten)]
@@ -82,7 +82,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         gate: GateArgs,
     },
-    /// Hand in a reply that you got elsewhere.
+    /// Provide the reply that a session waits for.
     #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
     Respond {
         #[command(flatten)]
@@ -135,7 +135,7 @@ pub(crate) enum SessionCommand {
     /// List sessions, most recent first.
     #[command(after_help = "Examples:\n  aiwf list --waiting\n  aiwf list --flow change --limit 5")]
     List(ListArgs),
-    /// Print an artifact of a session: plan, prompt, response, review, code, or a path.
+    /// Print the plan, prompt, response, review or a file.
     #[command(after_help = "Examples:\n  aiwf show plan\n  aiwf show latest iteration-1/code/Customer.java")]
     Show {
         /// Session id, unique prefix, or `latest`; not needed when there is only one.
@@ -170,10 +170,10 @@ pub(crate) enum SessionCommand {
         #[arg(long)]
         follow: bool,
     },
-    /// Copy the approved code into the project: conflicts refused, all or nothing.
+    /// Copy approved code into the project, all files or none.
     #[command(after_help = "Examples:\n  aiwf apply --dry-run\n  aiwf apply latest")]
     Apply(ApplyArgs),
-    /// Show what changed in the code from one iteration to another.
+    /// Show how the code changed between two iterations.
     #[command(after_help = "Example: aiwf diff latest --iteration 1..2")]
     Diff {
         #[command(flatten)]
@@ -182,7 +182,7 @@ pub(crate) enum SessionCommand {
         #[arg(long, value_name = "A..B", value_parser = iterations)]
         iteration: Option<(u32, u32)>,
     },
-    /// Check the journal's chain and every approved file.
+    /// Check the journal and every approved file.
     #[command(after_help = "Example: aiwf verify latest")]
     Verify(SessionId),
 }

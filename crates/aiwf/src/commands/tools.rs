@@ -13,7 +13,7 @@ use crate::command_error::CommandError;
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{self, Output};
+use crate::output::{self, ErrorJson, Output};
 use crate::usage_error::UsageError;
 
 #[derive(Debug, Subcommand)]
@@ -224,8 +224,7 @@ fn print_tools(
 fn server_json(server: &ServerTools) -> Value {
     let mut value = json!(server);
     if let (Some(error), Some(object)) = (&server.error, value.as_object_mut()) {
-        object.insert("error".to_owned(), error.to_string().into());
-        object.insert("hint".to_owned(), error.hint().into());
+        object.insert("error".to_owned(), json!(ErrorJson::of(&Failure::of_tools(error))));
     }
     value
 }

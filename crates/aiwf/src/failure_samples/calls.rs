@@ -134,7 +134,7 @@ pub(super) fn tools_errors() -> Vec<Sample> {
 }
 
 pub(super) fn tool_refusals() -> Vec<Sample> {
-    let shown = |error: ToolRefusal| Failure::told(&error, error.hint(), Exit::Refused);
+    let shown = |error: ToolRefusal| Failure::told(&error, "TOOL_NOT_AVAILABLE", error.hint(), Exit::Refused);
     let name = || text("files__write");
     every_variant!(ToolRefusal, shown, {
         Disabled => [ToolRefusal::Disabled],

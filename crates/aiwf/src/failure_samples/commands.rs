@@ -13,8 +13,26 @@ pub(super) fn usage_errors() -> Vec<Sample> {
     let command = || text("aiwf prompt build session");
     every_variant!(UsageError, Failure::from, {
         UnknownCommand => [
-            UsageError::UnknownCommand { word: text("promt"), known: texts(["prompt", "tools"]) },
-            UsageError::UnknownCommand { word: text("zzz"), known: texts(["prompt", "tools"]) },
+            UsageError::UnknownCommand {
+                word: text("promt"),
+                instead: Vec::new(),
+                known: texts(["prompt", "tools"]),
+            },
+            UsageError::UnknownCommand {
+                word: text("ask"),
+                instead: texts(["aiwf chat", "aiwf prompt send"]),
+                known: texts(["prompt", "tools"]),
+            },
+            UsageError::UnknownCommand {
+                word: text("init"),
+                instead: texts(["aiwf PROFILE init"]),
+                known: texts(["prompt", "tools"]),
+            },
+            UsageError::UnknownCommand {
+                word: text("zzz"),
+                instead: Vec::new(),
+                known: texts(["prompt", "tools"]),
+            },
         ],
         UnknownSubCommand => [
             UsageError::UnknownSubCommand { takes: "recipe", word: text("sesion"), known: texts(["session", "change"]) },
@@ -69,6 +87,11 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             reason: text("expected value at line 1 column 1"),
         }],
         ArgsNotAnObject => [UsageError::ArgsNotAnObject { place: text("`query.json`"), found: "a list" }],
+        NoShell => [
+            UsageError::NoShell { found: None },
+            UsageError::NoShell { found: Some(text("tcsh")) },
+        ],
+        NotInstallable => [UsageError::NotInstallable { shell: text("elvish") }],
         NothingToSay => [UsageError::NothingToSay { usage: "aiwf chat --input TEXT" }],
     })
 }
@@ -84,6 +107,8 @@ pub(super) fn command_errors() -> Vec<Sample> {
         Unprintable => [CommandError::Unprintable(io::Error::from_raw_os_error(28))],
         NoTerminal => [CommandError::NoTerminal(ReadlineError::Io(io::Error::from_raw_os_error(5)))],
         DemoExists => [CommandError::DemoExists { directory: PathBuf::from("aiwf-demo") }],
+        ForeignFile => [CommandError::ForeignFile { path: PathBuf::from("completions/aiwf") }],
+        NoHome => [CommandError::NoHome],
         NoServer => [CommandError::NoServer],
         ToolFailed => [CommandError::ToolFailed { tool: text("files__read") }],
         UnknownProvider => [

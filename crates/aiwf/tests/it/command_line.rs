@@ -138,3 +138,28 @@ fn work_that_is_done_is_no_error_when_nobody_reads_the_result() {
     assert!(outcome.stderr_text().contains("what the command did is kept"), "{outcome}");
     assert_eq!(session.done("status latest")["phase"], "reviewing");
 }
+
+#[test]
+fn a_word_that_is_no_command_suggests_the_right_one() {
+    let project = project();
+    for (word, hint) in [
+        ("init", "did you mean `aiwf PROFILE init`? `aiwf profiles` lists the profiles"),
+        ("new", "did you mean `aiwf change new`? `aiwf --help` lists the commands"),
+        ("ask", "did you mean `aiwf chat` or `aiwf prompt send`? `aiwf --help` lists the commands"),
+        ("log", "did you mean `aiwf events`? `aiwf --help` lists the commands"),
+        ("build", "did you mean `aiwf prompt build`? `aiwf --help` lists the commands"),
+        ("aprove", "did you mean `approve`? `aiwf --help` lists the commands"),
+        ("jpa-tm", "did you mean `jpa-mt`? `aiwf --help` lists the commands"),
+        ("zzz", "`aiwf --help` lists the commands, `aiwf profiles` the profiles"),
+    ] {
+        let outcome = project.run(word);
+        assert_eq!(outcome.exit_code(), 2, "{word}");
+        assert_eq!(outcome.stderr_text(), format!("error: unknown command `{word}`\n\nhint: {hint}\n"));
+        let outcome = project.run(&format!("{word} --json"));
+        assert_eq!(outcome.exit_code(), 2, "{word}");
+        let failure = json(&outcome);
+        assert_eq!(failure["error"]["code"], "USAGE", "{word}");
+        assert_eq!(failure["error"]["message"], format!("unknown command `{word}`"));
+        assert_eq!(failure["error"]["hint"], hint, "{word}");
+    }
+}

@@ -265,7 +265,7 @@ fn an_argument_that_is_not_text_is_a_usage_error() {
     ");
     assert_snapshot!(run().arg("--json").run(), @r#"
     --- stdout
-    {"schema_version":1,"command":"prompt build","exit_code":2,"error":"an argument is not UTF-8 text","hint":"put such text into a file, or rename the file that it names"}
+    {"schema_version":1,"command":"prompt build","exit_code":2,"error":{"code":"USAGE","message":"an argument is not UTF-8 text","hint":"put such text into a file, or rename the file that it names"}}
     --- exit code 2
     "#);
 }
@@ -278,8 +278,11 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "prompt build",
       "exit_code": 2,
-      "error": "unknown recipe `chnge`",
-      "hint": "did you mean `change`? known: `session`, `change`, `workflow`, `reply`"
+      "error": {
+        "code": "USAGE",
+        "message": "unknown recipe `chnge`",
+        "hint": "did you mean `change`? known: `session`, `change`, `workflow`, `reply`"
+      }
     }
     "#);
     assert_snapshot!(pretty(&project.run("prompt build session --json")), @r#"
@@ -287,8 +290,11 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "prompt build",
       "exit_code": 2,
-      "error": "missing `--session-dir <DIR>`, `--phase <PHASE>`, `--iteration <N>`, `--profile-prompt <FILE|->`",
-      "hint": "give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows how it is used"
+      "error": {
+        "code": "USAGE",
+        "message": "missing `--session-dir <DIR>`, `--phase <PHASE>`, `--iteration <N>`, `--profile-prompt <FILE|->`",
+        "hint": "give what is missing, or a document with `--input`; `aiwf prompt build session --help` shows how it is used"
+      }
     }
     "#);
     assert_snapshot!(pretty(&project.run("--json prompt build change --instructions x --budget many")), @r#"
@@ -296,8 +302,11 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "prompt build",
       "exit_code": 2,
-      "error": "`many` does not fit `--budget`: expected a number of tokens, such as 128000 or 128_000",
-      "hint": "`aiwf prompt build change --help` shows how it is used"
+      "error": {
+        "code": "USAGE",
+        "message": "`many` does not fit `--budget`: expected a number of tokens, such as 128000 or 128_000",
+        "hint": "`aiwf prompt build change --help` shows how it is used"
+      }
     }
     "#);
     assert_snapshot!(pretty(&project.run("reply parse --as file-marker --json")), @r#"
@@ -305,8 +314,11 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "reply parse",
       "exit_code": 2,
-      "error": "unknown value `file-marker` for `--as`",
-      "hint": "did you mean `file-markers`? known: `file-markers`, `fenced-files`, `review-meta`, `verdict-tag`, `task-status`, `tool-calls`, `front-matter`"
+      "error": {
+        "code": "USAGE",
+        "message": "unknown value `file-marker` for `--as`",
+        "hint": "did you mean `file-markers`? known: `file-markers`, `fenced-files`, `review-meta`, `verdict-tag`, `task-status`, `tool-calls`, `front-matter`"
+      }
     }
     "#);
     assert_snapshot!(pretty(&project.run("prompt --json")), @r#"
@@ -314,8 +326,11 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "prompt",
       "exit_code": 2,
-      "error": "`aiwf prompt` needs a command",
-      "hint": "add one of `build`, `preview`, `send`, `recipes`, `schema`"
+      "error": {
+        "code": "USAGE",
+        "message": "`aiwf prompt` needs a command",
+        "hint": "add one of `build`, `preview`, `send`, `recipes`, `schema`"
+      }
     }
     "#);
 }
@@ -351,8 +366,11 @@ fn a_project_that_does_not_exist_is_refused() {
       "schema_version": 1,
       "command": "prompt recipes",
       "exit_code": 1,
-      "error": "project directory `[project]/nowhere` does not exist",
-      "hint": "name a directory that exists, or leave `--project-dir` out to use the current one"
+      "error": {
+        "code": "PROJECT_NOT_FOUND",
+        "message": "project directory `[project]/nowhere` does not exist",
+        "hint": "name a directory that exists, or leave `--project-dir` out to use the current one"
+      }
     }
     "#);
     assert_eq!(project.run("--project-dir notes.md prompt recipes").exit_code(), 1);

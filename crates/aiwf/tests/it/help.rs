@@ -9,7 +9,9 @@ use crate::project;
 fn the_program_says_what_it_is_and_where_to_start() {
     let help = project().run("--help").success().stdout_text();
     assert!(help.starts_with("An AI workflow engine: builds every prompt from named parts"), "{help}");
-    assert!(help.contains("\n  prompt       Build and preview prompts\n"), "{help}");
+    assert!(help.contains("\nBuild:\n  prompt           Build, preview and send prompts\n"), "{help}");
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    assert!(help.contains("\n  jpa-mt           Multi-tenant JPA code from a table"), "{help}");
     assert!(help.contains("\nStart with: aiwf "), "{help}");
 }
 
@@ -45,7 +47,7 @@ fn the_version_is_one_line() {
 fn prompt() {
     assert_snapshot!(project().run("prompt --help"), @"
     --- stdout
-    Build and preview prompts
+    Build, preview and send prompts
 
     Usage: aiwf prompt [OPTIONS] <COMMAND>
 
@@ -436,7 +438,7 @@ fn template_check() {
 fn reply() {
     assert_snapshot!(project().run("reply --help"), @"
     --- stdout
-    Read what an agent answered
+    Parse the reply of an agent
 
     Usage: aiwf reply [OPTIONS] <COMMAND>
 
@@ -484,7 +486,7 @@ fn reply_parse() {
 fn mcp_help() {
     assert_snapshot!(project().run("mcp --help"), @"
     --- stdout
-    Serve the sessions of this project to MCP clients
+    Serve this project's sessions to MCP clients
 
     Usage: aiwf mcp [OPTIONS]
 
@@ -507,16 +509,25 @@ fn mcp_help() {
     ");
 }
 
+/// What stands over a list of commands in a help.
+const LISTS: [&str; 7] = ["Commands:", "Recipes:", "Begin:", "Decide:", "Look:", "Build:", "Set up:"];
+
 /// The words of every command that some help lists, those of the profiles and the hidden ones included.
 pub(crate) fn every_command(project: &TestProject) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<String> = ["", "man", "jpa-mt", "react-component"].map(str::to_owned).into();
     while let Some(command) = open.pop() {
         let help = project.run(&format!("{command} --help")).success().stdout_text();
-        let lists = help.lines().skip_while(|line| !matches!(*line, "Commands:" | "Recipes:")).skip(1);
-        for line in lists.take_while(|line| !line.is_empty()) {
+        let mut is_listed = false;
+        for line in help.lines() {
+            if line.is_empty() || LISTS.contains(&line) {
+                is_listed = !line.is_empty();
+                continue;
+            }
             // What a long description goes on with stands further in.
-            let Some(row) = line.strip_prefix("  ").filter(|row| !row.starts_with(' ')) else { continue };
+            let Some(row) = line.strip_prefix("  ").filter(|row| is_listed && !row.starts_with(' ')) else {
+                continue;
+            };
             let name = row.split(' ').next().unwrap_or_default();
             if name != "help" {
                 open.push(format!("{command} {name}").trim().to_owned());
@@ -553,7 +564,7 @@ fn every_help_fits_a_screen_and_has_an_example() {
 fn change() {
     assert_snapshot!(project().run("change --help"), @"
     --- stdout
-    Change the project with agents: plan, challenge, implement, review, archive
+    Change the project with agents, from plan to review
 
     Usage: aiwf change [OPTIONS] <COMMAND>
 

@@ -15,6 +15,7 @@ mod change;
 mod change_agents;
 mod change_prompts;
 mod command_line;
+mod completion;
 mod demo;
 mod errors;
 mod expected_gate;

@@ -80,7 +80,12 @@ impl Client {
     fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         assert_eq!(answer["result"]["isError"], true, "{answer:#}");
-        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        let error = &answer["result"]["structuredContent"]["error"];
+        assert!(error["code"].is_string(), "{answer:#}");
+        let hint = error["hint"].as_str().map(|hint| format!("\n\nhint: {hint}")).unwrap_or_default();
+        assert_eq!(text, format!("error: {}{hint}", error["message"].as_str().unwrap()), "{answer:#}");
+        text
     }
 
     /// The message of a request that was refused.
@@ -88,6 +93,7 @@ impl Client {
     fn error(&mut self, method: &str, params: Value) -> String {
         let answer = self.request(method, params);
         assert!(answer["error"]["message"].is_string(), "{answer:#}");
+        assert!(answer["error"]["data"]["code"].is_string(), "{answer:#}");
         answer["error"]["message"].as_str().unwrap().to_owned()
     }
 

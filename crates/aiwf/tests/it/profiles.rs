@@ -77,6 +77,10 @@ fn a_profile_that_was_being_replaced_can_still_be_used() {
 fn a_broken_profile_takes_nothing_else_down() {
     let project = project().file(".aiwf/profiles/bad/profile.toml", "name = 3\nnonsense = true\n");
     assert!(project.run("profiles").stdout_text().contains("bad"));
+    let listed = json(&project.run("profiles bad --json"));
+    let error = listed.pointer("/error").or_else(|| listed.pointer("/profiles/0/error")).unwrap();
+    assert_eq!(error["code"], "PROFILE_INVALID", "{listed:#}");
+    assert!(error["message"].is_string() && error["hint"].is_string(), "{listed:#}");
     assert_eq!(project.run("validate profiles").exit_code(), 1);
     assert!(project.run("--help").stdout_text().contains("broken: `aiwf profiles bad` says why"));
     assert_eq!(project.run("jpa-mt scopes").exit_code(), 0);
@@ -105,12 +109,4 @@ fn providers_are_listed_and_a_typing_error_finds_its_name() {
         listed["providers"].as_array().unwrap().iter().map(|found| found["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"manual") && names.contains(&"replay"), "{names:?}");
     assert!(project.run("providers opnai").stderr_text().contains("did you mean `openai`"));
-}
-
-#[test]
-fn completion_knows_the_flags_and_choices_of_profiles() {
-    let script = project().run("completions bash").stdout_text();
-    for word in ["jpa-mt", "--bounded-context", "primary secondary ghost link"] {
-        assert!(script.contains(word), "{word} is missing");
-    }
 }

@@ -477,8 +477,11 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "prompt build",
       "exit_code": 1,
-      "error": "document does not fit recipe `change`\n  at `contxt`: unknown field `contxt`",
-      "hint": "did you mean `context`? known: `agent`, `phase`, `system_prompt`, `context`, `instructions`, `variables`"
+      "error": {
+        "code": "INPUT_INVALID",
+        "message": "document does not fit recipe `change`\n  at `contxt`: unknown field `contxt`",
+        "hint": "did you mean `context`? known: `agent`, `phase`, `system_prompt`, `context`, `instructions`, `variables`"
+      }
     }
     "#);
     assert_snapshot!(run("preview", r#"{"instructions": 1}"#), @r#"
@@ -487,8 +490,11 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "command": "prompt preview",
       "exit_code": 1,
       "success": false,
-      "error": "document does not fit recipe `change`\n  at `instructions`: expected a string, found number `1`",
-      "hint": "`aiwf prompt schema change` prints what a document looks like"
+      "error": {
+        "code": "INPUT_INVALID",
+        "message": "document does not fit recipe `change`\n  at `instructions`: expected a string, found number `1`",
+        "hint": "`aiwf prompt schema change` prints what a document looks like"
+      }
     }
     "#);
     assert_snapshot!(run("build", r#"{"instructions": "x", "phase": "plna"}"#), @r#"
@@ -496,8 +502,11 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "schema_version": 1,
       "command": "prompt build",
       "exit_code": 1,
-      "error": "no template for agent `BASE` in phase `plna` (TemplateNotFound)\n  tried: .aiwf/templates/system/BASE-plna.md\n  tried: templates/system/BASE-plna.md\n  tried: ~/.aiwf/templates/system/BASE-plna.md\n  tried: built-in:BASE-plna.md",
-      "hint": "did you mean phase `plan`? for a new phase, write `.aiwf/templates/system/BASE-plna.md`"
+      "error": {
+        "code": "TEMPLATE_INVALID",
+        "message": "no template for agent `BASE` in phase `plna` (TemplateNotFound)\n  tried: .aiwf/templates/system/BASE-plna.md\n  tried: templates/system/BASE-plna.md\n  tried: ~/.aiwf/templates/system/BASE-plna.md\n  tried: built-in:BASE-plna.md",
+        "hint": "did you mean phase `plan`? for a new phase, write `.aiwf/templates/system/BASE-plna.md`"
+      }
     }
     "#);
 }

@@ -70,7 +70,7 @@ fn a_pattern_leaves_out_what_gitignore_names_and_hidden_files() {
     assert_eq!(files(&tree, &["."]), all);
     assert_snapshot!(run(&tree, &["*.log"]), @r#"
     --- stdout
-    {"schema_version":1,"command":"prompt build","exit_code":1,"error":"no file matches `*.log`\n  looked below: `[project]`","hint":"check the pattern; hidden files and what `.gitignore` names have to be spelled out"}
+    {"schema_version":1,"command":"prompt build","exit_code":1,"error":{"code":"INPUT_INVALID","message":"no file matches `*.log`\n  looked below: `[project]`","hint":"check the pattern; hidden files and what `.gitignore` names have to be spelled out"}}
     --- exit code 1
     "#);
     assert_eq!(run(&tree, &["build/**"]).exit_code(), 1);

@@ -130,7 +130,7 @@ fn a_failure_to_write_is_one_line_of_json_on_request() {
     let project = project().dir("prompts");
     assert_snapshot!(project.run(&format!("{BUILD} --out prompts --json")), @r#"
     --- stdout
-    {"schema_version":1,"command":"prompt build","exit_code":1,"error":"could not write `prompts`: is a directory","hint":"name a file: `prompts` is a directory"}
+    {"schema_version":1,"command":"prompt build","exit_code":1,"error":{"code":"FILE_UNWRITABLE","message":"could not write `prompts`: is a directory","hint":"name a file: `prompts` is a directory"}}
     --- exit code 1
     "#);
 }

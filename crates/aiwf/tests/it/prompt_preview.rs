@@ -98,8 +98,11 @@ fn a_failure_is_no_success_in_json() {
       "command": "prompt preview",
       "exit_code": 1,
       "success": false,
-      "error": "required sections need 13 tokens but the budget is 1\n  largest: `instructions` (13 tokens)",
-      "hint": "shorten that section, or set a larger budget with `--budget`"
+      "error": {
+        "code": "CONTEXT_STILL_TOO_LARGE",
+        "message": "required sections need 13 tokens but the budget is 1\n  largest: `instructions` (13 tokens)",
+        "hint": "shorten that section, or set a larger budget with `--budget`"
+      }
     }
     "#);
 }

@@ -238,8 +238,11 @@ fn a_failure_is_told_as_json_too() {
       "schema_version": 1,
       "command": "prompt send",
       "exit_code": 4,
-      "error": "`model` answered 401: scripted status 401",
-      "hint": "check the key: `aiwf validate providers` says where it is looked for"
+      "error": {
+        "code": "LLM_AUTH_FAILED",
+        "message": "`model` answered 401: scripted status 401",
+        "hint": "check the key: `aiwf validate providers` says where it is looked for"
+      }
     }
     "#);
     assert_eq!(outcome.exit_code(), 4);

@@ -352,7 +352,7 @@ fn a_missing_reply_is_named_as_it_was_given() {
     ");
     assert_snapshot!(project().run("reply parse --as verdict-tag replies/2.md --json"), @r#"
     --- stdout
-    {"schema_version":1,"command":"reply parse","exit_code":1,"error":"could not read `replies/2.md`: no such file in `[project]/replies`","hint":"check the spelling of `replies/2.md`"}
+    {"schema_version":1,"command":"reply parse","exit_code":1,"error":{"code":"FILE_UNREADABLE","message":"could not read `replies/2.md`: no such file in `[project]/replies`","hint":"check the spelling of `replies/2.md`"}}
     --- exit code 1
     "#);
 }

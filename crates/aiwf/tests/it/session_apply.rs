@@ -54,7 +54,8 @@ fn a_conflict_is_listed_in_the_json_of_the_error() {
         error["conflicts"],
         value!([{ "target": TARGET, "change": "conflict", "name": "Customer.java" }])
     );
-    assert!(error["hint"].as_str().unwrap().contains("`--force`"), "{error:#}");
+    assert_eq!(error["error"]["code"], "APPLY_CONFLICT");
+    assert!(error["error"]["hint"].as_str().unwrap().contains("`--force`"), "{error:#}");
 }
 
 #[test]

@@ -56,7 +56,9 @@ fn a_failed_init_and_a_failed_run_name_the_session_and_the_phase() {
         let failed = scene.answers(line, 1);
         assert_eq!(failed["session_id"], id.as_str(), "{line}: {failed}");
         assert_eq!(failed["phase"], "generating", "{line}: {failed}");
-        assert!(failed["hint"].as_str().unwrap().contains(&format!("aiwf restore {id} plan.md")), "{failed}");
+        let error = &failed["error"];
+        assert_eq!(error["code"], "APPROVED_FILE_CHANGED", "{line}: {failed}");
+        assert!(error["hint"].as_str().unwrap().contains(&format!("aiwf restore {id} plan.md")), "{failed}");
     }
 }
 
@@ -105,7 +107,12 @@ fn commands_that_look_pick_the_only_session_although_it_has_ended() {
     assert_eq!(session.done("apply --dry-run")["session_id"], session.id.as_str());
     // What would go on needs one that is open.
     let failed = json(&session.run("approve --json"));
-    assert_eq!((&failed["error"], failed.get("session_id")), (&"no session is open".into(), None));
+    let error = &failed["error"];
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&"NO_OPEN_SESSION".into(), &"no session is open".into())
+    );
+    assert_eq!(failed.get("session_id"), None);
     // With a second one that is open, `apply` still means the complete one.
     assert_eq!(session.run(&format!("{INIT} --json")).exit_code(), 0);
     assert_eq!(session.done("apply --dry-run")["session_id"], session.id.as_str());

@@ -283,6 +283,16 @@ fn without_servers_there_is_nothing_to_list() {
 }
 
 #[test]
+fn a_server_that_does_not_start_has_an_error_with_a_code() {
+    let project = project().file(".aiwf/config.toml", "[mcp.servers.gone]\ncommand = \"/no/such\"\n");
+    let listed = crate::json(&project.run("tools list --trust-servers --json"));
+    let error = &listed["servers"][0]["error"];
+    assert_eq!(error["code"], "TOOL_NOT_AVAILABLE", "{listed:#}");
+    assert!(error["message"].as_str().unwrap().starts_with("server `gone` cannot be started"), "{listed:#}");
+    assert!(error["hint"].is_string() && listed["servers"][0].get("hint").is_none(), "{listed:#}");
+}
+
+#[test]
 fn servers_of_both_files_are_found_and_ours_wins() {
     let project = with_server().file(
         ".aiwf/config.toml",
@@ -337,7 +347,7 @@ fn the_help_has_examples() {
     }
     assert_snapshot!(said, @r#"
     --- stdout
-    List and call the tools of MCP servers, and pin what they are
+    List, call and pin the tools of MCP servers
 
     Usage: aiwf tools [OPTIONS] <COMMAND>
 

@@ -11,7 +11,7 @@ const BUG_TRIAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pa
 fn workflow_help() {
     assert_snapshot!(project().run("workflow --help"), @"
     --- stdout
-    Run the workflows of packages, and talk with a run
+    Run workflow packages as a conversation
 
     Usage: aiwf workflow [OPTIONS] <COMMAND>
 
@@ -82,7 +82,7 @@ fn workflow_run_help() {
 fn agent_help() {
     assert_snapshot!(project().run("agent --help"), @"
     --- stdout
-    Talk with an agent of a package, its menu included
+    Talk to an agent of a workflow package
 
     Usage: aiwf agent [OPTIONS] <PATH> <AGENT>
 
@@ -118,7 +118,7 @@ fn agent_help() {
 fn chat_help() {
     assert_snapshot!(project().run("chat --help"), @"
     --- stdout
-    Talk with a model: tools on, no persona
+    Chat with a model that can use tools
 
     Usage: aiwf chat [OPTIONS]
 
@@ -204,9 +204,9 @@ fn an_error_has_a_code_and_words_in_json() {
       "exit_code": 2,
       "error": {
         "code": "USAGE",
-        "message": "missing `<PATH>`"
-      },
-      "hint": "write it like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
+        "message": "missing `<PATH>`",
+        "hint": "write it like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
+      }
     }
     "#);
 }

@@ -312,7 +312,7 @@ fn a_finished_run_is_not_resumed_without_a_word() {
     let (server, scene) = completed(vec![Turn::text("Yes?")]);
     let refused = scene.answers("workflow resume latest", 1);
     assert_eq!(refused["error"]["code"], "RUN_COMPLETE");
-    assert!(refused["hint"].as_str().unwrap().contains("aiwf workflow say"), "{refused:#}");
+    assert!(refused["error"]["hint"].as_str().unwrap().contains("aiwf workflow say"), "{refused:#}");
     assert_eq!(server.asks().len(), 4);
     assert_eq!(crate::json(&say(&scene, "One more thing."))["reply"], "Yes?");
 }

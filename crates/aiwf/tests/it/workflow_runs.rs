@@ -53,7 +53,7 @@ fn a_run_that_does_not_exist_is_refused_everywhere() {
         // A verb of every session looks for one of any kind.
         let is_common = !line.starts_with("workflow ");
         let (code, words) =
-            if is_common { ("SESSION_UNKNOWN", "no session") } else { ("RUN_ID_INVALID", "no run") };
+            if is_common { ("SESSION_NOT_FOUND", "no session") } else { ("RUN_ID_INVALID", "no run") };
         assert_eq!(error_code(&outcome), code, "{line}");
         let outcome = scene.exits(line, 1);
         assert_eq!(outcome.first_error_line(), format!("error: {words} `nowhere`"), "{line}");

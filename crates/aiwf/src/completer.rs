@@ -1,0 +1,241 @@
+//! Answers a shell that asks what could be typed next.
+//!
+//! In: the words so far, and the environment that the script of `aiwf completions` sets. Out: candidates with a line
+//! of help each. Nothing is changed, no provider or server is started, and what cannot be read is left out silently.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+
+use aiwf_engine::config::{Environment, Settings, variable};
+use aiwf_engine::{Engine, RunSummary, SessionSummary};
+use clap::builder::StyledStr;
+use clap::{Arg, Command, ValueHint};
+use clap_complete::CompleteEnv;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::Shells;
+
+use crate::commands::{completions, profile};
+use crate::escape::escaped_line;
+use crate::exit::Exit;
+
+/// The variable by which the script of a shell asks; its value is the shell.
+pub(crate) const VARIABLE: &str = "COMPLETE";
+
+/// Flags whose value is a provider.
+const PROVIDER_FLAGS: [&str; 7] = ["provider", "agent", "for", "planner", "generator", "reviewer", "reviser"];
+
+/// Answers the shell; nothing when this is no question of a shell.
+pub(crate) fn answer_if_asked() -> Option<Exit> {
+    let shell = variable(VARIABLE)?;
+    // Another program may use a variable of this name: only a shell that we know is answered.
+    Shells::builtins().completer(Path::new(&shell).file_stem()?.to_str()?)?;
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|word| word != "--") {
+        return None;
+    }
+    let words = arguments.get(2..).unwrap_or_default();
+    let environment = Environment::read().ok();
+    let current_dir = environment.as_ref().map(|environment| environment.current_dir.clone());
+    let settings = environment
+        .and_then(|environment| Settings::resolve(profile::project_dir(words).as_deref(), environment).ok());
+    let engine = settings.map(|settings| Arc::new(Engine::new(settings)));
+    let is_flag = is_flag_begun(words);
+    let answered = CompleteEnv::with_factory(|| command(engine.as_ref(), is_flag))
+        .var(VARIABLE)
+        .bin("aiwf")
+        .completer("aiwf")
+        .try_complete(&arguments, current_dir.as_deref());
+    Some(if answered.is_ok() { Exit::Done } else { Exit::Refused })
+}
+
+/// Whether the word at the cursor begins with a hyphen.
+fn is_flag_begun(words: &[OsString]) -> bool {
+    let index = variable("_CLAP_COMPLETE_INDEX").and_then(|index| index.parse().ok());
+    let current = words.get(index.unwrap_or_else(|| words.len().saturating_sub(1)));
+    current.is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"))
+}
+
+/// The command line with the profiles' commands and what can stand in each place.
+fn command(engine: Option<&Arc<Engine>>, is_flag: bool) -> Command {
+    let command = crate::cli::command();
+    let command = match engine {
+        Some(engine) => with_values(completions::with_profiles(command, engine), engine, &[]),
+        None => command,
+    };
+    if is_flag { command } else { with_flags_last(command) }
+}
+
+/// The same command line, whose flags are offered only where nothing else can stand.
+fn with_flags_last(command: Command) -> Command {
+    command
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .mut_args(|arg| if arg.is_positional() { arg } else { arg.hide(true) })
+        .mut_subcommands(with_flags_last)
+}
+
+fn with_values(command: Command, engine: &Arc<Engine>, parents: &[&str]) -> Command {
+    let name = command.get_name().to_owned();
+    let words: Vec<&str> = parents.iter().copied().chain([name.as_str()]).collect();
+    command
+        .mut_args(|arg| match values_of(&arg, &words) {
+            Some(values) => {
+                let engine = Arc::clone(engine);
+                arg.add(ArgValueCandidates::new(move || {
+                    let mut candidates = values.candidates(&engine);
+                    candidates.retain(is_plain);
+                    candidates
+                }))
+            }
+            None if is_path(&arg) => arg.value_hint(ValueHint::AnyPath),
+            None => arg,
+        })
+        .mut_subcommands(|below| with_values(below, engine, &words))
+}
+
+/// Whether a candidate is a word that no shell reads as anything else: names of a checkout may come from a stranger.
+fn is_plain(candidate: &CompletionCandidate) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || ['-', '_', '.'].contains(&c);
+    candidate.get_value().to_str().is_some_and(|value| value.chars().all(is_plain))
+}
+
+/// What an argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Values {
+    Sessions { command: String },
+    Changes { command: String },
+    Runs,
+    Providers,
+    Profiles,
+}
+
+/// What an argument of the command with these words names, when it is something that can be listed.
+fn values_of(arg: &Arg, words: &[&str]) -> Option<Values> {
+    let command = words.last().copied().unwrap_or_default().to_owned();
+    if let Some(flag) = arg.get_long() {
+        return match flag {
+            "profile" => Some(Values::Profiles),
+            // An id is one of an agent in a package.
+            flag if PROVIDER_FLAGS.contains(&flag) && !is_called(arg, "ID") => Some(Values::Providers),
+            _ => None,
+        };
+    }
+    match (words, arg.get_id().as_str()) {
+        (["aiwf", "providers"], "name") => Some(Values::Providers),
+        (["aiwf", "profiles"], "name") => Some(Values::Profiles),
+        (["aiwf", "change", "new"], _) => None,
+        (["aiwf", "change", _], "name") => Some(Values::Changes { command }),
+        (["aiwf", "workflow", _], "id") => Some(Values::Runs),
+        (["aiwf", ..], "id") => Some(Values::Sessions { command }),
+        _ => None,
+    }
+}
+
+/// Whether an argument names a file although its value is text.
+fn is_path(arg: &Arg) -> bool {
+    ["FILE", "FILE|-", "PATH", "GLOB"].iter().any(|name| is_called(arg, name))
+}
+
+fn is_called(arg: &Arg, name: &str) -> bool {
+    arg.get_value_names().into_iter().flatten().any(|called| called.as_str() == name)
+}
+
+impl Values {
+    fn candidates(&self, engine: &Engine) -> Vec<CompletionCandidate> {
+        match self {
+            Self::Sessions { command } => sessions(&engine.list_sessions().unwrap_or_default(), command),
+            Self::Changes { command } => sessions(&engine.list_changes().unwrap_or_default(), command),
+            Self::Runs => {
+                let runs = engine.runs().unwrap_or_default();
+                runs.iter().map(|run| candidate(&run.run_id, &run_title(run))).collect()
+            }
+            Self::Providers => {
+                let names = engine.provider_names().unwrap_or_default();
+                names.iter().map(|name| candidate(name, "")).collect()
+            }
+            Self::Profiles => {
+                let profiles = engine.profiles();
+                let about = |profile: &aiwf_engine::profile::Profile| profile.description().to_owned();
+                let found = profiles.iter().map(|found| {
+                    candidate(&found.name, &found.profile.as_ref().map(about).unwrap_or_default())
+                });
+                found.collect()
+            }
+        }
+    }
+}
+
+/// The sessions that a command can be about, in the order of the list.
+fn sessions(sessions: &[SessionSummary], command: &str) -> Vec<CompletionCandidate> {
+    let fitting = sessions.iter().filter(|session| fits(&session.status, command));
+    fitting.map(|session| candidate(&session.session_id, &title(session))).collect()
+}
+
+/// Whether a command can be about a session with this status.
+fn fits(status: &str, command: &str) -> bool {
+    let is_waiting = ["waiting", "paused", "rejected"].contains(&status);
+    match command {
+        "approve" | "reject" | "respond" | "retry" => is_waiting,
+        "step" | "run" | "preview" | "cancel" => is_waiting || status == "in-progress",
+        "apply" => !["cancelled", "unreadable"].contains(&status),
+        _ => true,
+    }
+}
+
+/// What a session is about, and where it is.
+fn title(session: &SessionSummary) -> String {
+    const LENGTH: usize = 60;
+    let value = |(name, value): (&String, &serde_json::Value)| {
+        value.as_str().filter(|text| !text.contains('\n')).map(|text| format!("{name}={text}"))
+    };
+    let about = if let Some(request) = session.context.get("request").and_then(serde_json::Value::as_str) {
+        request.lines().next().unwrap_or_default().to_owned()
+    } else {
+        let values = session.context.iter().filter_map(value);
+        [session.profile.clone()].into_iter().chain(values).collect::<Vec<_>>().join(" ")
+    };
+    let about: String = if about.chars().count() > LENGTH {
+        about.chars().take(LENGTH - 1).chain(['…']).collect()
+    } else {
+        about
+    };
+    format!("{about} ({}, {})", session.phase, session.status)
+}
+
+/// What a run is about, and where it is.
+fn run_title(run: &RunSummary) -> String {
+    let names = [run.package.as_deref(), run.workflow.as_deref()];
+    let about: Vec<&str> = names.into_iter().flatten().collect();
+    format!("{} ({})", about.join(" "), run.phase.as_str()).trim_start().to_owned()
+}
+
+fn candidate(value: &str, help: &str) -> CompletionCandidate {
+    let help = (!help.is_empty()).then(|| StyledStr::from(escaped_line(help)));
+    CompletionCandidate::new(value).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_offered_the_sessions_it_can_be_about() {
+        for (command, expected) in [
+            ("approve", "waiting paused rejected"),
+            ("run", "waiting paused rejected in-progress"),
+            ("apply", "waiting paused rejected in-progress complete"),
+            ("show", "waiting paused rejected in-progress complete cancelled unreadable"),
+        ] {
+            let all = "waiting paused rejected in-progress complete cancelled unreadable".split(' ');
+            let fitting: Vec<&str> = all.filter(|status| fits(status, command)).collect();
+            assert_eq!(fitting.join(" "), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_for_completion_is_well_formed() {
+        let engine = Arc::new(crate::failure::tests::bare_engine());
+        command(Some(&engine), false).debug_assert();
+    }
+}
