@@ -16,11 +16,12 @@ pub(crate) struct Group {
 
 /// Every command that the help shows is in exactly one group; a test checks it.
 pub(crate) const GROUPS: [Group; 5] = [
-    Group { title: "Begin", commands: &["demo", "change", "workflow", "chat", "agent"] },
+    Group { title: "Begin", commands: &["demo", "change", "flow", "workflow", "chat", "agent"] },
     Group {
         title: "Decide",
         commands: &[
             "approve", "reject", "respond", "retry", "run", "step", "apply", "restore", "cancel", "adopt",
+            "rm",
         ],
     },
     Group { title: "Look", commands: &["status", "list", "show", "preview", "diff", "events", "verify"] },
@@ -92,6 +93,7 @@ mod tests {
     /// What the lines start with; add a verb in the imperative when a command needs another one.
     const VERBS: &[&str] = &[
         "Approve", "Build", "Cancel", "Change", "Chat", "Check", "Continue", "Copy", "Create", "List",
-        "Parse", "Print", "Provide", "Reject", "Restore", "Review", "Run", "Send", "Serve", "Show", "Talk",
+        "Parse", "Print", "Provide", "Reject", "Remove", "Restore", "Review", "Run", "Send", "Serve", "Show",
+        "Talk",
     ];
 }

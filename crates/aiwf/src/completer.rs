@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use aiwf_engine::config::{Environment, Settings, variable};
-use aiwf_engine::{Engine, RunSummary, SessionSummary};
+use aiwf_engine::machine::Flow;
+use aiwf_engine::{Engine, LedgerKind, SessionEntry};
 use clap::builder::StyledStr;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::CompleteEnv;
@@ -144,11 +145,16 @@ fn is_called(arg: &Arg, name: &str) -> bool {
 impl Values {
     fn candidates(&self, engine: &Engine) -> Vec<CompletionCandidate> {
         match self {
-            Self::Sessions { command } => sessions(&engine.list_sessions().unwrap_or_default(), command),
-            Self::Changes { command } => sessions(&engine.list_changes().unwrap_or_default(), command),
+            Self::Sessions { command } => sessions(&engine.list_all().unwrap_or_default(), command),
+            Self::Changes { command } => {
+                let mut changes = engine.list_all().unwrap_or_default();
+                changes.retain(|entry| entry.flow == Flow::CHANGE);
+                sessions(&changes, command)
+            }
             Self::Runs => {
-                let runs = engine.runs().unwrap_or_default();
-                runs.iter().map(|run| candidate(&run.run_id, &run_title(run))).collect()
+                let mut runs = engine.list_all().unwrap_or_default();
+                runs.retain(|entry| entry.kind == LedgerKind::Run);
+                sessions(&runs, "show")
             }
             Self::Providers => {
                 let names = engine.provider_names().unwrap_or_default();
@@ -166,10 +172,10 @@ impl Values {
     }
 }
 
-/// The sessions that a command can be about, in the order of the list.
-fn sessions(sessions: &[SessionSummary], command: &str) -> Vec<CompletionCandidate> {
-    let fitting = sessions.iter().filter(|session| fits(&session.status, command));
-    fitting.map(|session| candidate(&session.session_id, &title(session))).collect()
+/// The sessions that a command can be about, in the order of the list; one with a name is offered by it.
+fn sessions(entries: &[SessionEntry], command: &str) -> Vec<CompletionCandidate> {
+    let fitting = entries.iter().filter(|entry| fits(&entry.status, command));
+    fitting.map(|entry| candidate(entry.name.as_ref().unwrap_or(&entry.id), &title(entry))).collect()
 }
 
 /// Whether a command can be about a session with this status.
@@ -184,30 +190,14 @@ fn fits(status: &str, command: &str) -> bool {
 }
 
 /// What a session is about, and where it is.
-fn title(session: &SessionSummary) -> String {
+fn title(entry: &SessionEntry) -> String {
     const LENGTH: usize = 60;
-    let value = |(name, value): (&String, &serde_json::Value)| {
-        value.as_str().filter(|text| !text.contains('\n')).map(|text| format!("{name}={text}"))
-    };
-    let about = if let Some(request) = session.context.get("request").and_then(serde_json::Value::as_str) {
-        request.lines().next().unwrap_or_default().to_owned()
+    let about = if entry.title.chars().count() > LENGTH {
+        entry.title.chars().take(LENGTH - 1).chain(['…']).collect()
     } else {
-        let values = session.context.iter().filter_map(value);
-        [session.profile.clone()].into_iter().chain(values).collect::<Vec<_>>().join(" ")
+        entry.title.clone()
     };
-    let about: String = if about.chars().count() > LENGTH {
-        about.chars().take(LENGTH - 1).chain(['…']).collect()
-    } else {
-        about
-    };
-    format!("{about} ({}, {})", session.phase, session.status)
-}
-
-/// What a run is about, and where it is.
-fn run_title(run: &RunSummary) -> String {
-    let names = [run.package.as_deref(), run.workflow.as_deref()];
-    let about: Vec<&str> = names.into_iter().flatten().collect();
-    format!("{} ({})", about.join(" "), run.phase.as_str()).trim_start().to_owned()
+    format!("{about} ({}, {})", entry.phase, entry.status)
 }
 
 fn candidate(value: &str, help: &str) -> CompletionCandidate {

@@ -20,7 +20,7 @@ const INSTEAD: &[(&[&str], &[&str])] = &[
     (&["merge", "copy", "write"], &["aiwf apply"]),
     (&["ls", "ps", "sessions", "session", "history"], &["aiwf list"]),
     (&["changes"], &["aiwf change list"]),
-    (&["runs"], &["aiwf workflow list"]),
+    (&["runs"], &["aiwf list"]),
     (&["flows"], &["aiwf flow list"]),
     (&["info", "state", "st"], &["aiwf status"]),
     (&["log", "logs", "journal"], &["aiwf events"]),

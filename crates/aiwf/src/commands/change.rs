@@ -36,7 +36,7 @@ pub(crate) enum ChangeCommand {
         #[arg(long = "file", value_name = "GLOB")]
         files: Vec<String>,
         /// Provider for every phase: claude, codex, gemini, or any provider [default: as `[change.agents]` says].
-        #[arg(long, alias = "agent", value_name = "PROVIDER")]
+        #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
         provider: Option<String>,
         /// Set how gates work: `plan.prompt=skip`, `*.prompt=skip`, `review.*=ai:NAME`, `*=skip` (repeatable).
         #[arg(long = "gate", value_name = "PATTERN=KIND")]
@@ -72,7 +72,7 @@ pub(crate) enum ChangeCommand {
         #[command(flatten)]
         change: ChangeName,
         /// Hand the phases that are still open to this provider.
-        #[arg(long, alias = "agent", value_name = "PROVIDER")]
+        #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
         provider: Option<String>,
         /// Skip all gates from now on.
         #[arg(long)]
@@ -113,7 +113,7 @@ pub(crate) struct PhaseArgs {
     #[command(flatten)]
     change: ChangeName,
     /// Provider for this phase: claude, codex, gemini, or any provider.
-    #[arg(long, alias = "agent", value_name = "PROVIDER")]
+    #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     provider: Option<String>,
     /// Add this to what the change is about.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]

@@ -87,7 +87,7 @@ pub(crate) struct StartArgs {
     #[arg(long = "file", value_name = "GLOB")]
     files: Vec<String>,
     /// Provider for every phase: claude, codex, gemini, or any provider [default: as `[roles]` says].
-    #[arg(long, alias = "agent", value_name = "PROVIDER")]
+    #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     provider: Option<String>,
     /// Set how gates work: `plan.prompt=skip`, `*.prompt=skip`, `review.*=ai:NAME`, `*=skip` (repeatable).
     #[arg(long = "gate", value_name = "PATTERN=KIND")]

@@ -48,7 +48,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         asking: AskingArgs,
         /// Hand the phases that are still open to this provider.
-        #[arg(long, alias = "agent", value_name = "PROVIDER")]
+        #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
         provider: Option<String>,
         /// Skip all gates from now on.
         #[arg(long)]
@@ -216,7 +216,7 @@ pub(crate) struct ApproveArgs {
     #[arg(long, conflicts_with = "max_iterations")]
     accept: bool,
     /// Allow more rounds of the loop that is over.
-    #[arg(long, alias = "max-rounds", value_name = "N")]
+    #[arg(long, visible_alias = "max-rounds", value_name = "N")]
     max_iterations: Option<u32>,
     #[command(flatten)]
     hash_prompts: HashPromptsArgs,
@@ -542,7 +542,13 @@ fn shown<'a>(
 ) -> (Option<&'a str>, Option<&'a str>) {
     let is_artifact = |word: &str| {
         matches!(engine.session_report(Some(word)), Err(SessionError::NoSession { .. }))
-            && !matches!(engine.session_file(None::<&str>, word), Err(SessionError::NoArtifact { .. }))
+            && !matches!(
+                engine.session_file(None::<&str>, word),
+                Err(SessionError::NoArtifact { .. }
+                    | SessionError::NoOpenSession
+                    | SessionError::SeveralOpenSessions { .. }
+                    | SessionError::SeveralEndedSessions { .. })
+            )
     };
     match (id, artifact) {
         (Some(word), None) if word != "latest" && is_artifact(word) => (None, Some(word)),
