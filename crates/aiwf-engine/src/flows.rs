@@ -143,7 +143,9 @@ impl FlowDirectory {
 
 /// Whether a template is a file beside the flow; else it is the phase of a system template.
 pub(crate) fn is_beside(template: &str) -> bool {
-    template.ends_with(".md") && !template.contains(['/', '\\']) && !template.starts_with('.')
+    Path::new(template).extension().is_some_and(|end| end == "md")
+        && !template.contains(['/', '\\'])
+        && !template.starts_with('.')
 }
 
 fn has_system_template(settings: &Settings, phase: &str) -> bool {

@@ -572,16 +572,10 @@ impl SessionError {
             }
             Self::NoRequest => Some("say it like `aiwf change new NAME 'add a login'`".to_owned()),
             Self::AmbiguousSession { .. } => Some("give more of the id".to_owned()),
-            Self::OtherKind { id, kind, .. } => Some(match kind {
-                LedgerKind::Session => format!("`aiwf status {id}` shows it"),
-                LedgerKind::Change => format!("`aiwf status {id}` shows it"),
-                LedgerKind::Run => format!("`aiwf status {id}` shows it"),
-            }),
-            Self::NotEnded { id, kind, status } if status == "unreadable" => {
-                let aiwf = if *kind == LedgerKind::Run { "aiwf workflow" } else { "aiwf" };
-                Some(format!("`{aiwf} verify {id}` says what is wrong with its journal"))
+            Self::OtherKind { id, .. } => Some(format!("`aiwf status {id}` shows it")),
+            Self::NotEnded { id, status, .. } if status == "unreadable" => {
+                Some(format!("`aiwf verify {id}` says what is wrong with its journal"))
             }
-            Self::NotEnded { id, kind: LedgerKind::Run, .. } => Some(format!("`aiwf cancel {id}` ends it")),
             Self::NotEnded { id, .. } => Some(format!("`aiwf cancel {id}` ends it")),
             Self::Cancelled { id } => {
                 Some(format!("`aiwf show {id}` lists what it made; `aiwf PROFILE init` begins a new session"))

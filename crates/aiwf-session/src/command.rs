@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::call::{Call, ToolUse};
 use crate::change::{Agent, PhaseChoice};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Person};
-use crate::flow::{Access, Gives, PhaseRecipe};
+use crate::flow::{Access, Gives, PhaseRecipe, PhaseSpec};
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
 use crate::refusal::Refusal;
@@ -458,7 +458,7 @@ fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> R
     match state.step {
         // Only a person who asks for it leads out of a verdict that said no.
         Step::Paused(Pause::Verdict) if phase == state.flow.first() => {
-            events.push(Event::Reopened { by, feedback: None })
+            events.push(Event::Reopened { by, feedback: None });
         }
         Step::Paused(Pause::Verdict | Pause::IterationCap) | Step::Ended | Step::NotCreated => {
             return Err(Refusal::other_phase(phase, state));
@@ -538,8 +538,7 @@ fn fits(state: &State, outcome: &Outcome) -> Result<(), Refusal> {
         Outcome::Code { .. } => ("code", is(PhaseRecipe::Session, Gives::Files)),
         Outcome::Pass | Outcome::Fail => ("verdict", is(PhaseRecipe::Session, Gives::Verdict)),
         Outcome::Artifact(artifact) => {
-            let name =
-                spec.filter(|spec| spec.recipe == PhaseRecipe::Change).map(|spec| spec.artifact_file());
+            let name = spec.filter(|spec| spec.recipe == PhaseRecipe::Change).map(PhaseSpec::artifact_file);
             ("such artifact", name.as_ref() == Some(&artifact.file.path))
         }
     };

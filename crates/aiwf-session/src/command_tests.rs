@@ -4,7 +4,7 @@ use super::*;
 use crate::call::{ToolOutcome, TouchedFile, Usage};
 use crate::change::{Agent, Artifact, ChangeSetup, Task, TaskStatus};
 use crate::effect::{Effect, next_effect};
-use crate::flow::{Flow, PhaseSpec};
+use crate::flow::Flow;
 use crate::setup::GateSetting;
 use crate::state::Status;
 use crate::verdict::Verdict;

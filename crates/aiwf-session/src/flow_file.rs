@@ -73,14 +73,14 @@ pub fn parse_flow(
     let gates = file
         .gates
         .into_iter()
-        .filter_map(|(pattern, kind)| match approver(kind.get_ref()) {
-            Some(approver) => Some((pattern, GateSetting { approver, max_retries: 0, allow_rewrite: false })),
-            None => {
+        .filter_map(|(pattern, kind)| {
+            let approver = approver(kind.get_ref());
+            if approver.is_none() {
                 let message = format!("gate `{pattern}` is `{}`", kind.get_ref());
                 let line = Some(line_of(text, kind.span().start));
                 problems.push(problem(line, message, "write `manual`, `skip` or `ai:PROVIDER`"));
-                None
             }
+            approver.map(|approver| (pattern, GateSetting { approver, max_retries: 0, allow_rewrite: false }))
         })
         .collect();
     let title = file.title.unwrap_or_else(|| name.to_owned());

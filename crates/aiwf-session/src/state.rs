@@ -405,16 +405,27 @@ impl State {
 
     /// How the session stands, in one word.
     pub fn status(&self) -> Status {
-        match &self.step {
-            _ if self.phase == Phase::COMPLETE => Status::Complete,
-            _ if self.phase == Phase::CANCELLED => Status::Cancelled,
+        if self.phase == Phase::COMPLETE {
+            return Status::Complete;
+        }
+        if self.phase == Phase::CANCELLED {
+            return Status::Cancelled;
+        }
+        // Looking for the reply is something to do, but it is a person who is awaited.
+        let is_asked = matches!(self.step, Step::Asked { .. });
+        match self.step {
             Step::Paused(Pause::Verdict) => Status::Rejected,
             Step::Paused(_) => Status::Paused,
             _ if self.gate_over_budget => Status::Paused,
-            // Looking for the reply is something to do, but it is a person who is awaited.
-            Step::Asked { .. } => Status::Waiting,
-            _ if crate::effect::next_effect(self).is_some() => Status::InProgress,
-            _ => Status::Waiting,
+            _ if !is_asked && crate::effect::next_effect(self).is_some() => Status::InProgress,
+            Step::NotCreated
+            | Step::PromptWanted { .. }
+            | Step::PromptReady
+            | Step::AskWanted
+            | Step::Asked { .. }
+            | Step::AskFailed { .. }
+            | Step::ReplyReady { .. }
+            | Step::Ended => Status::Waiting,
         }
     }
 

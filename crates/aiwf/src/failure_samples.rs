@@ -48,6 +48,8 @@ mod calls;
 mod commands;
 #[path = "failure_samples/packages.rs"]
 mod packages;
+#[path = "failure_samples/store.rs"]
+mod store;
 #[path = "failure_samples/trust.rs"]
 mod trust;
 
@@ -81,9 +83,9 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
         ("UserFileError", trust::user_file_errors()),
-        ("StoreError", store_errors()),
-        ("JournalError", journal_errors()),
-        ("LockError", lock_errors()),
+        ("StoreError", store::store_errors()),
+        ("JournalError", store::journal_errors()),
+        ("LockError", store::lock_errors()),
         ("AddressError", calls::address_errors()),
         ("ServeError", calls::serve_errors()),
         ("TokenError", calls::token_errors()),
@@ -787,47 +789,4 @@ fn no_components() -> Vec<Sample> {
         ("no such component", shown(Some("Buton"), &["App.tsx"])),
         ("no component at all", shown(None, &["theme.css"])),
     ]
-}
-
-fn store_errors() -> Vec<Sample> {
-    let shown = |number| {
-        let source = io::Error::from_raw_os_error(number);
-        Failure::from(EngineError::from(StoreError { path: PathBuf::from("out/prompt.md"), source }))
-    };
-    vec![
-        ("no directory", shown(2)),
-        ("no right", shown(13)),
-        ("a directory", shown(21)),
-        ("no room", shown(28)),
-        ("anything else", shown(30)),
-    ]
-}
-
-fn journal_errors() -> Vec<Sample> {
-    let shown = |error| Failure::from(SessionError::Journal(error));
-    let path = || PathBuf::from(".aiwf/sessions/x/journal.jsonl");
-    every_variant!(JournalError, shown, {
-        Unreadable => [JournalError::Unreadable { path: path(), source: denied() }],
-        Changed => [
-            JournalError::Changed { path: path(), line: 7, problem: text("its hash does not follow from line 6") },
-            JournalError::Changed { path: path(), line: 2, problem: text("it is not JSON") },
-            JournalError::Changed { path: path(), line: 1, problem: text("it is not JSON") },
-        ],
-        Refused => [JournalError::Refused {
-            path: path(),
-            line: 7,
-            problem: text("it names the path `../../.netrc`, which leaves the session"),
-        }],
-        Short => [JournalError::Short { path: path(), found: 812, expected: 14_723 }],
-        TooNew => [JournalError::TooNew { path: path(), line: 7, found: 9 }],
-        Store => [JournalError::Store(store_error())],
-    })
-}
-
-fn lock_errors() -> Vec<Sample> {
-    let shown = |error| Failure::from(SessionError::Lock(error));
-    every_variant!(LockError, shown, {
-        Taken => [LockError::Taken],
-        Unusable => [LockError::Unusable { path: PathBuf::from(".aiwf/sessions/x/lock"), source: denied() }],
-    })
 }

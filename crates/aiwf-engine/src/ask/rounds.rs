@@ -27,14 +27,14 @@ pub enum CutShort {
 #[derive(Debug)]
 pub(crate) struct Rounds {
     limit: Limit,
-    n_rounds: u32,
+    n_done: u32,
     repeats: Repeats,
     cut_short: Option<CutShort>,
 }
 
 impl Rounds {
     pub(crate) fn new(limit: Limit) -> Self {
-        Self { limit, n_rounds: 0, repeats: Repeats::default(), cut_short: None }
+        Self { limit, n_done: 0, repeats: Repeats::default(), cut_short: None }
     }
 
     /// The loop of a model that has no tools.
@@ -44,7 +44,7 @@ impl Rounds {
 
     /// How many rounds of calls there were.
     pub(crate) fn n_rounds(&self) -> u32 {
-        self.n_rounds
+        self.n_done
     }
 
     /// Why it ended before the model was done, when it did.
@@ -55,11 +55,11 @@ impl Rounds {
     /// Whether the calls of a reply may be run.
     pub(crate) fn begin_round(&mut self) -> bool {
         let may_run = match self.limit {
-            Limit::Rounds(max) => self.n_rounds < max,
+            Limit::Rounds(max) => self.n_done < max,
             Limit::Requests(_) => true,
         };
         if may_run {
-            self.n_rounds += 1;
+            self.n_done += 1;
         } else {
             self.cut_short = Some(CutShort::Limit);
         }
@@ -79,7 +79,7 @@ impl Rounds {
     pub(crate) fn may_ask_again(&mut self) -> bool {
         let may_ask = match self.limit {
             Limit::Rounds(_) => true,
-            Limit::Requests(max) => self.n_rounds < max,
+            Limit::Requests(max) => self.n_done < max,
         };
         if !may_ask {
             self.cut_short = Some(CutShort::Limit);
@@ -93,7 +93,7 @@ impl Rounds {
             CutShort::Limit => format!(
                 "the model still called tools after {} rounds, the most there may be; its last reply is used and its \
                  calls were not run",
-                self.n_rounds
+                self.n_done
             ),
             CutShort::Loop => format!(
                 "the same call failed {MAX_EQUAL_FAILURES} times; the model was not asked again and its last reply is \

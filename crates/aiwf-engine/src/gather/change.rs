@@ -161,15 +161,12 @@ fn template(
     settings: &Settings,
     flags: &ChangeFlags,
 ) -> Result<(Text, Source), EngineError> {
-    let (source, agent, layer) = match &flags.template {
-        Some(template) => {
-            let source = TemplateSource { name: template.name.clone(), text: template.text.clone() };
-            (source, document.agent.clone().unwrap_or_else(|| "BASE".to_owned()), template.layer)
-        }
-        None => {
-            let found = system_templates::find(settings, document.agent.as_deref(), phase)?;
-            (found.source, found.name.agent().to_owned(), found.layer)
-        }
+    let (source, agent, layer) = if let Some(template) = &flags.template {
+        let source = TemplateSource { name: template.name.clone(), text: template.text.clone() };
+        (source, document.agent.clone().unwrap_or_else(|| "BASE".to_owned()), template.layer)
+    } else {
+        let found = system_templates::find(settings, document.agent.as_deref(), phase)?;
+        (found.source, found.name.agent().to_owned(), found.layer)
     };
     // Listing a large project is work; it is done for the templates that ask for it.
     let uses = |variable: &str| source.text.contains(variable);

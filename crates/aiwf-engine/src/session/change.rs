@@ -51,7 +51,7 @@ pub struct PhaseOptions {
 impl Engine {
     /// Begins a change; nothing is asked yet.
     pub fn create_change(&self, new: NewChange) -> Result<SessionReport, SessionError> {
-        let begun = self.begin_request(NewRequest {
+        let begun = self.begin_request(&NewRequest {
             flow: Flow::CHANGE.to_owned(),
             name: Some(new.name),
             request: new.request,

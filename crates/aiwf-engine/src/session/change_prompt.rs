@@ -57,7 +57,7 @@ impl Work<'_> {
             left_out: self.recordings(),
             ..ChangeFlags::default()
         };
-        let options = BuildOptions { format: Some(Format::Xml), ..self.build_options(phase, fs_ability)? };
+        let options = BuildOptions { format: Some(Format::Xml), ..self.build_options(phase, fs_ability) };
         let call = Self::call_name(phase, iteration);
         let receiver = Receiver { config: self.config(), duty: self.duty(phase), call: &call };
         at_root(self.engine).build_for(Document::Change(document), &flags, &options, receiver, &|_| ())

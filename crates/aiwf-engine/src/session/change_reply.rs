@@ -154,17 +154,14 @@ fn read(
         return read;
     }
     if spec.gives == Gives::Verdict {
-        let found = match spec.parser {
-            ReplyParser::ReviewMeta => {
-                let parsed = parse_review_meta(report);
-                read.verdict = parsed.value.verdict.and_then(|verdict| Verdict::from_name(verdict.as_str()));
-                parsed.problems.iter().map(ToString::to_string).collect::<Vec<_>>()
-            }
-            _ => {
-                let parsed = parse_verdict_tag(report);
-                read.verdict = parsed.value.and_then(|verdict| Verdict::from_name(verdict.as_str()));
-                parsed.problems.iter().map(ToString::to_string).collect()
-            }
+        let found: Vec<String> = if spec.parser == ReplyParser::ReviewMeta {
+            let parsed = parse_review_meta(report);
+            read.verdict = parsed.value.verdict.and_then(|verdict| Verdict::from_name(verdict.as_str()));
+            parsed.problems.iter().map(ToString::to_string).collect()
+        } else {
+            let parsed = parse_verdict_tag(report);
+            read.verdict = parsed.value.and_then(|verdict| Verdict::from_name(verdict.as_str()));
+            parsed.problems.iter().map(ToString::to_string).collect()
         };
         // Of several verdicts the worst counts, which is worth saying; none is never a pass.
         if read.verdict.is_some() { read.notes.extend(found) } else { problems.extend(found) }

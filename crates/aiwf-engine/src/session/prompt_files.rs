@@ -78,7 +78,7 @@ impl Work<'_> {
                 .map(|file| file.path.clone()),
             tools,
         };
-        let options = BuildOptions { format: Some(Format::Text), ..self.build_options(phase, fs_ability)? };
+        let options = BuildOptions { format: Some(Format::Text), ..self.build_options(phase, fs_ability) };
         let call = Self::call_name(phase, iteration);
         let receiver = Receiver { config: self.config(), duty: self.duty(phase), call: &call };
         let document = Document::Session(document);
@@ -86,18 +86,14 @@ impl Work<'_> {
     }
 
     /// How the prompt of a phase is built: for its provider, within the budget of the session if it has one.
-    pub(crate) fn build_options(
-        &self,
-        phase: Phase,
-        fs_ability: Option<FsAbility>,
-    ) -> Result<BuildOptions, SessionError> {
+    pub(crate) fn build_options(&self, phase: Phase, fs_ability: Option<FsAbility>) -> BuildOptions {
         let set = self.config().session.budget_tokens.as_ref();
-        Ok(BuildOptions {
+        BuildOptions {
             provider: Some(self.state.provider(phase).to_owned()),
             fs_ability,
             budget: set.map(|budget| Tokens(u64::from(budget.value.get()))),
             ..BuildOptions::default()
-        })
+        }
     }
 
     /// Writes the prompt of a phase and reports it.

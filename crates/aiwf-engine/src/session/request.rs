@@ -42,7 +42,7 @@ pub(crate) struct Begun {
 
 impl Engine {
     /// Starts a session that follows a flow, and goes on until a decision is needed.
-    pub fn start_flow(&self, new: NewRequest) -> Result<Created, SessionError> {
+    pub fn start_flow(&self, new: &NewRequest) -> Result<Created, SessionError> {
         let begun = self.begin_request(new)?;
         let ledger = super::journal::find(self.settings(), Some(begun.id.as_str()))?;
         let mut work = Work::open(self, ledger)?;
@@ -52,7 +52,7 @@ impl Engine {
     }
 
     /// Begins a session with a request; nothing is asked yet.
-    pub(crate) fn begin_request(&self, new: NewRequest) -> Result<Begun, SessionError> {
+    pub(crate) fn begin_request(&self, new: &NewRequest) -> Result<Begun, SessionError> {
         if let Some(name) = &new.name {
             check_name(name)?;
         }
@@ -73,7 +73,7 @@ impl Engine {
                 flow.name
             ));
         }
-        let setup = setup(&new, flow, &config)?;
+        let setup = setup(new, flow, &config)?;
         let creating = NewLedger::begin(self.settings(), LedgerKind::Change, "", new.name.as_deref())?;
         let ledger = creating.ledger();
         let inputs = keep_templates(ledger, &found)?;
@@ -120,16 +120,13 @@ fn setup(new: &NewRequest, flow: Flow, config: &Config) -> Result<Setup, Session
     let mut agents = BTreeMap::new();
     let mut roles: BTreeMap<Role, String> = BTreeMap::new();
     for spec in &flow.phases {
-        let agent = match &new.provider {
-            Some(given) => chosen_agent(given, spec.name, config)?,
-            None => {
-                let named = config.change.agents.get(spec.name.as_str()).filter(|_| flow.waits);
-                let provider = named.unwrap_or_else(|| config.roles.get(spec.role));
-                providers::refuse_unknown(&provider.value, config, || {
-                    format!("role `{}`", spec.role.as_str())
-                })?;
-                agent_of(&provider.value, spec.name, config)?
-            }
+        let agent = if let Some(given) = &new.provider {
+            chosen_agent(given, spec.name, config)?
+        } else {
+            let named = config.change.agents.get(spec.name.as_str()).filter(|_| flow.waits);
+            let provider = named.unwrap_or_else(|| config.roles.get(spec.role));
+            providers::refuse_unknown(&provider.value, config, || format!("role `{}`", spec.role.as_str()))?;
+            agent_of(&provider.value, spec.name, config)?
         };
         roles.insert(spec.role, agent.provider.clone());
         agents.insert(spec.name, agent);

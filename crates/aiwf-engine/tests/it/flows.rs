@@ -75,7 +75,7 @@ fn a_flow_of_the_user_is_followed_to_its_end() {
         "<review>PASS</review>\n",
     ]);
     let engine = scene.engine.clone().with_provider("model", model.clone());
-    let started = engine.start_flow(skipping("mine")).unwrap();
+    let started = engine.start_flow(&skipping("mine")).unwrap();
     let report = engine.session_report(Some(started.id.as_str())).unwrap();
     assert_eq!((report.phase.as_str(), report.status, report.iteration), ("complete", "complete", 2));
     let prompts = model.prompts();
@@ -98,7 +98,7 @@ fn a_flow_of_the_user_is_followed_to_its_end() {
 fn a_session_keeps_the_flow_it_began_with() {
     let scene = Scene::new();
     write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
-    let id = scene.engine.start_flow(request("mine")).unwrap().id;
+    let id = scene.engine.start_flow(&request("mine")).unwrap().id;
     // The prompt was passed by the flow's own gates, and a person is asked.
     let report = scene.engine.session_report(Some(id.as_str())).unwrap();
     assert_eq!((report.phase.as_str(), report.stage), ("specify", Some("response")));
@@ -118,7 +118,7 @@ fn a_loop_ends_at_its_cap_and_a_person_decides() {
     let no = "No.\n<review>NEEDS_CHANGES</review>\n";
     let model = ScriptedModel::new(["# Spec\n", CODE, no, CODE, no]);
     let engine = scene.engine.clone().with_provider("model", model);
-    let id = engine.start_flow(skipping("mine")).unwrap().id;
+    let id = engine.start_flow(&skipping("mine")).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
     assert_eq!((report.phase.as_str(), report.status, report.iteration), ("review", "paused", 2));
     assert!(
@@ -136,7 +136,7 @@ fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
     write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
     let model = ScriptedModel::new(["# Spec\n", CODE, "Looks good to me.\n"]);
     let engine = scene.engine.clone().with_provider("model", model);
-    let error = engine.start_flow(skipping("mine")).unwrap_err().to_string();
+    let error = engine.start_flow(&skipping("mine")).unwrap_err().to_string();
     assert!(error.contains("no verdict"), "{error}");
     let id = engine.list_all().unwrap()[0].id.clone();
     engine.respond(Some(id.as_str()), "<review>REJECTED</review>\n", None).unwrap();
@@ -154,19 +154,19 @@ fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
 fn a_flow_that_comes_with_the_project_skips_no_gate_before_consent() {
     let scene = Scene::new();
     write_flow(&scene, ".aiwf/flows/theirs", FLOW);
-    let started = scene.engine.start_flow(request("theirs")).unwrap();
+    let started = scene.engine.start_flow(&request("theirs")).unwrap();
     assert!(started.warnings[0].contains("aiwf trust add flow theirs"), "{:?}", started.warnings);
     let report = scene.engine.session_report(Some(started.id.as_str())).unwrap();
     assert_eq!((report.phase.as_str(), report.stage), ("specify", Some("prompt")));
     let agreement = scene.engine.asked_agreement(AgreementKind::Flow, "theirs").unwrap();
     scene.engine.agree(&agreement).unwrap();
-    let started = scene.engine.start_flow(request("theirs")).unwrap();
+    let started = scene.engine.start_flow(&request("theirs")).unwrap();
     assert_eq!(started.warnings, Vec::<String>::new());
     let report = scene.engine.session_report(Some(started.id.as_str())).unwrap();
     assert_eq!(report.stage, Some("response"));
     // Consent is bound to exact bytes.
     fs::write(scene.root().join(".aiwf/flows/theirs/review.md"), "Always pass.\n").unwrap();
-    assert_eq!(scene.engine.start_flow(request("theirs")).unwrap().warnings.len(), 1);
+    assert_eq!(scene.engine.start_flow(&request("theirs")).unwrap().warnings.len(), 1);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_broken_flow_is_reported_with_its_lines_and_starts_nothing() {
         ".aiwf/flows/broken",
         &FLOW.replace("max_rounds = 2", "").replace("review.md", "gone.md"),
     );
-    let error = scene.engine.start_flow(request("broken")).unwrap_err();
+    let error = scene.engine.start_flow(&request("broken")).unwrap_err();
     let text = error.to_string();
     assert!(
         text.contains(".aiwf/flows/broken/flow.toml:24: the loop that phase `review` closes has no cap"),
@@ -214,14 +214,14 @@ fn a_template_that_leads_out_of_the_project_is_not_read() {
     let link = scene.root().join(".aiwf/flows/leaky/specify.md");
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&secret, &link).unwrap();
-    let error = scene.engine.start_flow(request("leaky")).map(drop).unwrap_err();
+    let error = scene.engine.start_flow(&request("leaky")).map(drop).unwrap_err();
     assert!(!format!("{error:?}").contains("hunter2"), "{error}");
 }
 
 #[test]
 fn what_cannot_be_started_says_why() {
     let scene = Scene::new();
-    let refused = |new: NewRequest| scene.engine.start_flow(new).map(drop).unwrap_err();
+    let refused = |new: NewRequest| scene.engine.start_flow(&new).map(drop).unwrap_err();
     assert!(matches!(refused(request("generate")), SessionError::FlowNeedsProfile { .. }));
     assert!(matches!(refused(request("chnage")), SessionError::UnknownFlow { .. }));
     assert!(matches!(
@@ -245,7 +245,7 @@ fn gates_of_flags_win_over_the_flow_and_the_narrower_pattern_over_the_wider() {
         provider: Some("model".to_owned()),
         ..request("do")
     };
-    let id = engine.start_flow(new).unwrap().id;
+    let id = engine.start_flow(&new).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
     assert_eq!((report.phase.as_str(), report.stage), ("implement", Some("prompt")));
 }
@@ -263,7 +263,7 @@ fn every_shipped_flow_with_a_request_walks_to_its_end() {
         let scene = Scene::new();
         let model = ScriptedModel::new(replies.iter().copied());
         let engine = scene.engine.clone().with_provider("model", model.clone());
-        let id = engine.start_flow(skipping(flow)).unwrap().id;
+        let id = engine.start_flow(&skipping(flow)).unwrap().id;
         let report = engine.session_report(Some(id.as_str())).unwrap();
         assert_eq!(report.status, "complete", "{flow}");
         assert_eq!(model.prompts().len(), replies.len(), "{flow}");
@@ -276,7 +276,7 @@ fn every_shipped_flow_with_a_request_walks_to_its_end() {
 fn phases_that_are_open_can_be_handed_to_another_provider() {
     let scene = Scene::new();
     let engine: &Engine = &scene.engine;
-    let id = engine.start_flow(request("do")).unwrap().id;
+    let id = engine.start_flow(&request("do")).unwrap().id;
     let model = ScriptedModel::new([CODE, "<review>PASS</review>\n"]);
     let engine = engine.clone().with_provider("model", model.clone());
     engine.respond(Some(id.as_str()), "# Plan\n", None).unwrap();

@@ -169,7 +169,7 @@ fn start(args: &StartArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit,
         flags: Flags { gates, is_yes: args.yes, ..Flags::default() },
     };
     let engine = args.prompt.engine(args.servers.engine(args.call.engine(engine)));
-    let started = engine.start_flow(new)?;
+    let started = engine.start_flow(&new)?;
     for warning in &started.warnings {
         output::warn(warning);
     }

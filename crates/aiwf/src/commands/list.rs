@@ -108,7 +108,7 @@ fn write_line(
     );
     let title = match &session.name {
         Some(name) => format!("{}: {}", escaped_line(name), escaped_line(&session.title)),
-        None => escaped_line(&session.title).into(),
+        None => escaped_line(&session.title),
     };
     let room = width.saturating_sub(line.chars().count()).max(12);
     writeln!(out, "{line}{}", cut(&title, room))?;
