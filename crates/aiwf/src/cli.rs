@@ -161,7 +161,7 @@ pub(crate) enum Command {
         after_help = "Example:\n  aiwf change new login 'Add a login page' --file 'src/**'\n  aiwf change plan login --agent claude\n  aiwf change run login"
     )]
     Change(ChangeCommand),
-    /// List, check, draw and write flows, and start sessions that follow them.
+    /// List, check and draw flows, and start sessions
     #[command(subcommand, after_help = "Example: aiwf flow start spec 'Export reports as CSV'")]
     Flow(FlowCommand),
     /// Run workflow packages as a conversation.

@@ -37,6 +37,7 @@ chapters! {
     fn budgets() => "budgets.md",
     fn changes() => "changes.md" with change_stand_ins,
     fn files() => "files.md",
+    fn flows() => "flows.md",
     fn gates() => "gates.md",
     fn getting_started() => "getting-started.md",
     fn mcp() => "mcp.md",
