@@ -57,7 +57,8 @@ fn shown(report: &SessionReport) -> String {
     };
     let stage = report.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
     if let Some(change) = &report.change {
-        line("change", &change.name);
+        line("session", &change.name);
+        line("flow", &report.flow);
         line("request", &escaped_line(&change.request));
         line("phase", &format!("{}{stage} (round {} of {})", report.phase, change.round, change.max_rounds));
         if let Some(agent) = change.agents.get(&report.phase) {

@@ -25,7 +25,9 @@ use crate::trust;
 pub struct SessionReport {
     /// The session.
     pub session_id: String,
-    /// Its profile; a change has none.
+    /// The flow it follows.
+    pub flow: String,
+    /// Its profile; a session that began with a request has none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub profile: String,
     /// What the profile was given; a change has no profile.
@@ -187,6 +189,7 @@ impl SessionReport {
         let awaiting = response_path.iter().filter(|_| is_awaited).cloned().collect();
         Self {
             session_id: directory.id.clone(),
+            flow: state.flow.name.clone(),
             profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
             context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
             phase,

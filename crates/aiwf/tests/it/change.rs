@@ -508,7 +508,8 @@ fn a_cancelled_change_stays_cancelled() {
 fn where_a_change_stands_is_said_in_words_and_in_json() {
     let change = Change::new("");
     insta::assert_snapshot!(change.run("status login").stdout_text(), @"
-    change    login
+    session   login
+    flow      change
     request   Greet the world
     phase     plan, prompt (round 1 of 3)
     agent     manual
@@ -522,6 +523,7 @@ fn where_a_change_stands_is_said_in_words_and_in_json() {
       "command": "status",
       "exit_code": 0,
       "session_id": "[id]",
+      "flow": "change",
       "phase": "plan",
       "stage": "prompt",
       "status": "in-progress",
