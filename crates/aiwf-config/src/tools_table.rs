@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use aiwf_session::Phase;
+
 use crate::fault::ConfigFault;
 use crate::layer_reader::{LayerReader, Setting};
 use crate::layer_values::is_variable;
@@ -64,7 +66,12 @@ impl LayerReader<'_> {
             "grant" => {
                 let Some(table) = self.expect_table(setting) else { return };
                 self.each(&setting.path(), table, |reader, setting| {
-                    if !GRANT_PHASES.contains(&setting.key) {
+                    // Flows have phases of their own; a name that is nearly a common one is a mistake.
+                    let is_slip = |known: &&str| strsim::damerau_levenshtein(setting.key, known) <= 2;
+                    let is_known = GRANT_PHASES.contains(&setting.key);
+                    if !is_known
+                        && (Phase::from_name(setting.key).is_none() || GRANT_PHASES.iter().any(is_slip))
+                    {
                         return reader.unknown(setting, GRANT_PHASES);
                     }
                     if let Some(names) = reader.tool_names(setting) {

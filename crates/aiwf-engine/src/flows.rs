@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
+use aiwf_profile::Profile;
 use aiwf_session::{Approver, Flow, FlowProblem, parse_flow};
 use aiwf_store::{ConsentKind, Durability, sha256_hex, write_atomic};
 
@@ -184,6 +185,36 @@ fn built_in(name: &str) -> Option<FoundFlow> {
         templates,
         hides: Vec::new(),
     })
+}
+
+/// The flow that sessions of a profile follow: its own `flow.toml`, else the one that comes with aiwf.
+///
+/// A profile decides no gates: whoever uses it does.
+pub(crate) fn of_profile(profile: &Profile) -> Result<(Flow, BTreeMap<String, String>), SessionError> {
+    let Some(text) = profile.file_text(FLOW_FILE) else {
+        let flow = Flow::find_built_in(Flow::GENERATE).unwrap_or_default();
+        return Ok((flow.as_ref().clone(), BTreeMap::new()));
+    };
+    let mut templates = BTreeMap::new();
+    let parsed = parse_flow(profile.name(), text, &mut |template| {
+        let found = profile.file_text(template).filter(|_| is_beside(template));
+        templates.extend(found.map(|text| (template.to_owned(), text.to_owned())));
+        found.is_some()
+    });
+    let flow = parsed.and_then(|flow| {
+        if flow.gates.is_empty() {
+            return Ok(flow);
+        }
+        let message = "a profile does not decide gates".to_owned();
+        let hint = "remove `gates`; users set them with `--gate` or in `[gates]`".to_owned();
+        Err(vec![FlowProblem { phase: None, key: Some("gates"), line: None, message, hint }])
+    });
+    let flow = flow.map_err(|problems| SessionError::BrokenFlow {
+        name: profile.name().to_owned(),
+        path: format!("{}/{FLOW_FILE}", profile.name()),
+        problems,
+    })?;
+    Ok((flow, templates))
 }
 
 impl Engine {

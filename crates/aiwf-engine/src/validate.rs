@@ -1,13 +1,14 @@
 //! Checks what sessions build on: profiles, standards, providers, configuration.
 
-use aiwf_config::Flags;
+use aiwf_config::{Config, Flags};
 use aiwf_profile::ProjectStandards;
+use aiwf_session::{Flow, FlowProblem, Phase, Role};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Engine;
 use crate::ask::providers;
 use crate::gather::project_standards;
+use crate::{Engine, FoundFlow};
 
 /// One thing that was checked.
 #[derive(Clone, Debug, Serialize)]
@@ -111,10 +112,58 @@ impl Engine {
         validations
     }
 
+    /// Checks every flow, and the flows that profiles bring.
+    pub fn validate_flows(&self) -> Vec<Validation> {
+        let flows = match self.flows() {
+            Ok(flows) => flows,
+            Err(error) => return vec![Validation::new("flows", "all", vec![error.to_string()])],
+        };
+        let finding = |path: &str, problem: &FlowProblem| {
+            let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
+            format!("{path}{line}: {}\nhint: {}", problem.message, problem.hint)
+        };
+        let check = |found: FoundFlow| {
+            let problems = found.flow.as_ref().err().into_iter().flatten();
+            let findings = problems.map(|problem| finding(&found.path, problem)).collect();
+            Validation::new("flow", found.name, findings)
+        };
+        let of_profiles = self.profiles().into_iter().filter_map(|found| {
+            let error = crate::flows::of_profile(found.profile.as_ref().ok()?).err()?;
+            Some(Validation::new("flow", found.name, vec![error.to_string()]))
+        });
+        flows.into_iter().map(check).chain(of_profiles).collect()
+    }
+
+    /// What the configuration says about phases and roles that no flow has.
+    fn unused_words(&self, config: &Config) -> Vec<String> {
+        let flows = self.flows().unwrap_or_default();
+        let of_profiles = self
+            .profiles()
+            .into_iter()
+            .filter_map(|found| Some(crate::flows::of_profile(found.profile.as_ref().ok()?).ok()?.0));
+        let flows: Vec<Flow> =
+            flows.into_iter().filter_map(|found| found.flow.ok()).chain(of_profiles).collect();
+        let has_phase = |phase: Phase| flows.iter().any(|flow| flow.spec(phase).is_some());
+        let has_role = |role: Role| {
+            Role::STANDARD.contains(&role)
+                || flows.iter().any(|flow| flow.phases.iter().any(|spec| spec.role == role))
+        };
+        let hint = "hint: fix the name; `aiwf flow show NAME` lists the phases and roles of a flow";
+        let gates = config.gates.named.iter().filter_map(|(pattern, gate)| {
+            let phase = pattern.phase().filter(|phase| !has_phase(*phase))?;
+            Some(format!("{}: no flow has a phase `{phase}` for the gate `{pattern}`\n{hint}", gate.origin))
+        });
+        let roles =
+            config.roles.named.iter().filter(|(role, _)| !has_role(**role)).map(|(role, provider)| {
+                format!("{}: no flow has a role `{}`\n{hint}", provider.origin, role.as_str())
+            });
+        gates.chain(roles).collect()
+    }
+
     /// Reads the configuration.
     pub fn validate_config(&self) -> Vec<Validation> {
         let findings = match providers::load_config(self.settings(), &Flags::default()) {
-            Ok(_) => Vec::new(),
+            Ok(config) => self.unused_words(&config),
             Err(error) => vec![match error.hint() {
                 Some(hint) => format!("{error}\nhint: {hint}"),
                 None => error.to_string(),

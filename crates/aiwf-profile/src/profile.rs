@@ -98,6 +98,11 @@ impl Profile {
         }
     }
 
+    /// The text of a file of the profile; nothing when it is not there or no text.
+    pub fn file_text(&self, path: &str) -> Option<&str> {
+        self.files.get(path).and_then(|bytes| std::str::from_utf8(bytes).ok())
+    }
+
     /// The name, which is also the name of its command.
     pub fn name(&self) -> &str {
         &self.manifest.name

@@ -196,11 +196,11 @@ pub(crate) enum Command {
         /// The provider.
         name: Option<String>,
     },
-    /// Check profiles, standards, providers and configuration.
+    /// Check profiles, flows, standards, providers and configuration
     #[command(after_help = "Example: aiwf validate providers")]
     Validate {
         /// What to check.
-        #[arg(default_value = "all", value_parser = ["profiles", "providers", "standards", "config", "all"])]
+        #[arg(default_value = "all", value_parser = ["profiles", "providers", "flows", "standards", "config", "all"])]
         what: String,
     },
     /// Show the configuration.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use aiwf_config::Settings;
 use aiwf_prompt::{Format, FsAbility, Prompt};
 use aiwf_session::{
-    Access, ChangeSetup, FileHash, Flow, Gives, Phase, PhaseSpec, ReplyParser, TaskStatus, Verdict,
+    Access, ChangeSetup, FileHash, Flow, Gives, Phase, PhaseSpec, ReplyParser, Setup, TaskStatus, Verdict,
 };
 use aiwf_store::sha256_hex;
 
@@ -33,8 +33,9 @@ impl Work<'_> {
         tools: Vec<ToolDocument>,
     ) -> Result<Built, SessionError> {
         let phase = spec.name;
-        let none = ChangeSetup::default();
-        let change = self.setup()?.change.as_deref().unwrap_or(&none);
+        let setup = self.setup()?;
+        let of_profile = ChangeSetup { request: request_of(setup), ..ChangeSetup::default() };
+        let change = setup.change.as_deref().unwrap_or(&of_profile);
         let template = self.flow_template(spec)?;
         let has_template = template.is_some();
         let document = ChangeDocument {
@@ -133,11 +134,13 @@ impl Work<'_> {
         let text = into_text(self.read(&path)?, &self.directory.file(&path))?;
         let flow = &self.state.flow.name;
         let is_built_in = Flow::built_in_template(flow, name) == Some(text.as_str());
-        let request = self.setup()?.change.as_ref().map(|change| change.request.clone());
+        let setup = self.setup()?;
+        let request =
+            setup.change.as_ref().map_or_else(|| request_of(setup), |change| change.request.clone());
         Ok(Some(FlowTemplate {
             name: format!("flows/{flow}/{name}"),
             text,
-            request: request.unwrap_or_default(),
+            request,
             layer: if is_built_in { TemplateLayer::BuiltIn } else { TemplateLayer::Project },
         }))
     }
@@ -223,6 +226,15 @@ pub(super) fn check_patterns(engine: &Engine, patterns: &[String], reach: Reach)
 fn at_root(engine: &Engine) -> Engine {
     let settings = engine.settings();
     Engine::new(Settings { current_dir: settings.project_root.clone(), ..settings.clone() })
+}
+
+/// What a session of a profile is about: the profile and what it was given.
+fn request_of(setup: &Setup) -> String {
+    let given = setup.context.iter().map(|(key, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("\n- {key}: {text}")
+    });
+    format!("{}:{}", setup.profile, given.collect::<String>())
 }
 
 /// Where a session keeps a template of its flow.

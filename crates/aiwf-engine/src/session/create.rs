@@ -9,6 +9,7 @@ use aiwf_store::{Durability, sha256_hex};
 use serde_json::{Map, Value};
 
 use super::perform::Performed;
+use super::request::{keep_templates, refuse_unknown_gates};
 use super::work::Work;
 use crate::ask::providers;
 use crate::error::EngineError;
@@ -16,7 +17,7 @@ use crate::ledger::{NewLedger, SessionLedger};
 use crate::read::{is_written_outside, resolve_below};
 use crate::session_error::SessionError;
 use crate::trust::LedgerKind;
-use crate::{Engine, profiles};
+use crate::{Engine, flows, profiles};
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +68,8 @@ impl Engine {
         flags: &Flags,
     ) -> Result<NewSession, SessionError> {
         let config = Config::load(self.settings(), flags)?;
-        let flow = Flow::find_built_in(Flow::GENERATE).unwrap_or_default();
+        let (flow, _) = flows::of_profile(&profiles::find(self.settings(), profile)?)?;
+        refuse_unknown_gates(&flow, flags)?;
         Ok(NewSession {
             profile: profile.to_owned(),
             given,
@@ -87,8 +89,8 @@ impl Engine {
     pub fn create_session(&self, new: NewSession) -> Result<Created, SessionError> {
         let profile = profiles::find(self.settings(), &new.profile)?;
         let config = providers::load_config(self.settings(), &Flags::default())?;
-        let flow = Flow::find_built_in(Flow::GENERATE).unwrap_or_default();
-        let flow = flow.as_ref().clone().capped(new.max_iterations.max(1));
+        let (flow, templates) = flows::of_profile(&profile)?;
+        let flow = flow.capped(new.max_iterations.max(1));
         for (role, name) in &new.roles {
             providers::refuse_unknown(name, &config, || format!("role `{}`", role.as_str()))?;
             self.open_provider(name, &config)?;
@@ -130,7 +132,8 @@ impl Engine {
 
         let creating = NewLedger::begin(self.settings(), LedgerKind::Session, "", None)?;
         let ledger = creating.ledger();
-        let (standards, inputs) = fill(ledger, &standards, &settled.inputs)?;
+        let (standards, mut inputs) = fill(ledger, &standards, &settled.inputs)?;
+        inputs.extend(keep_templates(ledger, &templates)?);
         let setup = Setup {
             session_id: ledger.id.clone(),
             name: None,

@@ -50,8 +50,10 @@ impl Engine {
             });
         }
         let mut inputs = BTreeMap::new();
-        for file in &setup.inputs {
-            let key = file.path.trim_start_matches("inputs/").to_owned();
+        let of_profile =
+            setup.inputs.iter().filter_map(|file| Some((file, file.path.strip_prefix("inputs/")?)));
+        for (file, key) in of_profile {
+            let key = key.to_owned();
             let missing = || SessionError::Missing { path: directory.shown(&file.path) };
             inputs.insert(key, directory.read_text(&file.path)?.ok_or_else(missing)?);
         }

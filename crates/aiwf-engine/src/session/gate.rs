@@ -120,8 +120,10 @@ impl Work<'_> {
             Ok(())
         };
         add("standards", "standards-bundle.md")?;
-        if self.spec()?.gives != Gives::Text {
-            add("plan", "plan.md")?;
+        let reads = &self.spec()?.reads;
+        let texts = self.state.flow.phases.iter().filter(|other| other.gives == Gives::Text);
+        for other in texts.filter(|other| reads.contains(&other.name) && other.name != phase) {
+            add(&other.artifact, &other.artifact_file())?;
         }
         let subject = match stage {
             Stage::Prompt => "prompt",

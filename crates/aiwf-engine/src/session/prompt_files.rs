@@ -239,10 +239,11 @@ impl Work<'_> {
         let inputs: Vec<FileHash> = self.setup()?.inputs.clone();
         inputs
             .iter()
-            .map(|file| {
+            .filter_map(|file| Some((file, file.path.strip_prefix("inputs/")?)))
+            .map(|(file, key)| {
                 let bytes = self.read(&file.path)?;
                 let text = crate::read::into_text(bytes, &self.directory.file(&file.path))?;
-                Ok((file.path.trim_start_matches("inputs/").to_owned(), text))
+                Ok((key.to_owned(), text))
             })
             .collect()
     }

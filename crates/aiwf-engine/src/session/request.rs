@@ -12,7 +12,6 @@ use super::create::{Created, Reach, gates_of};
 use super::work::Work;
 use crate::Engine;
 use crate::ask::providers::{self, Duty};
-use crate::flows::FoundFlow;
 use crate::ledger::{NewLedger, SessionLedger};
 use crate::session_error::SessionError;
 use crate::trust::LedgerKind;
@@ -76,7 +75,7 @@ impl Engine {
         let setup = setup(new, flow, &config)?;
         let creating = NewLedger::begin(self.settings(), LedgerKind::Change, "", new.name.as_deref())?;
         let ledger = creating.ledger();
-        let inputs = keep_templates(ledger, &found)?;
+        let inputs = keep_templates(ledger, &found.templates)?;
         let setup = Setup { session_id: ledger.id.clone(), inputs, ..setup };
         Work::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
         Ok(Begun { id: creating.publish()?.id, warnings })
@@ -84,7 +83,7 @@ impl Engine {
 }
 
 /// A gate that a flag names and the flow does not have is a mistake.
-fn refuse_unknown_gates(flow: &Flow, flags: &Flags) -> Result<(), SessionError> {
+pub(super) fn refuse_unknown_gates(flow: &Flow, flags: &Flags) -> Result<(), SessionError> {
     let unknown = |pattern: &&GatePattern| !pattern.matches_any(flow);
     match flags.gates.keys().find(unknown) {
         Some(pattern) => Err(SessionError::NoSuchGate {
@@ -97,11 +96,14 @@ fn refuse_unknown_gates(flow: &Flow, flags: &Flags) -> Result<(), SessionError> 
 }
 
 /// Keeps the templates of the flow as they are now: a later edit does not change a session that follows it.
-fn keep_templates(ledger: &SessionLedger, found: &FoundFlow) -> Result<Vec<FileHash>, SessionError> {
-    let texts = found.templates.values().map(String::as_bytes);
+pub(super) fn keep_templates(
+    ledger: &SessionLedger,
+    templates: &BTreeMap<String, String>,
+) -> Result<Vec<FileHash>, SessionError> {
+    let texts = templates.values().map(String::as_bytes);
     ledger.keep_all(texts)?;
     let mut kept = Vec::new();
-    for (name, text) in &found.templates {
+    for (name, text) in templates {
         let path = flow_file(name);
         ledger.files()?.write(&path, text.as_bytes(), Durability::PowerLoss)?;
         kept.push(FileHash { path, sha256: sha256_hex(text.as_bytes()) });

@@ -285,3 +285,67 @@ fn phases_that_are_open_can_be_handed_to_another_provider() {
     assert_eq!(decided.report.status, "complete");
     assert_eq!(model.prompts().len(), 2);
 }
+
+#[test]
+fn a_profile_can_bring_a_flow_of_its_own() {
+    let scene = Scene::new();
+    scene.engine.new_profile("quick", true).unwrap();
+    let flow = r#"
+title = "Plan and generate"
+[[phase]]
+name = "planning"
+role = "planner"
+recipe = "session"
+artifact = "plan"
+gives = "text"
+next = "second-look"
+[[phase]]
+name = "second-look"
+role = "reviewer"
+template = "look.md"
+reads = ["planning"]
+gives = "verdict"
+on = { PASS = "complete" }
+"#;
+    let directory = scene.root().join(".aiwf/profiles/quick");
+    fs::write(directory.join("flow.toml"), flow).unwrap();
+    fs::write(directory.join("look.md"), "Look again: {{ request }}\n").unwrap();
+    let flags = Flags { is_yes: true, ..Flags::default() };
+    let model = ScriptedModel::new(["# Plan\n", "<review>PASS</review>\n"]);
+    let engine = scene.engine.clone().with_provider("model", model.clone());
+    let given = serde_json::json!({ "topic": "Things" });
+    let serde_json::Value::Object(given) = given else { unreachable!() };
+    let mut new = engine.new_session("quick", given, &flags).unwrap();
+    for provider in new.roles.values_mut() {
+        "model".clone_into(provider);
+    }
+    let id = engine.create_session(new).unwrap().id;
+    let report = engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!((report.status, report.flow.as_str()), ("complete", "quick"));
+    assert!(model.prompts()[1].contains("Look again: quick:"), "{}", model.prompts()[1]);
+
+    fs::write(directory.join("flow.toml"), format!("gates = {{ \"*\" = \"skip\" }}\n{flow}")).unwrap();
+    let error =
+        engine.new_session("quick", serde_json::Map::new(), &flags).map(drop).unwrap_err().to_string();
+    assert!(error.contains("a profile does not decide gates"), "{error}");
+    assert!(engine.validate_flows().iter().any(|result| result.name == "quick" && !result.passed));
+}
+
+#[test]
+fn words_of_the_configuration_that_no_flow_knows_are_found_by_validate() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.home().join(".aiwf")).unwrap();
+    let config =
+        "[gates]\n\"planing.prompt\" = \"skip\"\n\"plan.*\" = \"skip\"\n[roles]\ntranslator = \"manual\"\n";
+    fs::write(scene.home().join(".aiwf/config.toml"), config).unwrap();
+    let findings: Vec<String> = scene
+        .engine
+        .validate_config()
+        .into_iter()
+        .flat_map(|result| result.findings)
+        .map(|finding| finding.message)
+        .collect();
+    assert_eq!(findings.len(), 2, "{findings:?}");
+    assert!(findings[0].contains("no flow has a phase `planing`"), "{findings:?}");
+    assert!(findings[1].contains("no flow has a role `translator`"), "{findings:?}");
+}

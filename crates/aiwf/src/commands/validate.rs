@@ -23,6 +23,9 @@ pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Ex
     if wants("profiles") {
         results.extend(engine.validate_profiles());
     }
+    if wants("flows") {
+        results.extend(engine.validate_flows());
+    }
     if wants("standards") {
         // The project's own standards are named by the configuration, too.
         let is_told = |result: &Validation| is_config_broken && result.name == "of the project";
