@@ -168,7 +168,7 @@ const PROFILE_CASES: &[Case] = &[
 ];
 
 const NEW_CHANGE: &[&str] = &["change", "new", "login", "Greet", "--file", "schema.sql"];
-const APPROVE_CHANGE: &[&str] = &["change", "approve", "login"];
+const APPROVE_CHANGE: &[&str] = &["approve", "login"];
 const PLAN_CHANGE: &[&str] = &["change", "plan", "login"];
 const CHALLENGE_CHANGE: &[&str] = &["change", "challenge", "login", "--yes"];
 const IMPLEMENT_CHANGE: &[&str] = &["change", "implement", "login", "--yes"];
@@ -228,7 +228,7 @@ const CHANGE_CASES: &[Case] = &[
     },
     Case { name: "approve a second plan", before: TO_SECOND_PLAN, words: APPROVE_CHANGE, stdin: "" },
     Case { name: "approve an implementation", before: TO_IMPLEMENTATION, words: APPROVE_CHANGE, stdin: "" },
-    Case { name: "apply", before: TO_REVIEWED, words: &["change", "apply", "login"], stdin: "" },
+    Case { name: "apply", before: TO_REVIEWED, words: &["apply", "login"], stdin: "" },
 ];
 
 /// What a case changes, and what is looked at afterwards.
@@ -334,7 +334,7 @@ impl World {
                     expect_done_or_waiting(&world.aiwf(words, "")?, "a step before the case")?;
                     continue;
                 }
-                Reply(reply) => world.aiwf(&["change", "respond", "login"], reply),
+                Reply(reply) => world.aiwf(&["respond", "login"], reply),
                 EditProfile => {
                     let template = world.project().join(PROFILE).join("templates/plan.md");
                     write(&template, "Plan the notes, briefly.\n")?;
@@ -404,12 +404,14 @@ impl World {
         match subject {
             Subject::Session => self.newest_standing(),
             Subject::Change => {
-                let report = self.report(&["change", "status", "login", "--json"])?;
+                let report = self.report(&["status", "login", "--json"])?;
                 let mut files = BTreeMap::new();
                 collect(&self.project(), &self.project(), &mut files);
                 // What bears a temporary name is removed by the next command that works on the change.
                 files.retain(|path, _| !path.contains("/.tmp-"));
-                Ok(format!("{report:#}\n{files:#?}"))
+                // One that begins again has another id.
+                let id = report.get("session_id").and_then(Value::as_str).unwrap_or("login").to_owned();
+                Ok(format!("{report:#}\n{files:#?}").replace(&id, "ID"))
             }
             Subject::Profiles => self.profiles(),
             Subject::Run => runs::standing(self),
@@ -564,18 +566,18 @@ fn survive(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {
 }
 
 fn survive_change(world: &World, case: &Case, expected: &str) -> Result<(), Failure> {
-    let exists = world.aiwf(&["change", "status", "login"], "")?.status.success();
+    let exists = world.aiwf(&["status", "login"], "")?.status.success();
     if !exists && case.name != "change new" {
         return Err(Failure::new("the change is gone after a fault"));
     }
     if exists {
-        expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`verify` after a fault")?;
+        expect_success(&world.aiwf(&["verify", "login"], "")?, "`verify` after a fault")?;
         if world.standing(Subject::Change)? == expected {
             return Ok(());
         }
     }
     run_again(world, case)?;
-    expect_success(&world.aiwf(&["change", "verify", "login"], "")?, "`verify` in the end")?;
+    expect_success(&world.aiwf(&["verify", "login"], "")?, "`verify` in the end")?;
     expect_same(expected, &world.standing(Subject::Change)?)
 }
 

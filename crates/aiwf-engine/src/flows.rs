@@ -13,12 +13,14 @@ use aiwf_store::{ConsentKind, Durability, sha256_hex, write_atomic};
 
 use crate::Engine;
 use crate::error::EngineError;
-use crate::read::{Root, read_text, read_text_below};
+use crate::read::{Root, into_text, read_bytes, read_text, read_text_below};
 use crate::session_error::SessionError;
 use crate::system_templates;
 
 /// The file that makes a directory a flow.
 const FLOW_FILE: &str = "flow.toml";
+/// How many rounds a loop of a project's flow may have before the user agreed to the flow.
+const MAX_UNAGREED_ROUNDS: u32 = 3;
 /// How many flows of a directory are looked at.
 const MAX_FLOWS: usize = 1_000;
 
@@ -137,6 +139,27 @@ impl FlowDirectory {
         Ok(Some(FoundFlow { name, origin, path, flow, text, templates, sha256, hides: Vec::new() }))
     }
 
+    /// A flow that cannot be read, with the reason.
+    fn unreadable(&self, name: &str, error: &EngineError) -> FoundFlow {
+        let problem = FlowProblem {
+            phase: None,
+            key: None,
+            line: None,
+            message: error.to_string(),
+            hint: "make its files readable, or remove the directory".to_owned(),
+        };
+        FoundFlow {
+            name: name.to_owned(),
+            origin: self.origin,
+            path: format!("{}/{name}/{FLOW_FILE}", self.shown),
+            flow: Err(vec![problem]),
+            text: String::new(),
+            templates: BTreeMap::new(),
+            sha256: String::new(),
+            hides: Vec::new(),
+        }
+    }
+
     fn template(&self, settings: &Settings, flow: &str, name: &str) -> Result<Option<String>, EngineError> {
         if is_beside(name) { self.read(settings, flow, name) } else { Ok(None) }
     }
@@ -227,7 +250,10 @@ impl Engine {
             for name in directory.names() {
                 if let Some(winner) = found.get_mut(&name) {
                     winner.hides.push(directory.origin);
-                } else if let Some(flow) = directory.load(self.settings(), &name)? {
+                } else if let Some(flow) = directory.load(self.settings(), &name).unwrap_or_else(|error| {
+                    // One that cannot be read takes no other down.
+                    Some(directory.unreadable(&name, &error))
+                }) {
                     found.insert(name, flow);
                 }
             }
@@ -275,11 +301,15 @@ impl Engine {
                 return Err(SessionError::BrokenFlow { name: found.name, path, problems });
             }
         };
-        let is_loose = flow.gates.values().any(|gate| gate.approver != Approver::Manual);
+        let is_loose = flow.gates.values().any(|gate| gate.approver != Approver::Manual)
+            || flow.phases.iter().any(|spec| spec.max_rounds > Some(MAX_UNAGREED_ROUNDS));
         if found.origin != FlowOrigin::Project || !is_loose || self.is_flow_agreed(&found)? {
             return Ok((found, flow, false));
         }
         flow.gates.clear();
+        for spec in &mut flow.phases {
+            spec.max_rounds = spec.max_rounds.map(|rounds| rounds.min(MAX_UNAGREED_ROUNDS));
+        }
         Ok((found, flow, true))
     }
 
@@ -297,8 +327,15 @@ impl Engine {
         let directory = directories(self.settings()).into_iter().find(|directory| directory.origin == origin);
         let directory = directory.ok_or(SessionError::NoHome)?;
         let path = directory.path.join(name);
-        if path.join(FLOW_FILE).exists() {
-            return Err(SessionError::FlowExists { name: name.to_owned(), path: path.join(FLOW_FILE) });
+        // A checkout may have put a link there: nothing is written through it, and nothing is written over.
+        for place in [&directory.path, &path] {
+            if place.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+                let problem = "it is a link".to_owned();
+                return Err(SessionError::UnsafeFile { path: place.display().to_string(), problem });
+            }
+        }
+        if path.symlink_metadata().is_ok() {
+            return Err(SessionError::FlowExists { name: name.to_owned(), path });
         }
         let files = [
             (FLOW_FILE, NEW_FLOW),
@@ -319,13 +356,14 @@ impl Engine {
         let file = if path.is_dir() { path.join(FLOW_FILE) } else { path };
         let beside = file.parent().map(Path::to_owned).unwrap_or_default();
         let name = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = read_text(&file)?;
+        let text = into_text(read_bytes(&file)?, &file)?;
         let mut templates = BTreeMap::new();
         let flow = parse_flow(&name, &text, &mut |template| {
             if !is_beside(template) {
                 return has_system_template(self.settings(), template);
             }
-            let read = read_text(&beside.join(template)).ok();
+            let path = beside.join(template);
+            let read = read_bytes(&path).and_then(|bytes| into_text(bytes, &path)).ok();
             let is_there = read.is_some();
             templates.extend(read.map(|text| (template.to_owned(), text)));
             is_there

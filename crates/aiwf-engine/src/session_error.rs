@@ -91,13 +91,13 @@ pub enum SessionError {
         known: Vec<String>,
     },
     /// A change of that name is there.
-    #[error("a change `{name}` exists already")]
+    #[error("an open session is named `{name}` already")]
     ChangeExists {
         /// The change.
         name: String,
     },
     /// A name that a change cannot have.
-    #[error("a change cannot be called `{}`: {why}", name.escape_debug())]
+    #[error("a session cannot be named `{}`: {why}", name.escape_debug())]
     ChangeName {
         /// The name.
         name: String,
@@ -105,10 +105,10 @@ pub enum SessionError {
         why: &'static str,
     },
     /// A change that changes nothing.
-    #[error("a change needs words that say what to change")]
+    #[error("the request is empty")]
     NoRequest,
     /// A change without files to put in place.
-    #[error("change `{id}` gives no files to put in place")]
+    #[error("session `{id}` has no files to apply")]
     NothingToApply {
         /// The change.
         id: String,
@@ -570,7 +570,7 @@ impl SessionError {
             Self::NothingToApply { id, is_edited: false } => {
                 Some(format!("`aiwf show {id} implementation` shows what it gave"))
             }
-            Self::NoRequest => Some("say it like `aiwf change new NAME 'add a login'`".to_owned()),
+            Self::NoRequest => Some("say what to do, as in `aiwf flow start do 'add a login'`".to_owned()),
             Self::AmbiguousSession { .. } => Some("give more of the id".to_owned()),
             Self::OtherKind { id, .. } => Some(format!("`aiwf status {id}` shows it")),
             Self::NotEnded { id, status, .. } if status == "unreadable" => {

@@ -144,7 +144,7 @@ impl Call {
 
 fn check_setup(setup: &Setup) -> Checked {
     name(&setup.session_id)?;
-    setup.name.iter().try_for_each(|text| name(text))?;
+    setup.name.iter().try_for_each(|text| session_name(text))?;
     if let Some(flow) = &setup.flow {
         name(&flow.name)?;
         if let Some(problem) = flow.problems().into_iter().next() {
@@ -253,6 +253,17 @@ fn hash(sha256: &str) -> Checked {
         return Ok(());
     }
     Err(EventFault::Hash { sha256: sha256.chars().take(80).collect() })
+}
+
+/// What a user can call a session: a word that can be typed as it is.
+fn session_name(text: &str) -> Checked {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_fine = !text.is_empty()
+        && text.len() <= 64
+        && text.chars().all(is_plain)
+        && !text.starts_with(['.', '-'])
+        && !text.eq_ignore_ascii_case("latest");
+    if is_fine { Ok(()) } else { Err(EventFault::Name { name: text.chars().take(80).collect() }) }
 }
 
 /// A name that is one part of a path, and that a terminal can show.

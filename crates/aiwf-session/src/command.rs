@@ -6,6 +6,7 @@ use crate::call::{Call, ToolUse};
 use crate::change::{Agent, PhaseChoice};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Person};
 use crate::flow::{Access, Gives, PhaseRecipe, PhaseSpec};
+use crate::flow_check::MAX_ROUNDS;
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
 use crate::refusal::Refusal;
@@ -351,7 +352,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             Step::Asked { is_free: false } | Step::AskFailed { .. } | Step::ReplyReady { .. },
         ) => one(Event::Retried { by, kept }),
         (Command::RaiseCap { max_iterations }, Step::Paused(Pause::IterationCap)) => {
-            if max_iterations <= state.round {
+            if max_iterations <= state.round || max_iterations > MAX_ROUNDS {
                 return Err(Refusal::CapTooLow { round: state.round, given: max_iterations });
             }
             one(Event::CapRaised { max_iterations })

@@ -433,7 +433,7 @@ fn each_loop_of_a_change_has_its_own_cap() {
     assert!(change.run(Command::Accept { by: person() }).is_err());
     let refusal = change.run(Command::RaiseCap { max_iterations: 1 }).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
-    the cap must be more than 1, not 1
+    the cap must be more than 1 and at most 1000, not 1
     [RaiseCap { rounds: 2 }]
     ");
     change.run(Command::RaiseCap { max_iterations: 2 }).unwrap();

@@ -13,7 +13,7 @@ use crate::verdict::Verdict;
 /// How many phases a flow may have.
 const MAX_PHASES: usize = 64;
 /// How many rounds a loop may have.
-const MAX_ROUNDS: u32 = 1_000;
+pub(crate) const MAX_ROUNDS: u32 = 1_000;
 /// Names that cannot be those of artifacts: the engine uses them.
 const RESERVED_ARTIFACTS: [&str; 7] =
     ["standards-bundle", "standards", "prompt", "response", "code", "latest", "rejected-reply"];
@@ -229,6 +229,19 @@ impl Findings<'_> {
         if !fits {
             let message = format!("the parser of phase `{name}` does not read what it gives");
             self.report(Some(idx), Some("parser"), message, "remove `parser`: the default fits `gives`");
+        }
+        let unread = spec.on.keys().find(|verdict| match spec.parser {
+            ReplyParser::ReviewMeta => !matches!(verdict, Verdict::Pass | Verdict::Fail),
+            ReplyParser::VerdictTag => **verdict == Verdict::Fail,
+            ReplyParser::Plain
+            | ReplyParser::FileMarkers
+            | ReplyParser::FencedFiles
+            | ReplyParser::TaskFiles => false,
+        });
+        if let Some(verdict) = unread {
+            let message = format!("a reply in phase `{name}` cannot end with {}", verdict.as_str());
+            let hint = "with `review-meta` it ends with PASS or FAIL, else with PASS, NEEDS_CHANGES, NEEDS_REVISION, MAJOR_ISSUES or REJECTED";
+            self.report(Some(idx), Some("on"), message, hint);
         }
         if spec.recipe == PhaseRecipe::Session && !Role::STANDARD.contains(&spec.role) {
             let roles: Vec<&str> = Role::STANDARD.iter().map(Role::as_str).collect();

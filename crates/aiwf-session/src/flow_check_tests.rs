@@ -69,6 +69,7 @@ fn every_problem_names_its_line_and_what_to_change() {
         ("next = \"review\"", "next = \"specify\""),
         ("PASS = \"complete\"", "PASS = \"implement\""),
         ("PASS = \"complete\", ", ""),
+        ("REJECTED = \"stop\"", "FAIL = \"stop\""),
         ("max_rounds = 3", ""),
         ("max_rounds = 3", "max_rounds = 0"),
         ("reads = [\"specify\"]", "reads = [\"idea\"]"),

@@ -70,6 +70,7 @@ pub fn parse_flow(
         )]
     })?;
     let mut problems = Vec::new();
+    let gates_offset = file.gates.values().next().map(|kind| kind.span().start);
     let gates = file
         .gates
         .into_iter()
@@ -92,7 +93,7 @@ pub fn parse_flow(
         let offset = table.map(|table| {
             problem.key.and_then(|key| table.get_ref().offset(key)).unwrap_or(table.span().start)
         });
-        let gates = (problem.key == Some("gates")).then(|| text.find("gates")).flatten();
+        let gates = (problem.key == Some("gates")).then_some(gates_offset).flatten();
         FlowProblem { line: offset.or(gates).map(|offset| line_of(text, offset)), ..problem }
     }));
     if problems.is_empty() { Ok(flow) } else { Err(problems) }

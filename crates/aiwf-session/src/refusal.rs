@@ -31,7 +31,7 @@ pub enum Refusal {
     #[error("a rejection needs feedback")]
     NoFeedback,
     /// The new cap does not allow another round.
-    #[error("the cap must be more than {round}, not {given}")]
+    #[error("the cap must be more than {round} and at most 1000, not {given}")]
     CapTooLow {
         /// The round the session is in.
         round: u32,

@@ -358,7 +358,13 @@ impl State {
                 if let Some(setup) = &mut self.setup {
                     setup.max_iterations = *max_iterations;
                 }
-                self.flow = Arc::new(self.flow.as_ref().clone().capped(*max_iterations));
+                let has_own_flow = self.setup.as_ref().is_some_and(|setup| setup.flow.is_some());
+                let mut flow = self.flow.as_ref().clone();
+                // Journals of 0.1.0 have one cap for all loops.
+                for spec in flow.phases.iter_mut().filter(|spec| !has_own_flow || spec.name == self.phase) {
+                    spec.max_rounds = spec.max_rounds.map(|_| *max_iterations);
+                }
+                self.flow = Arc::new(flow);
                 if self.step == Step::Paused(Pause::IterationCap) {
                     self.follow(self.change.verdicts.get(&self.phase).copied());
                 }
@@ -442,6 +448,15 @@ impl State {
     /// Whether a phase gave files that can be copied into the project.
     pub fn has_code(&self) -> bool {
         self.bound.keys().any(|path| path.starts_with("iteration-") && path.contains("/code/"))
+    }
+
+    /// How many rounds the current loop may have; 1 where there is no loop.
+    pub fn max_rounds(&self) -> u32 {
+        let judge = self.flow.judge_of(self.phase).and_then(|judge| self.flow.spec(judge));
+        let cap = judge.and_then(|spec| spec.max_rounds);
+        // After the last loop, the largest that was possible.
+        let all = || self.flow.phases.iter().filter_map(|spec| spec.max_rounds).max();
+        cap.or_else(all).unwrap_or(1)
     }
 
     /// The provider that is asked in a phase.

@@ -59,7 +59,7 @@ fn shown(report: &SessionReport) -> String {
     if let Some(change) = &report.change {
         line("session", &change.name);
         line("flow", &report.flow);
-        line("request", &escaped_line(&change.request));
+        line("request", &shortened(&escaped_line(&change.request)));
         line("phase", &format!("{}{stage} (round {} of {})", report.phase, change.round, change.max_rounds));
         if let Some(agent) = change.agents.get(&report.phase) {
             line("agent", &agent.provider);
@@ -141,6 +141,15 @@ fn shown(report: &SessionReport) -> String {
     }
     line("next", &report.next);
     text
+}
+
+/// A request can be a whole page; `aiwf show ID prompt` prints all of it.
+fn shortened(text: &str) -> String {
+    const LENGTH: usize = 200;
+    match text.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 fn plain(value: &serde_json::Value) -> String {

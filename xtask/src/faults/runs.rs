@@ -79,7 +79,7 @@ pub(super) const CASES: &[Case] = &[
         words: &["workflow", "rewind", "latest", "--to", "one", "--reason", "once more"],
         stdin: "",
     },
-    Case { name: "cancel", before: COMPLETED, words: &["workflow", "cancel", "latest"], stdin: "" },
+    Case { name: "cancel", before: COMPLETED, words: &["cancel", "latest"], stdin: "" },
     Case {
         name: "workflow fork",
         before: COMPLETED,
@@ -106,7 +106,7 @@ pub(super) fn lay_out(world: &World) -> Result<(), Failure> {
 pub(super) fn standing(world: &World) -> Result<String, Failure> {
     let mut text = String::new();
     for run in runs(world)? {
-        let status = world.report(&["workflow", "status", &run, "--json"])?;
+        let status = world.report(&["status", &run, "--json"])?;
         for key in ["phase", "node", "artifacts", "nodes", "warnings"] {
             // Writing to a string does not fail.
             let _ = writeln!(text, "{key}: {}", status.get(key).unwrap_or(&Value::Null));
@@ -117,14 +117,14 @@ pub(super) fn standing(world: &World) -> Result<String, Failure> {
 
 /// The ids of all runs, oldest first; every one can be read.
 fn runs(world: &World) -> Result<Vec<String>, Failure> {
-    let list = world.report(&["workflow", "list", "--json"])?;
-    let runs = list.get("runs").and_then(Value::as_array).cloned().unwrap_or_default();
+    let list = world.report(&["list", "--flow", "package", "--json"])?;
+    let runs = list.get("sessions").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut ids = Vec::new();
     for run in runs {
-        if let Some(problem) = run.get("problem").filter(|problem| !problem.is_null()) {
+        if let Some(problem) = run.get("error").filter(|problem| !problem.is_null()) {
             return Err(Failure::new("a run cannot be read after a fault").detail(problem.to_string()));
         }
-        ids.extend(run.get("run_id").and_then(Value::as_str).map(str::to_owned));
+        ids.extend(run.get("session_id").and_then(Value::as_str).map(str::to_owned));
     }
     ids.sort();
     Ok(ids)
@@ -155,13 +155,13 @@ pub(super) fn survive(world: &World, case: &Case) -> Result<(), Failure> {
 }
 
 fn phase(world: &World, run: &str) -> Result<String, Failure> {
-    let status = world.report(&["workflow", "status", run, "--json"])?;
+    let status = world.report(&["status", run, "--json"])?;
     Ok(status.get("phase").and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
 /// The journal can be read, and the state file is one that it knows.
 fn check_whole(world: &World, run: &str) -> Result<(), Failure> {
-    let status = world.report(&["workflow", "status", run, "--json"])?;
+    let status = world.report(&["status", run, "--json"])?;
     let warnings = status.get("warnings").and_then(Value::as_array);
     if warnings.is_some_and(Vec::is_empty) {
         return Ok(());
@@ -170,7 +170,7 @@ fn check_whole(world: &World, run: &str) -> Result<(), Failure> {
 }
 
 fn check_complete(world: &World, run: &str) -> Result<(), Failure> {
-    let status = world.report(&["workflow", "status", run, "--json"])?;
+    let status = world.report(&["status", run, "--json"])?;
     let wrong = |what: &str| Err(Failure::new(what).detail(status.to_string()));
     if status.get("phase").and_then(Value::as_str) != Some("completed") {
         return wrong("a run is not complete in the end");

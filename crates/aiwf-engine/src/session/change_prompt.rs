@@ -180,7 +180,12 @@ impl Work<'_> {
             parts.push(format!("Tasks that were reported as FAILED: {}.", failed.join(", ")));
         }
         if let Some(feedback) = self.state.feedback.as_ref().filter(|_| self.state.phase == spec.name) {
-            parts.push(format!("Your last reply was turned down:\n\n{}", feedback.text));
+            let what = if feedback.rejected_reply.is_some() || self.state.iteration == 1 {
+                "Your last reply was turned down"
+            } else {
+                "What a person said about the last round"
+            };
+            parts.push(format!("{what}:\n\n{}", feedback.text));
         }
         if has_template {
             parts.push(output_form(spec));

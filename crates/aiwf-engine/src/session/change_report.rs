@@ -52,7 +52,7 @@ pub struct ArtifactReport {
 }
 
 impl ChangeReport {
-    pub(super) fn of(directory: &SessionLedger, state: &State, setup: &ChangeSetup, cap: u32) -> Self {
+    pub(super) fn of(directory: &SessionLedger, state: &State, setup: &ChangeSetup) -> Self {
         let change = &state.change;
         let artifact = |spec: &PhaseSpec| {
             let file = spec.artifact_file();
@@ -63,7 +63,7 @@ impl ChangeReport {
             name: directory.label().to_owned(),
             request: setup.request.clone(),
             round: state.round,
-            max_rounds: cap,
+            max_rounds: state.max_rounds(),
             agents: setup.agents.clone(),
             artifacts: state.flow.phases.iter().filter_map(artifact).collect(),
             verdicts: change.verdicts.clone(),

@@ -225,7 +225,8 @@ impl Engine {
         let by = work.person();
         work.refuse_stale()?;
         work.commit(Command::Accept { by })?;
-        Ok(Self::decided(&work, Vec::new()))
+        let performed = work.run_until_waiting()?;
+        Ok(Self::decided(&work, performed))
     }
 
     /// Allows more iterations, and goes on.

@@ -214,7 +214,7 @@ impl SessionReport {
             remark: state.remark.clone(),
             change: setup.and_then(|setup| {
                 let change = setup.change.as_ref()?;
-                Some(Box::new(ChangeReport::of(directory, state, change, setup.max_iterations)))
+                Some(Box::new(ChangeReport::of(directory, state, change)))
             }),
             not_trusted: None,
             next: advice::next(directory.label(), state, !differences.is_empty()),

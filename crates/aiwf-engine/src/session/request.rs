@@ -46,7 +46,15 @@ impl Engine {
         let ledger = super::journal::find(self.settings(), Some(begun.id.as_str()))?;
         let mut work = Work::open(self, ledger)?;
         work.run_through();
-        let performed = work.run_until_waiting()?;
+        let performed = work.run_until_waiting().map_err(|error| {
+            // A session whose first prompt cannot be built has not begun.
+            if work.state.n_events == 1 {
+                drop(work.directory.remove());
+                work.forget();
+                return error.without_place();
+            }
+            error
+        })?;
         Ok(Created { id: begun.id, performed, warnings: begun.warnings })
     }
 
@@ -68,7 +76,7 @@ impl Engine {
         let mut warnings = Vec::new();
         if has_lost_gates {
             warnings.push(format!(
-                "the gates of flow `{0}` are manual: it comes with the project, and `aiwf trust add flow {0}` agrees to the gates it skips",
+                "flow `{0}` comes with the project: its gates are manual and its loops have at most 3 rounds until `aiwf trust add flow {0}`",
                 flow.name
             ));
         }

@@ -349,3 +349,78 @@ fn words_of_the_configuration_that_no_flow_knows_are_found_by_validate() {
     assert!(findings[0].contains("no flow has a phase `planing`"), "{findings:?}");
     assert!(findings[1].contains("no flow has a role `translator`"), "{findings:?}");
 }
+
+#[test]
+fn a_new_flow_is_not_written_through_a_link_or_over_a_file() {
+    let scene = Scene::new();
+    let elsewhere = scene.home().join("mine");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::write(elsewhere.join("review.md"), "mine\n").unwrap();
+    fs::create_dir_all(scene.root().join(".aiwf/flows/taken")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, scene.root().join(".aiwf/flows/evil")).unwrap();
+    assert!(matches!(
+        scene.engine.new_flow("evil", FlowOrigin::Project),
+        Err(SessionError::UnsafeFile { .. })
+    ));
+    assert!(matches!(
+        scene.engine.new_flow("taken", FlowOrigin::Project),
+        Err(SessionError::FlowExists { .. })
+    ));
+    assert_eq!(fs::read_to_string(elsewhere.join("review.md")).unwrap(), "mine\n");
+}
+
+#[test]
+fn a_flow_that_cannot_be_read_takes_no_other_down() {
+    let scene = Scene::new();
+    write_flow(&scene, ".aiwf/flows/good", FLOW);
+    write_flow(&scene, ".aiwf/flows/bad", FLOW);
+    fs::write(scene.root().join(".aiwf/flows/bad/flow.toml"), b"\xff\xfe").unwrap();
+    let flows = scene.engine.flows().unwrap();
+    let found = |name: &str| flows.iter().find(|flow| flow.name == name).unwrap().flow.is_ok();
+    assert!(found("good") && !found("bad"));
+}
+
+#[test]
+fn a_template_that_cannot_be_rendered_begins_no_session() {
+    let scene = Scene::new();
+    write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
+    fs::write(scene.home().join(".aiwf/flows/mine/specify.md"), "{{ nope }}").unwrap();
+    let new = NewRequest { name: Some("s2".to_owned()), ..request("mine") };
+    let error = scene.engine.start_flow(&new).map(drop).unwrap_err().to_string();
+    assert!(error.contains("nope"), "{error}");
+    assert!(scene.engine.list_all().unwrap().is_empty());
+}
+
+#[test]
+fn a_cap_is_raised_for_the_loop_that_is_over_and_no_other() {
+    let scene = Scene::new();
+    let flow = FLOW.replace("next = \"implement\"", "next = \"look\"").replace(
+        "[[phase]]\nname = \"implement\"",
+        "[[phase]]\nname = \"look\"\nrole = \"reviewer\"\ntemplate = \"review.md\"\nreads = [\"specify\"]\ngives = \"verdict\"\non = { PASS = \"implement\", NEEDS_REVISION = \"specify\" }\nmax_rounds = 1\n[[phase]]\nname = \"implement\"",
+    );
+    write_flow(&scene, "~/.aiwf/flows/mine", &flow.replace("max_rounds = 2", "max_rounds = 5"));
+    let model = ScriptedModel::new([
+        "# Spec\n",
+        "<review>NEEDS_REVISION</review>\n",
+        "# Spec\n",
+        "<review>PASS</review>\n",
+    ]);
+    let engine = scene.engine.clone().with_provider("model", model);
+    let id = engine.start_flow(&skipping("mine")).unwrap().id;
+    let report = engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!((report.status, report.change.unwrap().max_rounds), ("paused", 1));
+    assert!(engine.raise_cap(Some(id.as_str()), 4_000_000_000).is_err());
+    // The model has nothing more to say once the implementation is reached.
+    drop(engine.raise_cap(Some(id.as_str()), 2));
+    let report = engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!((report.phase.as_str(), report.change.unwrap().max_rounds), ("implement", 5));
+}
+
+#[test]
+fn a_flow_of_the_project_has_few_rounds_before_consent() {
+    let scene = Scene::new();
+    write_flow(&scene, ".aiwf/flows/theirs", &FLOW.replace("max_rounds = 2", "max_rounds = 900"));
+    let id = scene.engine.start_flow(&request("theirs")).unwrap().id;
+    let report = scene.engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!(report.change.unwrap().max_rounds, 3);
+}

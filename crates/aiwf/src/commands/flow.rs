@@ -158,7 +158,8 @@ pub(crate) fn run(command: &FlowCommand, engine: &Engine, output: &Output<'_>) -
 }
 
 fn start(args: &StartArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let request = if args.request == "-" { read_stdin()? } else { args.request.clone() };
+    let request =
+        if args.request == "-" { read_stdin()?.trim_end().to_owned() } else { args.request.clone() };
     let gates = args.gates.iter().map(|gate| parse_gate_flag(gate)).collect::<Result<_, _>>()?;
     let new = NewRequest {
         flow: args.flow.clone(),

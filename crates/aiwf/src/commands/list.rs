@@ -135,6 +135,9 @@ fn waits(waits_for: WaitsFor) -> &'static str {
 
 /// The command for what a session waits for.
 fn next(session: &SessionEntry) -> String {
+    if session.is_foreign {
+        return format!("aiwf adopt {}", session.id);
+    }
     let id = session.name.as_ref().unwrap_or(&session.id);
     match session.waits_for {
         Some(WaitsFor::PromptApproval | WaitsFor::ReplyApproval) => format!("aiwf approve {id}"),

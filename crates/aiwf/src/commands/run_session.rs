@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use aiwf_engine::Engine;
+use aiwf_engine::{Engine, RunPhase};
 use serde_json::{Value, json};
 
 use super::session::SessionCommand;
@@ -47,6 +47,12 @@ pub(super) fn run(
 /// Continues a run that was interrupted or waits.
 fn resume(id: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let mut run = engine.open_run(id, None)?;
+    let report = run.report();
+    if report.phase == RunPhase::WaitingUser {
+        // Nothing was interrupted: the user is awaited, and the model is not asked again.
+        run_output::decided(&report, &format!("aiwf workflow say {id} TEXT"), output)?;
+        return Ok(Exit::Waiting);
+    }
     turn(&mut run, output, |run| run.resume(None))
 }
 

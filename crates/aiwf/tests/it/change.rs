@@ -212,7 +212,7 @@ fn a_plan_that_needs_revision_is_planned_again_until_the_cap() {
     assert_eq!(paused["status"], "paused");
     change.exits("run login", 3);
     assert!(change.refused("approve login --accept").contains("cannot accept now"));
-    assert!(change.refused("approve login --max-rounds 2").contains("more than 2, not 2"));
+    assert!(change.refused("approve login --max-rounds 2").contains("more than 2 and at most 1000"));
     assert_eq!(at(&change.done("approve login --max-rounds 3")), ("plan", "in-progress", 3));
     change.walk("plan", "# Plan three\n");
     change.walk("challenge", &verdict("PASS"));
@@ -446,7 +446,7 @@ fn an_agent_that_may_write_edits_the_project_and_every_file_is_on_record() {
     change.walk("review", &verdict("PASS"));
     assert!(change.text("iteration-1/review-prompt.md").contains("edited"));
     let refusal = change.refused("apply login");
-    assert!(refusal.contains("gives no files to put in place"), "{refusal}");
+    assert!(refusal.contains("has no files to apply"), "{refusal}");
 }
 
 #[test]
@@ -472,12 +472,12 @@ fn a_provider_that_fails_ends_with_exit_4_and_can_be_retried() {
 #[test]
 fn names_are_plain_and_taken_once() {
     let change = Change::new("");
-    assert!(change.refused("new login 'again'").contains("a change `login` exists"));
+    assert!(change.refused("new login 'again'").contains("an open session is named `login`"));
     for name in ["a/b", "..", ".hidden", "latest", "nul", "a b"] {
         let refusal = change.refused(&format!("new '{name}' 'x'"));
-        assert!(refusal.contains("a change cannot be called"), "{name}: {refusal}");
+        assert!(refusal.contains("a session cannot be named"), "{name}: {refusal}");
     }
-    assert!(change.refused("new other ' '").contains("what to change"));
+    assert!(change.refused("new other ' '").contains("the request is empty"));
     assert!(change.refused("new other 'x' --file 'no/such/*'").contains("no/such/*"));
     assert!(change.refused("status lgoin").contains("no session `lgoin`"));
     assert_eq!(change.project.names_in(".aiwf/sessions").len(), 2, "the lock and the change");
@@ -584,11 +584,11 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
 
     hint: possible now: `aiwf step login`, `aiwf run login`, `aiwf cancel login`
     ---
-    error: a change cannot be called `a b`: it holds something else than letters, digits, `-`, `_` and `.`
+    error: a session cannot be named `a b`: it holds something else than letters, digits, `-`, `_` and `.`
 
     hint: use up to 64 letters, digits, `-`, `_` and `.`
     ---
-    error: a change `login` exists already
+    error: an open session is named `login` already
 
     hint: `aiwf status login` shows it; choose another name
     ---
