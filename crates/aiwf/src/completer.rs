@@ -109,6 +109,7 @@ enum Values {
     Runs,
     Providers,
     Profiles,
+    Flows,
 }
 
 /// What an argument of the command with these words names, when it is something that can be listed.
@@ -117,6 +118,7 @@ fn values_of(arg: &Arg, words: &[&str]) -> Option<Values> {
     if let Some(flag) = arg.get_long() {
         return match flag {
             "profile" => Some(Values::Profiles),
+            "flow" => Some(Values::Flows),
             // An id is one of an agent in a package.
             flag if PROVIDER_FLAGS.contains(&flag) && !is_called(arg, "ID") => Some(Values::Providers),
             _ => None,
@@ -125,6 +127,9 @@ fn values_of(arg: &Arg, words: &[&str]) -> Option<Values> {
     match (words, arg.get_id().as_str()) {
         (["aiwf", "providers"], "name") => Some(Values::Providers),
         (["aiwf", "profiles"], "name") => Some(Values::Profiles),
+        (["aiwf", "flow", "show" | "check" | "graph"], "name") | (["aiwf", "flow", "start"], "flow") => {
+            Some(Values::Flows)
+        }
         (["aiwf", "change", "new"], _) => None,
         (["aiwf", "change", _], "name") => Some(Values::Changes { command }),
         (["aiwf", "workflow", _], "id") => Some(Values::Runs),
@@ -159,6 +164,13 @@ impl Values {
             Self::Providers => {
                 let names = engine.provider_names().unwrap_or_default();
                 names.iter().map(|name| candidate(name, "")).collect()
+            }
+            Self::Flows => {
+                let flows = engine.flows().unwrap_or_default();
+                let title = |flow: &aiwf_engine::FoundFlow| {
+                    flow.flow.as_ref().map(|flow| flow.title.clone()).unwrap_or_default()
+                };
+                flows.iter().map(|flow| candidate(&flow.name, &title(flow))).collect()
             }
             Self::Profiles => {
                 let profiles = engine.profiles();

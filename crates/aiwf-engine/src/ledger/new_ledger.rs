@@ -8,7 +8,7 @@ use super::place::create_sessions;
 use super::{FirstEvent, Place, Scope, SessionLedger};
 use crate::clock;
 use crate::session_error::SessionError;
-use crate::trust::LedgerKind;
+use crate::trust::{self, LedgerKind};
 
 /// A session that is being created; when it is dropped before it is published, nothing is left of it.
 #[derive(Debug)]
@@ -62,7 +62,13 @@ impl Drop for NewLedger {
 
 /// Refuses a name that an open session has; one of a session that ended is free.
 fn refuse_taken(settings: &Settings, name: &str) -> Result<(), SessionError> {
-    let is_taken = |entry: &super::SessionEntry| entry.is_open() && entry.is_called(name);
+    // What came with a checkout, or cannot be read, keeps no name from the user.
+    let is_taken = |entry: &super::SessionEntry| {
+        entry.is_open()
+            && entry.is_called(name)
+            && entry.error.is_none()
+            && !trust::is_foreign(settings, &entry.ledger(settings))
+    };
     if all_of(settings, Scope::Any)?.iter().any(is_taken) {
         return Err(SessionError::ChangeExists { name: name.to_owned() });
     }

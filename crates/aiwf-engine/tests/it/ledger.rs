@@ -279,3 +279,14 @@ fn git_ignores_what_aiwf_keeps_for_itself_unless_somebody_decided_otherwise() {
     scene.create().unwrap();
     assert_eq!(scene.read(".aiwf/.gitignore"), "mine\n");
 }
+
+#[test]
+fn a_session_that_came_with_a_checkout_keeps_no_name() {
+    let scene = Scene::new();
+    let first = scene.change("login").unwrap();
+    assert!(scene.change("login").is_err());
+    let other = scene.other_user();
+    let new = NewChange { name: "login".to_owned(), request: "again".to_owned(), ..NewChange::default() };
+    let second = other.create_change(new).unwrap().session_id;
+    assert_ne!(first, second);
+}

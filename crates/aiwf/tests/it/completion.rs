@@ -104,6 +104,14 @@ fn a_change_is_offered_by_its_name() {
 }
 
 #[test]
+fn flows_are_offered_with_what_they_do() {
+    let project = project();
+    check(&project, &["flow", "graph", "s"], &["spec"]);
+    let with_help = ask(&project, "fish", &["flow", "start", "d"]).stdout_text();
+    assert!(with_help.starts_with("do\tPlan, implement, review"), "{with_help}");
+}
+
+#[test]
 fn completion_changes_nothing_and_is_quiet_about_what_is_broken() {
     let project =
         project().file(".aiwf/config.toml", "this is no TOML").dir(".aiwf/sessions/20260101-000000-broken");
