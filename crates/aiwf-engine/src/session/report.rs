@@ -151,14 +151,6 @@ impl Engine {
         Ok(summaries)
     }
 
-    /// Marks the sessions of a list that are not the user's.
-    pub fn mark_foreign_sessions(&self, summaries: &mut [SessionSummary]) {
-        for summary in summaries {
-            let ledger = journal::find_any(self.settings(), Some(summary.session_id.as_str()));
-            summary.is_foreign = ledger.map_or(true, |ledger| trust::is_foreign(self.settings(), &ledger));
-        }
-    }
-
     /// The lines of a session's journal.
     pub fn session_events<'a>(
         &self,
