@@ -16,6 +16,7 @@ pub(crate) mod rounds;
 pub(crate) mod send;
 pub(crate) mod tool_caller;
 pub(crate) mod tool_loop;
+pub(crate) mod toolbox;
 pub(crate) mod watch;
 
 pub use rounds::CutShort;

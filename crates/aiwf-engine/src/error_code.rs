@@ -10,10 +10,10 @@ use aiwf_session::Refusal;
 use aiwf_store::{JournalError, LockError};
 use aiwf_tools::ToolsError;
 
+use crate::catalog::packages::PackageToolError;
 use crate::error::EngineError;
-use crate::packages::PackageToolError;
-use crate::run_error::RunError;
-use crate::session_error::SessionError;
+use crate::run::run_error::RunError;
+use crate::session::session_error::SessionError;
 
 impl RunError {
     /// A name for programs that stays the same between versions.

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use aiwf_provider::supervisor;
 
-use crate::template_process::{self, TemplateProcess};
+use crate::prompt::template_process::{self, TemplateProcess};
 
 static TEMPLATES: OnceLock<TemplateProcess> = OnceLock::new();
 

@@ -4,49 +4,76 @@
 //! binary calls nothing else: what it needs of the crates below is re-exported here.
 
 pub mod helper;
+pub mod prompt;
 
-mod every_core;
-mod read;
-mod read_many;
-
-mod document;
-mod flows;
-mod gather;
-
-mod advice;
 mod ask;
-mod build;
-mod clock;
-mod count_cache;
+mod catalog;
 mod ledger;
-mod left_out;
-mod packages;
-mod profile_store;
-mod profiles;
 mod run;
 mod session;
-mod structured;
-mod system_templates;
-mod template_process;
-mod tools;
 mod trust;
-mod validate;
 
+mod advice;
+mod clock;
 mod error;
 mod error_code;
-mod run_error;
-mod session_error;
-mod trust_error;
 
-pub use aiwf_config as config;
-pub use aiwf_package as package;
-pub use aiwf_profile as profile;
-pub use aiwf_prompt as prompt;
-pub use aiwf_provider as provider;
-pub use aiwf_reply as reply;
-pub use aiwf_session as machine;
-pub use aiwf_tools as tool;
-pub use system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
+/// Settings of a project and of a user.
+pub mod config {
+    pub use aiwf_config::{
+        Config, ConfigError, ConfigFault, ConfigFile, ConfigProblem, Environment, Flags, GateFlagError,
+        Loosening, Origin, Settings, parse_gate_flag, setting_docs, variable,
+    };
+}
+/// The session machine and its flows.
+pub mod machine {
+    pub use aiwf_session::{
+        Access, Action, Actor, AppliedFile, Call, Dollars, Event, FileHash, Flow, FlowProblem, GatePattern,
+        LeftOut, LeftOutKind, Outcome, Person, Phase, Refusal, Role, Surface, TaskStatus, Total, TouchedFile,
+        Usage, flow_mermaid, flow_text,
+    };
+}
+/// Workflow packages.
+pub mod package {
+    pub use aiwf_package::{
+        AgentDefinition, ArchiveError, Confidence, DiagramFormat, ExtractError, Finding, FindingCode,
+        GlobalCommand, MAX_PREVIEW_BYTES, MenuCommand, MenuData, MenuError, PackError, Package, PackageError,
+        RejectCode, Rejected, SelectError, Severity, SourceError, VisibleItem, Workflow, diagram,
+        global_command, route, visible_menu,
+    };
+}
+/// Profiles and their actions.
+pub mod profile {
+    pub use aiwf_profile::{
+        Action, Check, ListOf, NoComponent, Param, ParamKind, ParamProblem, Pattern, Profile, ProfileError,
+        ProfileProblem, ProfileProblemKind, RESERVED_PROFILE_NAMES, StandardsError, built_in_profile,
+        built_in_profiles, component_preview, ddl, manifest_schema, scaffold,
+    };
+}
+/// Providers, for those who bring one of their own.
+pub mod provider {
+    pub use aiwf_provider::{
+        Answer, Ask, AskError, Check, Payload, PayloadMessage, Progress, Reply, Request, SectionHash, Sink,
+        Stop, Wait, built_in_providers,
+    };
+}
+/// Parsers of replies.
+pub mod reply {
+    pub use aiwf_reply::{
+        FileBlock, FrontMatter, MetaVerdict, Parsed, Parser, Problem, ReviewMeta, TaskOutcome, TaskStatus,
+        ToolCalls, Verdict, parse_fenced_files, parse_file_markers, parse_front_matter, parse_review_meta,
+        parse_task_status, parse_tool_calls, parse_verdict_tag,
+    };
+}
+/// Tools and the servers that offer them.
+pub mod tool {
+    pub use aiwf_tools::{
+        ExecuteOptions, Policy, Progress, Refusal, ResultsDir, Servers, ServersOptions, ToolResult,
+        ToolsError, sandbox,
+    };
+}
+
+pub use prompt::system_templates::{TemplateCheck, TemplateLayer, TemplateListing};
 
 /// An event of a session with its place in the journal.
 pub type JournalLine = aiwf_store::Line<aiwf_session::Event>;
@@ -58,37 +85,37 @@ pub use aiwf_store::{
 pub use ask::cli_calls::CliMcpResponseHandler;
 pub use ask::provider_report::ProviderReport;
 pub use ask::send::{Sent, ToolOptions, ToolReport};
+pub use ask::toolbox::{Consent, ServerTools, ToolListing, Toolbox};
 pub use ask::watch::CallEvent;
 pub use ask::{CallStyle, CutShort, ToolLoop, ToolRound};
-pub use build::{BuildOptions, Built, Engine};
+pub use catalog::flows::{FlowOrigin, FoundFlow};
+pub use catalog::packages::{PackageToolError, Packed};
+pub use catalog::profiles::{FoundProfile, ProfileFault, ProfileOrigin};
+pub use catalog::validate::{Finding, Validation};
 pub use clock::seconds_of;
-pub use document::{
-    ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
-};
 pub use error::EngineError;
 pub use error_code::tools_code;
-pub use flows::{FlowOrigin, FoundFlow};
-pub use gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
 pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, WaitsFor};
-pub use left_out::left_out_lines;
-pub use packages::{PackageToolError, Packed};
-pub use profiles::{FoundProfile, ProfileFault, ProfileOrigin};
-pub use read::{read_stdin, read_text};
+pub use prompt::build::{BuildOptions, Built, Engine};
+pub use prompt::document::{
+    ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,
+};
+pub use prompt::gather::{ChangeFlags, FlowTemplate, MissingFiles, Progress, ReadArtifact};
+pub use prompt::left_out::left_out_lines;
+pub use prompt::read::{read_stdin, read_text};
+pub use prompt::structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
+pub use run::run_error::RunError;
 pub use run::{
     Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run, RunEntry,
     RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
     RunSummary, RunVerified, StateWriter, ToolExec,
 };
-pub use run_error::RunError;
+pub use session::session_error::SessionError;
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
     ChangeReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed, PhaseOptions,
     Reach, SeenGate, SelfRunning, SessionArtifact, SessionPreview, SessionReport, SessionSummary,
     SessionValues, UsageReport, Verified,
 };
-pub use session_error::SessionError;
-pub use structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
-pub use tools::{Consent, ServerTools, ToolListing, Toolbox};
+pub use trust::trust_error::TrustError;
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};
-pub use trust_error::TrustError;
-pub use validate::{Finding, Validation};

@@ -9,6 +9,7 @@ mod report;
 
 mod conversation;
 mod record;
+pub(crate) mod run_error;
 
 mod exec_log;
 mod journal;
@@ -39,11 +40,11 @@ use self::run_store::RunStore;
 use self::tools::RunTools;
 use crate::Engine;
 use crate::ask::providers;
+use crate::ask::toolbox::Toolbox;
 use crate::ledger::SessionLedger;
-use crate::read::{is_written_outside, resolve_below};
-use crate::run_error::RunError;
+use crate::prompt::read::{is_written_outside, resolve_below};
+use crate::run::run_error::RunError;
 use crate::session::Reach;
-use crate::tools::Toolbox;
 use crate::trust::{self, LedgerKind};
 
 pub use create::{NewConversation, NewRun};

@@ -23,6 +23,7 @@ mod reply_files;
 mod report;
 mod request;
 mod seen_gate;
+pub(crate) mod session_error;
 mod snapshot;
 mod take_reply;
 mod usage;

@@ -6,6 +6,7 @@
 
 mod adopt;
 mod agreed;
+pub(crate) mod trust_error;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use aiwf_store::{LedgerRecords, Line, Standing, StoreError};
 
 use crate::Engine;
 use crate::ledger::SessionLedger;
-use crate::trust_error::TrustError;
+use crate::trust::trust_error::TrustError;
 
 pub use adopt::{Adoption, AdoptionGate};
 pub use agreed::{Agreement, AgreementKind};

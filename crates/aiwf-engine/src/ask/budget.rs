@@ -7,8 +7,8 @@ use aiwf_session::{Dollars, Total, Usage};
 
 use crate::ask::payload::tokens_of;
 use crate::ask::providers;
-use crate::count_cache::CountCache;
-use crate::session_error::SessionError;
+use crate::prompt::count_cache::CountCache;
+use crate::session::session_error::SessionError;
 
 /// A price per million tokens.
 #[derive(Clone, Copy, Debug)]

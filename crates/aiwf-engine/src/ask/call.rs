@@ -18,7 +18,7 @@ use aiwf_store::LedgerDir;
 use crate::Engine;
 use crate::ask::providers::{self, Ability};
 use crate::ask::watch::{CallEvent, Surroundings};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// A request that is to be sent.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ use super::providers::SharedProvider;
 use super::repeats::CallResult;
 use super::rounds::Rounds;
 use crate::Engine;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// Why a provider is not asked.
 #[derive(Debug)]

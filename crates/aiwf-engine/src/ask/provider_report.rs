@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::Engine;
 use crate::ask::providers::{Duty, Named, ability, load_config, named, setting, template_agent};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// How many providers are looked at at the same time.
 const MAX_THREADS: usize = 8;

@@ -15,8 +15,8 @@ use aiwf_provider::{
 
 use crate::Engine;
 use crate::ask::watch::CallEvent;
-use crate::gather::DocumentFsAbility;
-use crate::session_error::SessionError;
+use crate::prompt::gather::DocumentFsAbility;
+use crate::session::session_error::SessionError;
 
 /// What stands behind a name.
 pub(crate) struct Named<'c> {

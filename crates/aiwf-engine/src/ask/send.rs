@@ -20,10 +20,10 @@ use super::providers::{self, Ability, Duty};
 use super::repeats::CallResult;
 use super::rounds::{CutShort, Rounds};
 use super::tool_caller::{PhaseTools, Round, ToolCaller, Wanted};
-use crate::build::{BuildOptions, Built, Engine};
-use crate::document::Document;
-use crate::gather::{ChangeFlags, Progress};
-use crate::session_error::SessionError;
+use crate::prompt::build::{BuildOptions, Built, Engine};
+use crate::prompt::document::Document;
+use crate::prompt::gather::{ChangeFlags, Progress};
+use crate::session::session_error::SessionError;
 
 /// How tools are used.
 #[derive(Clone, Copy, Debug, Default)]
@@ -291,7 +291,7 @@ impl Asker for SendAsker<'_> {
         self.touched.extend(std::mem::take(&mut call.touched).into_iter().map(|file| file.path));
         self.notes.append(&mut call.notes);
         let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
-        let text = crate::read::read_text(&arrived.files.text_path())?;
+        let text = crate::prompt::read::read_text(&arrived.files.text_path())?;
         let tool_calls = std::mem::take(&mut arrived.tool_calls);
         Ok(ControlFlow::Continue(tools.wanted(text, tool_calls, sent, arrived.round)))
     }

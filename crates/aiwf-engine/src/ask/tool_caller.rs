@@ -19,8 +19,8 @@ use serde_json::{Map, Value};
 use super::cli_calls::CliMcpResponseHandler;
 use super::repeats::CallResult;
 use super::rounds::{Limit, Rounds};
-use crate::document::ToolDocument;
-use crate::tools::{KeptResults, Toolbox};
+use crate::ask::toolbox::{KeptResults, Toolbox};
+use crate::prompt::document::ToolDocument;
 
 /// The tools that a model may call, and where they run.
 #[derive(Clone, Debug)]

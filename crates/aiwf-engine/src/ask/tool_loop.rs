@@ -9,7 +9,7 @@ use aiwf_session::ToolUse;
 
 use super::rounds::{CutShort, Rounds};
 use super::tool_caller::{PhaseTools, ToolCaller};
-use crate::tools::KeptResults;
+use crate::ask::toolbox::KeptResults;
 
 /// How a model calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::{Place, Scope, SessionLedger};
 use crate::Engine;
-use crate::every_core::map_on_every_core;
+use crate::prompt::every_core::map_on_every_core;
 use crate::run;
+use crate::session::session_error::SessionError;
 use crate::session::{self, SessionSummary};
-use crate::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
 /// The longest title that a list gets; a request can be a whole page.

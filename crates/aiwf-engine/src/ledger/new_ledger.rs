@@ -7,7 +7,7 @@ use super::index::all_of;
 use super::place::create_sessions;
 use super::{FirstEvent, Place, Scope, SessionLedger};
 use crate::clock;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
 /// A session that is being created; when it is dropped before it is published, nothing is left of it.

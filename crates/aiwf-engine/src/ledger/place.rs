@@ -7,8 +7,8 @@ use aiwf_store::{DiskLedgerStore, Durability, LedgerDir, is_temporary};
 
 use super::SessionLedger;
 use crate::error::EngineError;
-use crate::every_core::map_on_every_core;
-use crate::session_error::SessionError;
+use crate::prompt::every_core::map_on_every_core;
+use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
 
 /// A directory of a project that holds sessions.

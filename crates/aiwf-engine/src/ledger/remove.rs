@@ -9,7 +9,7 @@ use aiwf_store::LedgerStore as _;
 
 use super::index::all_of;
 use super::{Candidates, Scope, SessionEntry, SessionLedger, resolve};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::{Engine, clock, trust};
 
 /// Which sessions to remove.

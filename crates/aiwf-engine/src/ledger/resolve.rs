@@ -9,7 +9,7 @@ use super::index::{SessionEntry, all_of, by_time};
 use super::place::LATEST;
 use super::{Place, SessionLedger};
 use crate::Engine;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
 
 /// Names a session as a user typed it.

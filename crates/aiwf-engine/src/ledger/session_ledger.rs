@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::{FirstEvent, Place};
 use crate::error::EngineError;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
 
 /// A session's ledger and the files in it.
@@ -131,7 +131,7 @@ impl SessionLedger {
     /// The text of a file; nothing when it is not there.
     pub(crate) fn read_text(&self, relative: &str) -> Result<Option<String>, SessionError> {
         let bytes = self.read(relative)?;
-        Ok(bytes.map(|bytes| crate::read::into_text(bytes, &self.file(relative))).transpose()?)
+        Ok(bytes.map(|bytes| crate::prompt::read::into_text(bytes, &self.file(relative))).transpose()?)
     }
 
     /// SHA-256 of a file; nothing when there is none that can be used.

@@ -23,11 +23,11 @@ use super::tools::{RunTools, RunToolsSetup};
 use super::{Run, RunToolsOf};
 use crate::ask::payload::payload_from;
 use crate::ask::providers::{self, Ability, Duty};
-use crate::count_cache::CountCache;
-use crate::left_out;
-use crate::packages::{prompt_agent, prompt_node_brief};
-use crate::run_error::RunError;
-use crate::tools::Toolbox;
+use crate::ask::toolbox::Toolbox;
+use crate::catalog::packages::{prompt_agent, prompt_node_brief};
+use crate::prompt::count_cache::CountCache;
+use crate::prompt::left_out;
+use crate::run::run_error::RunError;
 
 /// What is to be said.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use super::report::RunReport;
 use super::run_store::RunStore;
 use super::state_desk::StateDesk as _;
 use super::{Run, journal};
-use crate::run_error::RunError;
+use crate::run::run_error::RunError;
 use crate::{Engine, clock};
 
 impl Engine {

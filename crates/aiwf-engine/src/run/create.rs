@@ -11,7 +11,7 @@ use super::journal::{STATE, id_prefix};
 use super::{Run, refuse_provider};
 use crate::ask::providers;
 use crate::ledger::{NewLedger, SessionLedger};
-use crate::run_error::RunError;
+use crate::run::run_error::RunError;
 use crate::trust::LedgerKind;
 use crate::{Engine, clock};
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::event::{RunEvent, ToolExec};
 use crate::ledger::SessionLedger;
-use crate::run_error::RunError;
+use crate::run::run_error::RunError;
 
 /// Where logs are, and the log of calls, relative to the run.
 const LOGS: &str = "state/logs";

@@ -9,7 +9,7 @@ use super::event::{ForkedFrom, RunEvent, RunKind, RunPhase};
 use super::run_store::RunStore;
 use super::state_desk::StateDesk as _;
 use super::{Run, journal, load_package};
-use crate::run_error::RunError;
+use crate::run::run_error::RunError;
 use crate::session::Reach;
 use crate::{Engine, clock};
 

@@ -7,8 +7,8 @@ use aiwf_store::Journal;
 
 use super::event::{RunEvent, RunKind};
 use crate::ledger::{Candidates, Scope, SessionLedger, resolve};
-use crate::run_error::RunError;
-use crate::session_error::SessionError;
+use crate::run::run_error::RunError;
+use crate::session::session_error::SessionError;
 
 /// The state file, relative to the run.
 pub(crate) const STATE: &str = "state/workflow.md";

@@ -22,8 +22,8 @@ use crate::ask::call::free_name;
 use crate::ask::providers::load_config;
 use crate::clock;
 use crate::ledger::SessionLedger;
-use crate::run_error::RunError;
-use crate::session_error::SessionError;
+use crate::run::run_error::RunError;
+use crate::session::session_error::SessionError;
 use crate::trust::{LedgerKind, Witness};
 
 /// How often a run is read that is being worked on, until journal and state file fit.

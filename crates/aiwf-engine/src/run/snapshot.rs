@@ -11,7 +11,7 @@ use super::record::Record;
 use super::report::RunSummary;
 use super::run_store::read_state;
 use crate::ledger::{SessionLedger, WaitsFor};
-use crate::run_error::RunError;
+use crate::run::run_error::RunError;
 
 /// The file's name in a run.
 const SNAPSHOT: &str = "run.json";

@@ -13,7 +13,7 @@ use super::run_store::{RunStore, read_state};
 use super::{Run, load_package, package_cache, package_reach};
 use crate::Engine;
 use crate::ledger::{SessionLedger, Summary, by_time, summaries};
-use crate::run_error::RunError;
+use crate::run::run_error::RunError;
 use crate::trust::{self, LedgerKind};
 
 impl Engine {

@@ -35,7 +35,7 @@ pub(crate) use widget_submit::parse_widget_submit;
 
 use super::event::{RunKind, StateWriter, ToolExec};
 use super::state_desk::StateDesk;
-use crate::tools::Toolbox;
+use crate::ask::toolbox::Toolbox;
 use builtin::Builtin;
 use large::Shrunk;
 use mcp::Mcp;

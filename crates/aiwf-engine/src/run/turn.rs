@@ -27,8 +27,8 @@ use crate::ask::repeats::CallResult;
 use crate::ask::rounds::{CutShort, Limit, Rounds};
 use crate::ask::watch::CallEvent;
 use crate::error_code::ask_code;
-use crate::left_out;
-use crate::run_error::RunError;
+use crate::prompt::left_out;
+use crate::run::run_error::RunError;
 
 /// The largest reply that a turn takes, calls included.
 const MAX_REPLY_BYTES: usize = 6 * 1024 * 1024;

@@ -7,8 +7,8 @@ use super::event::RunEvent;
 use super::run_store::RunStore;
 use super::{journal, load_package, package_reach};
 use crate::Engine;
-use crate::run_error::RunError;
-use crate::session_error::SessionError;
+use crate::run::run_error::RunError;
+use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
 /// What a check of a run found.

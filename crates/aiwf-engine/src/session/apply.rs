@@ -19,7 +19,7 @@ use super::work::Work;
 use crate::Engine;
 use crate::error::EngineError;
 use crate::ledger::SessionRef;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// How code is copied.
 #[derive(Clone, Debug, Default)]
@@ -406,8 +406,8 @@ fn open_base(base: &Path) -> Result<ConfinedDir, ConfinedError> {
 
 /// What is at a target; nothing when nothing is.
 fn read_target(base: &Path, below: &str, path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
-    let read =
-        open_above(base, below).and_then(|(directory, name)| directory.read(name, crate::read::MAX_BYTES));
+    let read = open_above(base, below)
+        .and_then(|(directory, name)| directory.read(name, crate::prompt::read::MAX_BYTES));
     match read {
         Ok(bytes) => Ok(bytes),
         Err(ConfinedError::Missing) => Ok(None),

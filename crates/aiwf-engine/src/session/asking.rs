@@ -19,9 +19,9 @@ use crate::ask::providers::{self, Ability, Duty};
 use crate::ask::repeats::CallResult;
 use crate::ask::rounds::Rounds;
 use crate::ask::tool_caller::{Round, ToolCaller, Wanted};
+use crate::ask::toolbox::KeptResults;
 use crate::ask::watch::CallEvent;
-use crate::session_error::SessionError;
-use crate::tools::KeptResults;
+use crate::session::session_error::SessionError;
 
 impl<'e> Work<'e> {
     /// What a call is called in recordings and messages.

@@ -16,7 +16,7 @@ use super::snapshot::SessionSummary;
 use super::work::Work;
 use crate::Engine;
 use crate::ledger::{SessionRef, Summary, summaries};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// What a change is begun with.
 #[derive(Clone, Debug, Default)]

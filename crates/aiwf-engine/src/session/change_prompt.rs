@@ -15,13 +15,13 @@ use aiwf_store::sha256_hex;
 use super::create::Reach;
 use super::work::Work;
 use crate::Engine;
-use crate::build::{BuildOptions, Built, Receiver};
-use crate::document::{ChangeDocument, Document, ToolDocument};
-use crate::flows::is_beside;
-use crate::gather::{ChangeFlags, FlowTemplate, MissingFiles, ReadArtifact};
-use crate::read::into_text;
-use crate::session_error::SessionError;
-use crate::system_templates::TemplateLayer;
+use crate::catalog::flows::is_beside;
+use crate::prompt::build::{BuildOptions, Built, Receiver};
+use crate::prompt::document::{ChangeDocument, Document, ToolDocument};
+use crate::prompt::gather::{ChangeFlags, FlowTemplate, MissingFiles, ReadArtifact};
+use crate::prompt::read::into_text;
+use crate::prompt::system_templates::TemplateLayer;
+use crate::session::session_error::SessionError;
 
 impl Work<'_> {
     /// Builds the prompt of a phase for the agent that will be asked.

@@ -13,7 +13,7 @@ use aiwf_store::{WritePlan, sha256_hex};
 
 use super::reply_files::path_below_code;
 use super::work::Work;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// What a reply says, before anything is written.
 #[derive(Default)]

@@ -11,13 +11,14 @@ use serde_json::{Map, Value};
 use super::perform::Performed;
 use super::request::{keep_templates, refuse_unknown_gates};
 use super::work::Work;
+use crate::Engine;
 use crate::ask::providers;
+use crate::catalog::{flows, profiles};
 use crate::error::EngineError;
 use crate::ledger::{NewLedger, SessionLedger};
-use crate::read::{is_written_outside, resolve_below};
-use crate::session_error::SessionError;
+use crate::prompt::read::{is_written_outside, resolve_below};
+use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
-use crate::{Engine, flows, profiles};
 
 /// What a session is created from.
 #[derive(Clone, Debug, Default)]
@@ -113,7 +114,7 @@ impl Engine {
                     Reach::Anywhere | Reach::Project => below_project(root, &path),
                 };
                 let bytes = confined.and_then(|path| {
-                    crate::read::read_bytes(&path).map_err(|error| {
+                    crate::prompt::read::read_bytes(&path).map_err(|error| {
                         if let EngineError::Unreadable { path, source } = &error {
                             unreadable(path, source)
                         } else {
@@ -127,7 +128,7 @@ impl Engine {
         let settled = profile
             .settle(&new.given, &files)
             .map_err(|problems| SessionError::Params { profile: new.profile.clone(), problems })?;
-        let of_project = crate::gather::project_standards(self.settings(), &config)?;
+        let of_project = crate::prompt::gather::project_standards(self.settings(), &config)?;
         let standards = profile.standards(&settled.context, &of_project)?.unwrap_or_default();
 
         let creating = NewLedger::begin(self.settings(), LedgerKind::Session, "", None)?;

@@ -16,7 +16,7 @@ use crate::Engine;
 use crate::ask::call::recorded;
 use crate::error::EngineError;
 use crate::ledger::SessionRef;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// Rejected copies of one file; nobody turns a prompt down as often.
 const MAX_REJECTED: u32 = 10_000;

@@ -8,7 +8,7 @@ use super::journal;
 use super::work::Work;
 use crate::Engine;
 use crate::ledger::SessionRef;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 impl Engine {
     /// The difference between the code of two iterations; the last two when none are named.

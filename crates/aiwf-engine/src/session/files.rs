@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::journal;
 use crate::Engine;
 use crate::ledger::{SessionLedger, SessionRef};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// A file of a session that the journal knows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,10 +21,10 @@ use crate::ask::payload::payload_of;
 use crate::ask::providers::{self, Duty};
 use crate::ask::repeats::CallResult;
 use crate::ask::rounds::Rounds;
-use crate::build::{BuildOptions, Receiver};
-use crate::document::{ChangeDocument, ContextDocument, Document};
-use crate::gather::ChangeFlags;
-use crate::session_error::SessionError;
+use crate::prompt::build::{BuildOptions, Receiver};
+use crate::prompt::document::{ChangeDocument, ContextDocument, Document};
+use crate::prompt::gather::ChangeFlags;
+use crate::session::session_error::SessionError;
 
 /// The phase whose template a judge gets.
 const GATE: &str = "gate";

@@ -5,7 +5,7 @@ use aiwf_session::{Event, State};
 use aiwf_store::Journal;
 
 use crate::ledger::{Candidates, SessionLedger, SessionRef, resolve};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 impl SessionLedger {
     /// The journal of a session, checked: its chain, and that every line says what aiwf would have written for this

@@ -7,8 +7,8 @@ use aiwf_session::{Actor, Approver, Command, Effect, LeftOut, Pause, Phase, Stag
 
 use super::work::Work;
 use crate::ask::watch::CallEvent;
-use crate::left_out::left_out_lines;
-use crate::session_error::SessionError;
+use crate::prompt::left_out::left_out_lines;
+use crate::session::session_error::SessionError;
 
 /// Something that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]

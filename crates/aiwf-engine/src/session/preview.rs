@@ -11,7 +11,7 @@ use super::journal;
 use super::work::Work;
 use crate::Engine;
 use crate::ledger::SessionRef;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// The next payload.
 #[derive(Debug, Serialize)]

@@ -14,12 +14,12 @@ use super::ownership::attribute;
 use super::work::Work;
 use crate::ask::payload::{files_of, payload_from, tokens_of};
 use crate::ask::providers;
-use crate::build::{BuildOptions, Built, Receiver};
-use crate::count_cache::CountCache;
-use crate::document::{Document, SessionDocument};
-use crate::gather::ChangeFlags;
-use crate::left_out;
-use crate::session_error::SessionError;
+use crate::prompt::build::{BuildOptions, Built, Receiver};
+use crate::prompt::count_cache::CountCache;
+use crate::prompt::document::{Document, SessionDocument};
+use crate::prompt::gather::ChangeFlags;
+use crate::prompt::left_out;
+use crate::session::session_error::SessionError;
 
 /// What a prompt was built of: its texts with their owners, and the files that travel with it.
 struct BuiltParts {
@@ -162,7 +162,7 @@ impl Work<'_> {
         let prompt = self.build_prompt(phase, iteration, self.prompt_flag())?.prompt;
         let built = BuiltParts { owned: prompt.owned(), files: files_of(&prompt) };
         let texts = files.into_iter().map(|(path, bytes)| {
-            let text = crate::read::into_text(bytes, &self.directory.file(&path))?;
+            let text = crate::prompt::read::into_text(bytes, &self.directory.file(&path))?;
             Ok((path, text))
         });
         let texts = texts.collect::<Result<Vec<_>, SessionError>>()?;
@@ -242,7 +242,7 @@ impl Work<'_> {
             .filter_map(|file| Some((file, file.path.strip_prefix("inputs/")?)))
             .map(|(file, key)| {
                 let bytes = self.read(&file.path)?;
-                let text = crate::read::into_text(bytes, &self.directory.file(&file.path))?;
+                let text = crate::prompt::read::into_text(bytes, &self.directory.file(&file.path))?;
                 Ok((key.to_owned(), text))
             })
             .collect()

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::files::newest_code;
 use crate::ledger::SessionLedger;
-use crate::read::read_text;
+use crate::prompt::read::read_text;
 
 /// A file that a tool runs or obeys without anybody asking it to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -17,7 +17,7 @@ use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::advice;
 use crate::ledger::{SessionLedger, SessionRef, Summary, summaries};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::trust;
 
 /// Where a session stands.

@@ -13,7 +13,7 @@ use super::work::Work;
 use crate::Engine;
 use crate::ask::providers::{self, Duty};
 use crate::ledger::{NewLedger, SessionLedger};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::trust::LedgerKind;
 
 /// What a session begins with that follows a flow without a profile.

@@ -10,7 +10,7 @@ use super::journal;
 use super::work::Work;
 use crate::Engine;
 use crate::ledger::{SessionLedger, SessionRef};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// Fewer digits of a hash could mean another gate by chance.
 const MIN_DIGITS: usize = 8;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ledger::{SessionLedger, WaitsFor};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
 /// The file's name in a session.

@@ -8,8 +8,8 @@ use aiwf_store::{ConfinedError, StoreError, WritePlan};
 
 use super::reply_files::path_below_code;
 use super::work::Work;
-use crate::read::into_text;
-use crate::session_error::SessionError;
+use crate::prompt::read::into_text;
+use crate::session::session_error::SessionError;
 
 /// How many problems of one reply are listed, and how long each may be; the rest is counted.
 const MAX_PROBLEMS: usize = 100;

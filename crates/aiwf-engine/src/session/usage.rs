@@ -11,7 +11,7 @@ use crate::Engine;
 use crate::ask::budget;
 use crate::ask::providers::load_config;
 use crate::ledger::SessionRef;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// What a session cost so far, and what it may cost.
 #[derive(Clone, Debug, Serialize)]

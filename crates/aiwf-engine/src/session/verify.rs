@@ -7,7 +7,7 @@ use aiwf_session::State;
 use super::journal;
 use crate::Engine;
 use crate::ledger::{SessionLedger, SessionRef};
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 use crate::trust;
 
 /// An approved file that is not what it was.

@@ -12,10 +12,10 @@ use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 use super::snapshot::Snapshot;
 use crate::ask::providers::load_config;
 use crate::ask::tool_caller::PhaseTools;
+use crate::ask::toolbox::Toolbox;
 use crate::clock;
 use crate::ledger::SessionLedger;
-use crate::session_error::SessionError;
-use crate::tools::Toolbox;
+use crate::session::session_error::SessionError;
 use crate::trust::{self, Witness};
 
 /// What a payload was built for: the phase, the iteration, the files it was written to, and what they hold now.
@@ -159,8 +159,11 @@ impl<'e> Work<'e> {
     pub(crate) fn profile(&mut self) -> Result<&Profile, SessionError> {
         if self.profile.is_none() {
             let setup = self.setup()?;
-            let profile =
-                crate::profiles::find_again(self.engine.settings(), &setup.profile, &setup.profile_sha256)?;
+            let profile = crate::catalog::profiles::find_again(
+                self.engine.settings(),
+                &setup.profile,
+                &setup.profile_sha256,
+            )?;
             self.is_profile_changed = profile.hash().to_string() != setup.profile_sha256;
             self.profile = Some(profile);
         }

@@ -12,8 +12,8 @@ use super::{LedgerKind, records};
 use crate::Engine;
 use crate::ledger::{Candidates, Scope, resolve};
 use crate::run::RunEvent;
-use crate::session_error::SessionError;
-use crate::trust_error::TrustError;
+use crate::session::session_error::SessionError;
+use crate::trust::trust_error::TrustError;
 
 /// So many paths are enough to see that something is wrong.
 const MAX_PATHS: usize = 20;

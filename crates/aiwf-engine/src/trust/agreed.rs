@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::{LedgerKind, records};
 use crate::Engine;
-use crate::flows::FlowOrigin;
-use crate::session_error::SessionError;
-use crate::trust_error::TrustError;
+use crate::catalog::flows::FlowOrigin;
+use crate::session::session_error::SessionError;
+use crate::trust::trust_error::TrustError;
 
 /// What kind of thing a user agrees to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -119,7 +119,7 @@ impl Engine {
             }));
         }
         let consents = self.settings().consents().ok_or(TrustError::NoPlace)?;
-        crate::tools::import_old_approvals(self.settings())?;
+        crate::ask::toolbox::import_old_approvals(self.settings())?;
         agreements.extend(consents.all().map_err(TrustError::from)?.into_iter().map(Agreement::from));
         Ok(agreements)
     }
@@ -152,7 +152,7 @@ impl Engine {
                 project,
             }),
             AgreementKind::Server => {
-                let spec = crate::tools::find_server(&config, self.settings(), name)?;
+                let spec = crate::ask::toolbox::find_server(&config, self.settings(), name)?;
                 let spec = spec.ok_or_else(|| nothing(format!("server `{name}`")))?;
                 Ok(Agreement {
                     kind,

@@ -14,7 +14,7 @@ use aiwf_tools::{
 use serde_json::{Map, Value, json};
 
 use super::{hide, large, summary};
-use crate::tools::{KeptResults, Toolbox};
+use crate::ask::toolbox::{KeptResults, Toolbox};
 
 /// What the names of such tools begin with.
 const PREFIX: &str = "mcp__";

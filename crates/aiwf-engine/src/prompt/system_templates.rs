@@ -10,9 +10,9 @@ use aiwf_prompt::{
     built_in_template, built_in_templates, check_template, check_template_here,
 };
 
-use crate::build::Engine;
 use crate::error::{EngineError, shortened};
-use crate::read::{Root, is_link, read_text, read_text_below};
+use crate::prompt::build::Engine;
+use crate::prompt::read::{Root, is_link, read_text, read_text_below};
 
 /// Where a template lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask::providers;
-use crate::gather::project_standards;
+use crate::prompt::gather::project_standards;
 use crate::{Engine, FoundFlow};
 
 /// One thing that was checked.
@@ -128,7 +128,7 @@ impl Engine {
             Validation::new("flow", found.name, findings)
         };
         let of_profiles = self.profiles().into_iter().filter_map(|found| {
-            let error = crate::flows::of_profile(found.profile.as_ref().ok()?).err()?;
+            let error = crate::catalog::flows::of_profile(found.profile.as_ref().ok()?).err()?;
             Some(Validation::new("flow", found.name, vec![error.to_string()]))
         });
         flows.into_iter().map(check).chain(of_profiles).collect()
@@ -137,10 +137,9 @@ impl Engine {
     /// What the configuration says about phases and roles that no flow has.
     fn unused_words(&self, config: &Config) -> Vec<String> {
         let flows = self.flows().unwrap_or_default();
-        let of_profiles = self
-            .profiles()
-            .into_iter()
-            .filter_map(|found| Some(crate::flows::of_profile(found.profile.as_ref().ok()?).ok()?.0));
+        let of_profiles = self.profiles().into_iter().filter_map(|found| {
+            Some(crate::catalog::flows::of_profile(found.profile.as_ref().ok()?).ok()?.0)
+        });
         let flows: Vec<Flow> =
             flows.into_iter().filter_map(|found| found.flow.ok()).chain(of_profiles).collect();
         let has_phase = |phase: Phase| flows.iter().any(|flow| flow.spec(phase).is_some());

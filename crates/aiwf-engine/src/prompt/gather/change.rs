@@ -12,10 +12,10 @@ use aiwf_prompt::{
 use super::files::{self, MissingFiles, Pattern};
 use super::reply::schemas;
 use super::{DocumentCapability, Gathered, Progress, named, project};
-use crate::document::{ChangeDocument, ContextDocument};
 use crate::error::EngineError;
-use crate::read::read_text;
-use crate::system_templates::{self, TemplateLayer};
+use crate::prompt::document::{ChangeDocument, ContextDocument};
+use crate::prompt::read::read_text;
+use crate::prompt::system_templates::{self, TemplateLayer};
 
 /// What the command line adds to a document.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 
 use super::*;
-use crate::every_core::PARALLEL_ITEMS;
+use crate::prompt::every_core::PARALLEL_ITEMS;
 
 fn written(contents: &[Vec<u8>]) -> (tempfile::TempDir, Vec<PathBuf>) {
     let directory = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use aiwf_profile::{MAX_FILE_BYTES, MAX_FILES, ProjectRule, ProjectStandards};
 
 use super::shown_path;
 use crate::error::EngineError;
-use crate::read::{into_text, read_bytes, resolve_below};
+use crate::prompt::read::{into_text, read_bytes, resolve_below};
 
 const OWN_DIR: &str = ".aiwf/standards";
 

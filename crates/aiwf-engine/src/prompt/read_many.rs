@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use aiwf_prompt::Text;
 
 use crate::error::EngineError;
-use crate::every_core::on_every_core;
-use crate::gather::Progress;
-use crate::read::{BoundedFile, MAX_BYTES, open_bounded};
+use crate::prompt::every_core::on_every_core;
+use crate::prompt::gather::Progress;
+use crate::prompt::read::{BoundedFile, MAX_BYTES, open_bounded};
 
 /// How much all files may have together.
 const MAX_TOTAL_BYTES: u64 = 1024 * 1024 * 1024;

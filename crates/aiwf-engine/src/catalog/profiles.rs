@@ -13,7 +13,7 @@ use aiwf_profile::{
 use aiwf_store::is_temporary;
 
 use crate::Engine;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// Where a profile comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,7 +220,8 @@ pub(crate) fn read_files(root: &Path) -> Result<Files, ProfileFault> {
         if files.len() >= MAX_FILES {
             return Err(too_much(format!("it has more than {MAX_FILES} files")));
         }
-        let bytes = crate::read::read_bytes(entry.path()).map_err(|error| unreadable(error.to_string()))?;
+        let bytes =
+            crate::prompt::read::read_bytes(entry.path()).map_err(|error| unreadable(error.to_string()))?;
         if bytes.len() > MAX_FILE_BYTES {
             return Err(too_much(format!("`{name}` is larger than {MAX_FILE_BYTES} bytes")));
         }

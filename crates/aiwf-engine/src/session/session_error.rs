@@ -8,11 +8,11 @@ use aiwf_session::{FlowProblem, Phase, Refusal};
 use aiwf_store::{JournalError, LockError, StoreError};
 use aiwf_tools::ToolsError;
 
+use crate::catalog::profiles::ProfileFault;
 use crate::error::EngineError;
-use crate::profiles::ProfileFault;
 use crate::session::{ApplyReport, Difference};
 use crate::trust::LedgerKind;
-use crate::trust_error::TrustError;
+use crate::trust::trust_error::TrustError;
 
 /// Why something could not be done with a session.
 #[derive(Debug, thiserror::Error)]

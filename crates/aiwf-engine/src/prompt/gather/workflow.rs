@@ -7,9 +7,11 @@ use aiwf_prompt::{
 };
 
 use super::{DocumentCapability, Gathered, named};
-use crate::document::WorkflowDocument;
-use crate::document::workflow::{AgentDocument, NodeBriefDocument, PrinciplesDocument, ToolPolicyDocument};
 use crate::error::EngineError;
+use crate::prompt::document::WorkflowDocument;
+use crate::prompt::document::workflow::{
+    AgentDocument, NodeBriefDocument, PrinciplesDocument, ToolPolicyDocument,
+};
 
 pub(super) fn gather(document: WorkflowDocument, settings: &Settings) -> Result<Gathered, EngineError> {
     let mode = named("mode", "mode", &document.mode, Mode::from_name, Mode::ALL.map(Mode::as_str))?;

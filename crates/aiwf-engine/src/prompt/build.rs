@@ -15,12 +15,12 @@ use crate::ask::payload::payload_of;
 use crate::ask::providers::{self, Ability, Duty, Wanted};
 use crate::ask::tool_caller::PhaseTools;
 use crate::ask::watch::{CallEvent, Surroundings};
-use crate::count_cache::CountCache;
-use crate::document::Document;
-use crate::gather::{ChangeFlags, Progress, gather};
-use crate::left_out;
+use crate::prompt::count_cache::CountCache;
+use crate::prompt::document::Document;
+use crate::prompt::gather::{ChangeFlags, Progress, gather};
+use crate::prompt::left_out;
 use crate::session::SeenGate;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// What the caller says about how a prompt is built; what it leaves open, the document, the provider and the
 /// recipe decide, in that order.

@@ -6,8 +6,8 @@ use aiwf_profile::{Files, Profile, scaffold};
 use aiwf_store::{Durability, Lock, WritePlan, create_dir, write_atomic};
 
 use crate::Engine;
-use crate::profiles::{ProfileFault, ProfileOrigin, installed_root, pin_path, pinned, read_files};
-use crate::session_error::SessionError;
+use crate::catalog::profiles::{ProfileFault, ProfileOrigin, installed_root, pin_path, pinned, read_files};
+use crate::session::session_error::SessionError;
 
 impl Engine {
     /// Copies a profile to the installed ones and pins its hash; says where it is now.

@@ -3,8 +3,8 @@
 use aiwf_prompt::{ComponentSetting, ReplyMode, ReplyRequest, Request, Text, ToolSchema};
 
 use super::{DocumentCapability, Gathered, named};
-use crate::document::{ReplyDocument, ToolDocument};
 use crate::error::EngineError;
+use crate::prompt::document::{ReplyDocument, ToolDocument};
 
 pub(super) fn gather(document: ReplyDocument) -> Result<Gathered, EngineError> {
     let known = ReplyMode::ALL.map(ReplyMode::as_str);

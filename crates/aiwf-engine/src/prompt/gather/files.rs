@@ -13,8 +13,8 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::{Progress, failed_path, link_target, shown_path};
 use crate::error::EngineError;
-use crate::read::{MAX_BYTES, is_link, resolve_below};
-use crate::read_many::{Content, NotText, read_many};
+use crate::prompt::read::{MAX_BYTES, is_link, resolve_below};
+use crate::prompt::read_many::{Content, NotText, read_many};
 
 /// What becomes of a pattern that names no file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

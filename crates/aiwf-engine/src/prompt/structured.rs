@@ -7,7 +7,7 @@ use aiwf_provider::{Payload, ToolSpec};
 use aiwf_session::LeftOut;
 use serde::Serialize;
 
-use crate::build::Built;
+use crate::prompt::build::Built;
 
 /// Everything about a prompt.
 #[derive(Debug, Serialize)]

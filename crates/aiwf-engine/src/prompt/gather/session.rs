@@ -12,10 +12,10 @@ use aiwf_prompt::{
 use super::{
     DocumentCapability, DocumentFsAbility, Gathered, Progress, failed_path, link_target, named, shown_path,
 };
-use crate::document::SessionDocument;
 use crate::error::{EngineError, shortened};
-use crate::read::{Root, read_text_below, resolve_below};
-use crate::read_many::{Content, NotText, read_many};
+use crate::prompt::document::SessionDocument;
+use crate::prompt::read::{Root, read_text_below, resolve_below};
+use crate::prompt::read_many::{Content, NotText, read_many};
 
 pub(super) fn gather(
     document: SessionDocument,

@@ -6,8 +6,8 @@ use std::path::Path;
 use aiwf_config::{Config, McpServerConfig, Settings, Sourced};
 use aiwf_tools::{Launch, ServerSpec, ToolsError, parse_mcp_json};
 
-use crate::read::{Root, read_text_below};
-use crate::session_error::SessionError;
+use crate::prompt::read::{Root, read_text_below};
+use crate::session::session_error::SessionError;
 
 const MCP_JSON: &str = ".mcp.json";
 

@@ -26,8 +26,8 @@ use serde_json::{Map, Value};
 
 use crate::ask::providers;
 use crate::ask::{CallStyle, PhaseTools, ToolLoop};
-use crate::build::Engine;
-use crate::session_error::SessionError;
+use crate::prompt::build::Engine;
+use crate::session::session_error::SessionError;
 use server_log::ServerLog;
 
 /// Whether a person agrees to start servers that nobody agreed to yet.
@@ -494,11 +494,13 @@ pub(crate) fn import_old_approvals(settings: &aiwf_config::Settings) -> Result<(
         return Ok(());
     }
     // A file that cannot be read is left alone; the user is asked again.
-    let Ok(old) = serde_json::from_slice::<Old>(&crate::read::read_bytes(&path)?) else { return Ok(()) };
+    let Ok(old) = serde_json::from_slice::<Old>(&crate::prompt::read::read_bytes(&path)?) else {
+        return Ok(());
+    };
     for (sha256, shown) in old.servers {
         let (kind, name, project) = (ConsentKind::Server, String::new(), String::new());
         let consent = aiwf_store::Consent { kind, name, sha256, shown, project };
-        consents.add(consent).map_err(crate::trust_error::TrustError::from)?;
+        consents.add(consent).map_err(crate::trust::trust_error::TrustError::from)?;
     }
     Ok(aiwf_store::remove(&path)?)
 }
@@ -534,5 +536,5 @@ fn listing(mut offered: Offered) -> ToolListing {
 }
 
 #[cfg(test)]
-#[path = "tools_tests.rs"]
+#[path = "toolbox_tests.rs"]
 mod tests;

@@ -18,9 +18,9 @@ use aiwf_prompt::{FsAbility, Problem, Request};
 pub use change::{ChangeFlags, FlowTemplate, ReadArtifact};
 pub use files::MissingFiles;
 
-use crate::document::Document;
 use crate::error::{EngineError, shortened};
-use crate::read::resolve_below;
+use crate::prompt::document::Document;
+use crate::prompt::read::resolve_below;
 
 /// How far reading files has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

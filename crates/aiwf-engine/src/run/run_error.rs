@@ -4,9 +4,9 @@ use aiwf_package::{ExtractError, Rejected, SelectError};
 use aiwf_prompt::PromptError;
 use aiwf_store::{JournalError, LockError, StoreError};
 
-use crate::packages::PackageToolError;
+use crate::catalog::packages::PackageToolError;
 use crate::run::Fault;
-use crate::session_error::SessionError;
+use crate::session::session_error::SessionError;
 
 /// Why something could not be done with a run.
 #[derive(Debug, thiserror::Error)]

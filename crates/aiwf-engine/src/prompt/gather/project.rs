@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::files::walk_builder;
 use super::shown_path;
 use crate::error::EngineError;
-use crate::read::{Root, read_text_below};
+use crate::prompt::read::{Root, read_text_below};
 
 /// The files that hold a project's own notes, the first that exists.
 const NOTES: [&str; 4] = [".aiwf/project.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"];

@@ -13,9 +13,9 @@ use aiwf_store::{ConsentKind, Durability, sha256_hex, write_atomic};
 
 use crate::Engine;
 use crate::error::EngineError;
-use crate::read::{Root, into_text, read_bytes, read_text, read_text_below};
-use crate::session_error::SessionError;
-use crate::system_templates;
+use crate::prompt::read::{Root, into_text, read_bytes, read_text, read_text_below};
+use crate::prompt::system_templates;
+use crate::session::session_error::SessionError;
 
 /// The file that makes a directory a flow.
 const FLOW_FILE: &str = "flow.toml";
@@ -316,7 +316,7 @@ impl Engine {
     fn is_flow_agreed(&self, found: &FoundFlow) -> Result<bool, SessionError> {
         let Some(consents) = self.settings().consents() else { return Ok(false) };
         let agreed = consents.contains(ConsentKind::Flow, &found.sha256);
-        Ok(agreed.map_err(crate::trust_error::TrustError::from)?)
+        Ok(agreed.map_err(crate::trust::trust_error::TrustError::from)?)
     }
 
     /// Writes a flow to begin with, in the project or for the user; gives its directory back.

@@ -1,0 +1,7 @@
+//! What a session can follow: profiles, flows and packages, where they come from, and whether they are sound.
+
+pub(crate) mod flows;
+pub(crate) mod packages;
+pub(crate) mod profile_store;
+pub(crate) mod profiles;
+pub(crate) mod validate;

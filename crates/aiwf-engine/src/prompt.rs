@@ -1,0 +1,22 @@
+//! From a request to a prompt: documents are read, sources gathered, counts remembered.
+//!
+//! In: a [`Document`](crate::Document) or the sources of a session. Out: a [`Built`](crate::Built) prompt. Nothing is asked
+//! and nothing is decided here.
+
+pub(crate) mod build;
+pub(crate) mod count_cache;
+pub(crate) mod document;
+pub(crate) mod every_core;
+pub(crate) mod gather;
+pub(crate) mod left_out;
+pub(crate) mod read;
+pub(crate) mod read_many;
+pub(crate) mod structured;
+pub(crate) mod system_templates;
+pub(crate) mod template_process;
+
+pub use aiwf_prompt::{
+    DataContext, Format, FsAbility, Metadata, PartReport, Problem, PromptAggregator, PromptError, Recipe,
+    Role, Roots, SectionReport, SessionPhase, Sha256Hex, Stability, TemplateError, TemplateNotFound,
+    TemplatePlace, Tokenizer, Tokens, alias_roots, nearest, redact_paths,
+};
