@@ -3,6 +3,8 @@
 //! The pure crates know no files; this one reads them, hands texts in and gives a [`Built`] prompt back. The
 //! binary calls nothing else: what it needs of the crates below is re-exported here.
 
+#![warn(missing_docs)]
+
 pub mod helper;
 pub mod prompt;
 
