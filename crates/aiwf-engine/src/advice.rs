@@ -1,44 +1,28 @@
-//! What can be done next, in the words of the command line.
+//! What can be done next with a session, likeliest first.
 //!
-//! The machine says what is possible as data ([`Action`]); this is the one place that turns it into commands.
+//! The machine says what is possible as data ([`Action`]); this picks what helps most. Surfaces choose the words.
 
-use aiwf_session::{Action, Pause, Phase, State, Step, possible};
+pub use aiwf_advice::{Action, Advice, Part, Subject};
+use aiwf_session::{Pause, Phase, State, Step, possible};
 
-/// The command for an action; `id` names the session where the command line cannot.
-fn command(action: &Action, id: &str) -> String {
-    let id = if id.is_empty() { String::new() } else { format!(" {id}") };
-    match action {
-        Action::Step => format!("aiwf step{id}"),
-        Action::Run => format!("aiwf run{id}"),
-        Action::Approve => format!("aiwf approve{id}"),
-        Action::Reject | Action::Reopen => format!("aiwf reject{id} --feedback TEXT"),
-        Action::EditReply => format!("edit the reply and aiwf approve{id}"),
-        Action::Retry => format!("aiwf retry{id}"),
-        Action::Respond => format!("aiwf respond{id} --file REPLY"),
-        Action::Accept => format!("aiwf approve{id} --accept"),
-        Action::RaiseCap { rounds } => format!("aiwf approve{id} --max-iterations {rounds}"),
-        Action::RaiseBudget => format!("raise `[budget]` in .aiwf/config.toml, then aiwf run{id}"),
-        Action::Restore => format!("aiwf restore{id} FILE"),
-        Action::Rebind => format!("aiwf approve{id} --rebind"),
-        Action::Apply => format!("aiwf apply{id}"),
-        Action::Verify => format!("aiwf verify{id}"),
-        Action::Cancel => format!("aiwf cancel{id}"),
-    }
-}
-
-/// A hint that lists what is possible.
-pub(crate) fn hint(actions: &[Action]) -> String {
+/// Lists what is possible instead of what was refused.
+pub(crate) fn possible_now(actions: &[Action]) -> Advice {
     if actions.is_empty() {
-        return "`aiwf status ID` shows the session; nothing can be changed any more".to_owned();
+        return Advice::from(Action::Status).then(" shows the session; it can no longer change");
     }
-    let list: Vec<String> = actions.iter().map(|action| format!("`{}`", command(action, ""))).collect();
-    format!("possible now: {}", list.join(", "))
+    let mut advice = Advice::from("possible now: ");
+    for (place, action) in actions.iter().enumerate() {
+        if place > 0 {
+            advice = advice.then(", ");
+        }
+        advice = advice.then(action.clone());
+    }
+    advice
 }
 
-/// What to do next, likeliest first.
-pub(crate) fn next_actions(state: &State, is_stale: bool) -> Vec<Action> {
+fn next_actions(state: &State, is_stale: bool) -> Vec<Action> {
     if is_stale && state.phase != Phase::CANCELLED {
-        return vec![Action::Restore, Action::Rebind];
+        return vec![Action::Restore(None), Action::Rebind];
     }
     if state.gate_over_budget {
         return vec![Action::RaiseBudget, Action::Approve];
@@ -57,11 +41,12 @@ pub(crate) fn next_actions(state: &State, is_stale: bool) -> Vec<Action> {
     }
 }
 
-/// What to type next.
-pub(crate) fn next(id: &str, state: &State, is_stale: bool) -> String {
-    if !is_stale && state.step == (Step::Asked { is_free: true }) {
-        return format!("save the reply, then aiwf approve {id}");
-    }
-    let actions = next_actions(state, is_stale);
-    actions.iter().map(|action| command(action, id)).collect::<Vec<_>>().join(", or ")
+/// What to do next with this session.
+pub(crate) fn next(id: &str, state: &State, is_stale: bool) -> Advice {
+    let advice = if !is_stale && state.step == (Step::Asked { is_free: true }) {
+        Advice::from("save the reply, then ").then(Action::Approve)
+    } else {
+        Advice::any_of(next_actions(state, is_stale))
+    };
+    advice.about_session(id)
 }

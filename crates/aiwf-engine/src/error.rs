@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use aiwf_advice::{Action, Advice};
 use aiwf_prompt::{PromptError, nearest};
 use aiwf_store::StoreError;
 
@@ -235,45 +236,44 @@ impl EngineError {
     }
 
     /// One thing to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Unreadable { path, source } => Some(unreadable_hint(&path.display().to_string(), source)),
-            Self::NotUtf8 { .. } => Some("convert it to UTF-8, or leave it out".to_owned()),
-            Self::TooLarge { .. } => Some("shorten it, or leave it out".to_owned()),
-            Self::FilesTooLarge { .. } => Some("name fewer or smaller files".to_owned()),
+    pub fn advice(&self) -> Option<Advice> {
+        let advice = match self {
+            Self::Unreadable { path, source } => unreadable_hint(&path.display().to_string(), source).into(),
+            Self::NotUtf8 { .. } => "convert it to UTF-8, or leave it out".into(),
+            Self::TooLarge { .. } => "shorten it, or leave it out".into(),
+            Self::FilesTooLarge { .. } => "name fewer or smaller files".into(),
             Self::LeavesDirectory { .. } | Self::BrokenLink { .. } => {
-                Some("put the file itself there instead of a link".to_owned())
+                "put the file itself there instead of a link".into()
             }
             Self::OutsideProject { .. } => {
-                Some("copy the file into the project; an adopted change reads no file elsewhere".to_owned())
+                "copy the file into the project; an adopted change reads no file elsewhere".into()
             }
             Self::NoDirectory { .. } | Self::NotADirectory { .. } => {
-                Some("check its spelling; `.aiwf/sessions/` holds a project's sessions".to_owned())
+                "check its spelling; `.aiwf/sessions/` holds a project's sessions".into()
             }
-            Self::Document { hint: Some(hint), .. } => Some(hint.clone()),
+            Self::Document { hint: Some(hint), .. } => hint.clone().into(),
             Self::EmptyInput { recipe }
             | Self::NotJson { recipe, .. }
             | Self::Document { recipe, hint: None, .. } => {
-                Some(format!("`aiwf prompt schema {recipe}` prints what a document looks like"))
+                Advice::from(Action::PromptSchema(recipe.to_string()))
+                    .then(" prints the schema of its documents")
             }
             Self::UnknownName { name, known, .. } => {
                 let list = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-                Some(match nearest(name, known.iter().copied()) {
-                    Some(close) => format!("did you mean `{close}`? known: {list}"),
-                    None => format!("known: {list}"),
-                })
+                match nearest(name, known.iter().copied()) {
+                    Some(close) => format!("did you mean `{close}`? known: {list}").into(),
+                    None => format!("known: {list}").into(),
+                }
             }
-            Self::TooSmall { least, field, .. } => Some(format!("set `{field}` to {least} or more")),
-            Self::NotAPlainName { .. } => Some("use letters, digits, `-` and `_` only".to_owned()),
-            Self::BadPattern { .. } => {
-                Some("write it like `src/**/*.rs`, and quote it in a shell".to_owned())
+            Self::TooSmall { least, field, .. } => format!("set `{field}` to {least} or more").into(),
+            Self::NotAPlainName { .. } => "use letters, digits, `-` and `_` only".into(),
+            Self::BadPattern { .. } => "write it like `src/**/*.rs`, and quote it in a shell".into(),
+            Self::NothingMatches { .. } => {
+                "check the pattern; hidden files and what `.gitignore` names have to be spelled out".into()
             }
-            Self::NothingMatches { .. } => Some(
-                "check the pattern; hidden files and what `.gitignore` names have to be spelled out"
-                    .to_owned(),
-            ),
-            Self::Prompt(error) => error.hint(),
-            Self::Store(error) => Some(error.hint()),
-        }
+            Self::Prompt(error) => return error.hint().map(Advice::from),
+            Self::Store(error) => error.hint().into(),
+        };
+        Some(advice)
     }
 }

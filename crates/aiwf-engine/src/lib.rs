@@ -5,6 +5,7 @@
 
 #![warn(missing_docs)]
 
+pub mod advice;
 pub mod helper;
 pub mod prompt;
 
@@ -15,7 +16,6 @@ mod run;
 mod session;
 mod trust;
 
-mod advice;
 mod clock;
 mod error;
 mod error_code;

@@ -6,6 +6,7 @@
 //! the server says so. Nothing here runs before one of the two is called: other commands pay nothing for it.
 
 mod address;
+mod advice_words;
 mod arguments;
 mod hidden_paths;
 mod http;

@@ -8,6 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
+use crate::advice_words::worded;
 use crate::hidden_paths::without_machine_paths;
 
 /// An error with its causes in one text, and one thing to do.
@@ -94,7 +95,8 @@ impl From<SessionError> for ToolError {
                 | SessionError::OutsideSession { .. }
                 | SessionError::Engine(EngineError::LeavesDirectory { .. } | EngineError::BrokenLink { .. })
         );
-        let hint = in_words_of_clients(&error).map(str::to_owned).or_else(|| error.hint());
+        let hint =
+            in_words_of_clients(&error).map(str::to_owned).or_else(|| error.advice().as_ref().map(worded));
         Self { code: error.code(), message, hint, is_not_found }
     }
 }

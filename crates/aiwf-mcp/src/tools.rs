@@ -9,6 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::advice_words::worded;
 use crate::arguments::{
     ApproveArguments, ListArguments, RejectArguments, ReplyArguments, SessionArguments, StartArguments, read,
 };
@@ -265,6 +266,14 @@ fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolR
     structured(&json!({ "sessions": sessions, "total": total }))
 }
 
+/// A report as clients read it, with what to do next in words.
+#[derive(Serialize)]
+struct Standing<'a> {
+    #[serde(flatten)]
+    report: &'a SessionReport,
+    next: String,
+}
+
 fn decision(engine: &Engine, decided: &Decided) -> Result<CallToolResult, ToolError> {
     standing(engine, &decided.report, &decided.performed)
 }
@@ -275,7 +284,7 @@ fn standing(
     report: &SessionReport,
     performed: &[Performed],
 ) -> Result<CallToolResult, ToolError> {
-    let mut result = structured(report)?;
+    let mut result = structured(&Standing { report, next: worded(&report.next) })?;
     if !performed.is_empty() {
         let done = performed.iter().fold(String::new(), |mut text, done| {
             let _ = writeln!(text, "{done}");

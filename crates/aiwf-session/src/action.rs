@@ -1,46 +1,8 @@
-//! What can be done next, as data; whoever shows it chooses the words.
+//! What can be done next with a session.
+
+pub use aiwf_advice::Action;
 
 use crate::state::{Pause, State, Step};
-
-/// Something that a person can do with a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Do the next thing that needs no decision.
-    Step,
-    /// Go on until a decision is needed.
-    Run,
-    /// Approve what is at the gate.
-    Approve,
-    /// Reject it, with feedback.
-    Reject,
-    /// Edit the reply, then approve it.
-    EditReply,
-    /// Ask again with the same prompt.
-    Retry,
-    /// Hand in the reply.
-    Respond,
-    /// Accept the files in spite of the verdict.
-    Accept,
-    /// Allow more rounds.
-    RaiseCap {
-        /// How many there may be at least.
-        rounds: u32,
-    },
-    /// Allow more to be spent.
-    RaiseBudget,
-    /// Begin anew with the first phase.
-    Reopen,
-    /// Bring the approved bytes of a file back.
-    Restore,
-    /// Accept the changes of approved files.
-    Rebind,
-    /// Copy the code into the project.
-    Apply,
-    /// Check the journal and the approved files.
-    Verify,
-    /// Cancel the session.
-    Cancel,
-}
 
 /// What is possible now, the likeliest first; nothing once a session has ended and its code is applied.
 pub fn possible(state: &State) -> Vec<Action> {

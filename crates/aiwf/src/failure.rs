@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
 
+use aiwf_engine::advice::Advice;
 use aiwf_engine::config::{ConfigError, GateFlagError};
 use aiwf_engine::package::MenuError;
 use aiwf_engine::profile::NoComponent;
@@ -13,9 +14,9 @@ use aiwf_engine::{EngineError, PackageToolError, RunError, SessionError, tools_c
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 use serde_json::{Value, json};
 
+use crate::advice_words;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
-use crate::hints::naming_session;
 use crate::usage_error::UsageError;
 
 /// The code of a command line that makes no sense.
@@ -28,7 +29,7 @@ pub(crate) struct Failure {
     /// Whether the session and phase among the fields are told: they are not plain from the command.
     pub(crate) is_place_told: bool,
     pub(crate) causes: Vec<String>,
-    pub(crate) hint: Option<String>,
+    pub(crate) advice: Option<Advice>,
     pub(crate) exit: Exit,
     pub(crate) is_about: About,
     /// A name for programs that stays the same between versions.
@@ -49,7 +50,7 @@ pub(crate) enum About {
 }
 
 impl Failure {
-    fn from_error(error: &dyn Error, code: &str, hint: Option<String>, exit: Exit) -> Self {
+    fn from_error(error: &dyn Error, code: &str, advice: Option<Advice>, exit: Exit) -> Self {
         let mut causes = Vec::new();
         let mut source = error.source();
         while let Some(cause) = source {
@@ -64,7 +65,7 @@ impl Failure {
             message: error.to_string(),
             is_place_told: false,
             causes,
-            hint,
+            advice,
             exit,
             is_about: About::Request,
             code: code.into(),
@@ -73,8 +74,8 @@ impl Failure {
     }
 
     /// An error whose words and hint are all there is to it.
-    fn told(error: &dyn Error, code: &str, hint: impl Into<String>, exit: Exit) -> Self {
-        Self::from_error(error, code, Some(hint.into()), exit)
+    fn told(error: &dyn Error, code: &str, advice: impl Into<Advice>, exit: Exit) -> Self {
+        Self::from_error(error, code, Some(advice.into()), exit)
     }
 
     /// What is wrong with one server of several.
@@ -88,7 +89,7 @@ impl Failure {
             message: message.into(),
             is_place_told: false,
             causes: Vec::new(),
-            hint: Some("this is a bug in aiwf: report it with the command you ran".to_owned()),
+            advice: Some("this is a bug in aiwf: report it with the command you ran".into()),
             exit: Exit::Bug,
             is_about: About::Request,
             code: "E_INTERNAL".into(),
@@ -98,6 +99,11 @@ impl Failure {
 }
 
 impl Failure {
+    /// One thing to do, in commands.
+    pub(crate) fn hint(&self) -> Option<String> {
+        self.advice.as_ref().map(advice_words::hint)
+    }
+
     /// Where it happened, when that is not plain from the command.
     pub(crate) fn place(&self) -> Option<String> {
         let field = |name| self.fields.get(name).filter(|_| self.is_place_told).and_then(Value::as_str);
@@ -176,13 +182,13 @@ impl From<TokenError> for Failure {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        Self::from_error(&error, error.code(), error.hint(), Exit::Refused)
+        Self::from_error(&error, error.code(), error.advice(), Exit::Refused)
     }
 }
 
 impl From<PackageToolError> for Failure {
     fn from(error: PackageToolError) -> Self {
-        Self::told(&error, error.code(), error.hint(), Exit::Refused)
+        Self::told(&error, error.code(), error.advice(), Exit::Refused)
     }
 }
 
@@ -196,7 +202,7 @@ impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         if let SessionError::InPhase { session_id, phase, error } = error {
             let mut failure = Self::from(*error);
-            failure.hint = failure.hint.map(|hint| naming_session(&hint, &session_id));
+            failure.advice = failure.advice.map(|advice| advice.about_session(&session_id));
             failure.is_place_told = true;
             failure.fields.insert("session_id", Value::from(session_id));
             failure.fields.insert("phase", Value::from(phase.as_str()));
@@ -211,7 +217,7 @@ impl From<SessionError> for Failure {
         } else {
             Exit::Refused
         };
-        let mut failure = Self::from_error(&error, error.code(), error.hint(), exit);
+        let mut failure = Self::from_error(&error, error.code(), error.advice(), exit);
         if let SessionError::Tools(ToolsError::Untrusted { name, shown_command }) = &error {
             failure.fields.insert("untrusted", json!({ "server": name, "command": shown_command }));
         }
@@ -231,7 +237,7 @@ impl From<RunError> for Failure {
         if let RunError::Session(error) = error {
             return Self::from(error);
         }
-        Self::from_error(&error, error.code(), error.hint(), Exit::Refused)
+        Self::from_error(&error, error.code(), error.advice(), Exit::Refused)
     }
 }
 

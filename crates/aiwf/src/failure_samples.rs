@@ -318,7 +318,7 @@ fn session_errors() -> Vec<Sample> {
             hint: text("raise `budget_tokens` in `[session]` of `.aiwf/config.toml`"),
         }],
         EditedPrompt => [SessionError::EditedPrompt { path: text(".aiwf/sessions/x/planning-prompt.md") }],
-        NotAwaited => [SessionError::NotAwaited { next: text("aiwf approve 2026-01-02-app") }],
+        NotAwaited => [SessionError::NotAwaited { next: aiwf_engine::advice::Advice::from(Action::Approve).about_session("2026-01-02-app") }],
         Missing => [SessionError::Missing { path: text(".aiwf/sessions/x/plan.md") }],
         NothingApproved => [SessionError::NothingApproved { path: text("plan.md") }],
         Params => [SessionError::Params {

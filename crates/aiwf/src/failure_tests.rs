@@ -38,7 +38,7 @@ fn shown(failure: &Failure) -> String {
     for cause in &failure.causes {
         let _ = writeln!(text, "  caused by: {cause}");
     }
-    if let Some(hint) = &failure.hint {
+    if let Some(hint) = &failure.hint() {
         let _ = writeln!(text, "\nhint: {hint}");
     }
     text
@@ -85,7 +85,7 @@ fn what_is_advised_about_packages_and_profiles_can_be_done() {
     let problems = ProfileProblemKind::ALL.iter().map(|kind| kind.advice());
     let checks = Check::ALL.into_iter().map(Check::hint);
     for advice in findings.chain(problems).chain(checks) {
-        let failure = Failure { hint: Some(advice.to_owned()), ..Failure::bug("something is wrong") };
+        let failure = Failure { advice: Some(advice.into()), ..Failure::bug("something is wrong") };
         // A manifest has tables of its own.
         let faults = faults_of(&failure).into_iter().filter(|fault| !fault.starts_with("names a table"));
         assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new(), "{advice}");
@@ -111,7 +111,7 @@ pub(crate) fn faults_of(failure: &Failure) -> Vec<String> {
     if failure.causes.iter().any(|cause| message.contains(cause.as_str())) {
         fault("says its cause twice");
     }
-    let Some(hint) = &failure.hint else {
+    let Some(hint) = &failure.hint() else {
         fault("has no hint");
         return faults;
     };

@@ -1,5 +1,6 @@
 //! The `aiwf` program: flags in, the engine called, results and errors printed, an exit code out.
 
+mod advice_words;
 mod agent_menu;
 mod anatomy;
 mod call_args;
@@ -12,7 +13,6 @@ mod completer;
 mod escape;
 mod exit;
 mod failure;
-mod hints;
 mod line_editor;
 mod live;
 mod output;

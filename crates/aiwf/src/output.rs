@@ -57,17 +57,13 @@ pub(crate) struct ErrorJson<'a> {
     code: &'a str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
+    hint: Option<String>,
 }
 
 impl<'a> ErrorJson<'a> {
     pub(crate) fn of(failure: &'a Failure) -> Self {
         let texts = [failure.message.as_str()].into_iter().chain(failure.causes.iter().map(String::as_str));
-        Self {
-            code: &failure.code,
-            message: texts.collect::<Vec<_>>().join(": "),
-            hint: failure.hint.as_deref(),
-        }
+        Self { code: &failure.code, message: texts.collect::<Vec<_>>().join(": "), hint: failure.hint() }
     }
 }
 
@@ -164,7 +160,7 @@ pub(crate) fn note_failure(failure: &Failure) {
         text.push('\n');
     }
     let mut parts = vec![(error, "error:".to_owned()), (PLAIN, text)];
-    if let Some(advice) = &failure.hint {
+    if let Some(advice) = failure.hint() {
         parts.extend([(PLAIN, "\n".to_owned()), (hint, "hint:".to_owned()), (PLAIN, format!(" {advice}\n"))]);
     }
     note_styled(&parts);

@@ -10,6 +10,7 @@ use aiwf_engine::{
 };
 use serde_json::{Value, json};
 
+use crate::advice_words;
 use crate::command_error::CommandError;
 use crate::escape::{escaped, escaped_line};
 use crate::exit::Exit;
@@ -195,20 +196,10 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
     for warning in &report.warnings {
         line("warning", &escaped_line(warning));
     }
-    if let Some(next) = next(status) {
-        line("next", &next);
+    if let Some(next) = &status.next {
+        line("next", &advice_words::next(next));
     }
     text
-}
-
-fn next(status: &RunStatus) -> Option<String> {
-    let id = &status.report.run_id;
-    match status.report.phase {
-        _ if status.is_busy => None,
-        RunPhase::Running | RunPhase::Failed => Some(format!("aiwf workflow resume {id}")),
-        RunPhase::WaitingUser | RunPhase::Completed => Some(format!("aiwf workflow say {id} TEXT")),
-        RunPhase::Cancelled => None,
-    }
 }
 
 fn decision_words(decision: &Value) -> String {

@@ -1,3 +1,4 @@
+use aiwf_engine::advice::{Action, Advice};
 use aiwf_engine::{NodeProgress, PreviewLayer};
 
 use super::*;
@@ -69,6 +70,7 @@ fn status_of(phase: RunPhase) -> RunStatus {
         n_tool_calls: 5,
         forked_from: None,
         directory: ".aiwf/sessions/r1".to_owned(),
+        next: Some(Advice::from(Action::Say).about_session("r1")),
     }
 }
 
@@ -91,15 +93,6 @@ fn a_status_in_words_has_all_of_it_and_nothing_a_terminal_obeys() {
     asks      Sure?\u{1b}[2J
     next      aiwf workflow say r1 TEXT
     "#);
-}
-
-#[test]
-fn what_comes_next_follows_from_the_phase() {
-    let next_of = |phase| next(&status_of(phase));
-    assert_eq!(next_of(RunPhase::Failed).as_deref(), Some("aiwf workflow resume r1"));
-    assert_eq!(next_of(RunPhase::Completed).as_deref(), Some("aiwf workflow say r1 TEXT"));
-    assert_eq!(next_of(RunPhase::Cancelled), None);
-    assert_eq!(next(&RunStatus { is_busy: true, ..status_of(RunPhase::Running) }), None);
 }
 
 #[test]

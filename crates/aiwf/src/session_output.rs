@@ -6,6 +6,9 @@ use aiwf_engine::machine::{Dollars, TaskStatus, Total};
 use aiwf_engine::{Decided, SessionReport, UsageReport, left_out_lines};
 use serde_json::json;
 
+use serde::Serialize;
+
+use crate::advice_words;
 use crate::escape::{escaped, escaped_line};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -35,10 +38,18 @@ pub(crate) fn ability(provider: &str, fs_ability: &str, lowered_from: Option<&st
     });
 }
 
-/// Prints where a session stands.
+/// A report as programs read it, with what to type next.
+#[derive(Serialize)]
+struct ReportJson<'a> {
+    #[serde(flatten)]
+    report: &'a SessionReport,
+    next: String,
+}
+
+/// Prints the status of a session.
 pub(crate) fn report(report: &SessionReport, output: &Output<'_>, exit: Exit) -> Result<Exit, Failure> {
     if output.is_json() {
-        return output.json(report, exit);
+        return output.json(ReportJson { report, next: advice_words::next(&report.next) }, exit);
     }
     for warning in &report.warnings {
         output::warn(warning);
@@ -139,7 +150,7 @@ fn shown(report: &SessionReport) -> String {
     if let Some(problem) = &report.not_trusted {
         line("trust", problem);
     }
-    line("next", &report.next);
+    line("next", &advice_words::next(&report.next));
     text
 }
 

@@ -101,7 +101,7 @@ fn add_page(root: &clap::Command, command: &clap::Command, words: &mut Vec<Strin
         n_said += 1;
         let shown = line.join(" ");
         let text =
-            format!("error: {}\nhint: {}\n", failure.message, failure.hint.as_deref().unwrap_or_default());
+            format!("error: {}\nhint: {}\n", failure.message, failure.hint().as_deref().unwrap_or_default());
         // What is said in the same words about several commands is read once.
         if page.seen.insert(text.replace(&words.join(" "), "COMMAND")) {
             let _ = writeln!(page.text, "$ {shown}\n{text}");

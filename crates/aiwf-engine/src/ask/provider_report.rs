@@ -1,5 +1,6 @@
 //! What is known about providers, for `aiwf providers`.
 
+use aiwf_advice::Advice;
 use aiwf_config::{Config, Flags};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{Confinement, InstalledProgram, KeySource, kind_names};
@@ -7,6 +8,7 @@ use serde::Serialize;
 
 use crate::Engine;
 use crate::ask::providers::{Duty, Named, ability, load_config, named, setting, template_agent};
+use crate::catalog::validate::Finding;
 use crate::session::session_error::SessionError;
 
 /// How many providers are looked at at the same time.
@@ -71,7 +73,8 @@ pub struct ProviderReport {
     pub can_be_asked: bool,
     /// Why it cannot, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
+    #[serde(skip)]
+    pub problem: Option<Finding>,
 }
 
 impl Engine {
@@ -121,17 +124,15 @@ fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
         capability.and_then(|capability| capability.fs_ability).map_or("unknown", FsAbility::as_str)
     };
     let setting = setting(&name, config);
-    let with_hint = |message: String, hint: Option<String>| match hint {
-        Some(hint) => format!("{message}; {hint}"),
-        None => message,
-    };
     let (program, problem) = match engine.open_provider(&name, config) {
         Ok(provider) => {
             let mut program = provider.program().unwrap_or_default();
             let bad = program.check.take().filter(|check| !check.is_ok);
-            (program, bad.map(|check| with_hint(check.found, check.hint)))
+            let problem =
+                bad.map(|check| Finding { message: check.found, advice: check.hint.map(Advice::from) });
+            (program, problem)
         }
-        Err(error) => (InstalledProgram::default(), Some(with_hint(error.to_string(), error.hint()))),
+        Err(error) => (InstalledProgram::default(), Some(Finding::from(&error))),
     };
     ProviderReport {
         description: built_in.map_or("", |built_in| built_in.description),

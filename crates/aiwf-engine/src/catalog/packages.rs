@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use aiwf_advice::{Action, Advice};
 use aiwf_package::{
     AgentDefinition, Checked, Edge, Graph, Node, PackError, Package, PackageError, SelectError, SourceError,
     archive_name, check, pack, read_files, scaffold,
@@ -55,18 +56,18 @@ pub enum PackageToolError {
 
 impl PackageToolError {
     /// One thing to do about it.
-    pub fn hint(&self) -> String {
+    pub fn advice(&self) -> Advice {
         match self {
-            Self::Package(error) => error.hint(),
-            Self::Select(error) => error.hint(),
+            Self::Package(error) => error.hint().into(),
+            Self::Select(error) => error.hint().into(),
             Self::NotADirectory { .. } => {
-                "give the directory of a package: an archive is packed already".to_owned()
+                "give the directory of a package: an archive is packed already".into()
             }
-            Self::Exists { .. } => "choose another name, or remove what is there".to_owned(),
-            Self::Name { .. } => "try `aiwf package new my-flow`".to_owned(),
-            Self::Pack(error) => error.hint(),
-            Self::Plan(_) => "choose another name for the package".to_owned(),
-            Self::Store(error) => error.hint(),
+            Self::Exists { .. } => "choose another name, or remove what is there".into(),
+            Self::Name { .. } => Advice::from("use letters, digits and `-`, as in ").then(Action::NewPackage),
+            Self::Pack(error) => error.hint().into(),
+            Self::Plan(_) => "choose another name for the package".into(),
+            Self::Store(error) => error.hint().into(),
         }
     }
 }

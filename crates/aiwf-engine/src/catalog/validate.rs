@@ -1,17 +1,18 @@
 //! Checks what sessions build on: profiles, standards, providers, configuration.
 
+use aiwf_advice::{Action, Advice};
 use aiwf_config::{Config, Flags};
 use aiwf_profile::ProjectStandards;
 use aiwf_session::{Flow, FlowProblem, Phase, Role};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ask::providers;
 use crate::prompt::gather::project_standards;
+use crate::session::session_error::SessionError;
 use crate::{Engine, FoundFlow};
 
 /// One thing that was checked.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Validation {
     /// What kind of thing.
     pub what: &'static str,
@@ -22,26 +23,33 @@ pub struct Validation {
     /// What is wrong or doubtful.
     pub findings: Vec<Finding>,
     /// What was looked at and is well.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
 }
 
 /// Something wrong or doubtful.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub struct Finding {
     /// What it is.
     pub message: String,
+    /// What to do about it.
+    pub advice: Option<Advice>,
+}
+
+impl Finding {
+    pub(crate) fn new(message: impl Into<String>, advice: impl Into<Advice>) -> Self {
+        Self { message: message.into(), advice: Some(advice.into()) }
+    }
+}
+
+impl From<&SessionError> for Finding {
+    fn from(error: &SessionError) -> Self {
+        Self { message: error.to_string(), advice: error.advice() }
+    }
 }
 
 impl Validation {
-    fn new(what: &'static str, name: impl Into<String>, findings: Vec<String>) -> Self {
-        Self {
-            what,
-            name: name.into(),
-            passed: findings.is_empty(),
-            findings: findings.into_iter().map(|message| Finding { message }).collect(),
-            found: Vec::new(),
-        }
+    fn new(what: &'static str, name: impl Into<String>, findings: Vec<Finding>) -> Self {
+        Self { what, name: name.into(), passed: findings.is_empty(), findings, found: Vec::new() }
     }
 }
 
@@ -51,9 +59,9 @@ impl Engine {
         let check = |found: crate::FoundProfile| {
             let findings = match &found.profile {
                 Ok(profile) => {
-                    profile.lint().iter().map(|one| format!("{one}\nhint: {}", one.check.hint())).collect()
+                    profile.lint().iter().map(|one| Finding::new(one.to_string(), one.check.hint())).collect()
                 }
-                Err(fault) => vec![format!("{}\nhint: {}", fault.message, fault.hint)],
+                Err(fault) => vec![Finding::new(&fault.message, fault.hint.clone())],
             };
             Validation::new("profile", found.name, findings)
         };
@@ -67,11 +75,7 @@ impl Engine {
         let (of_project, mut validations) = match of_project {
             Ok(of_project) => (of_project, Vec::new()),
             Err(error) => {
-                let finding = match error.hint() {
-                    Some(hint) => format!("{error}\nhint: {hint}"),
-                    None => error.to_string(),
-                };
-                let broken = Validation::new("standards", "of the project", vec![finding]);
+                let broken = Validation::new("standards", "of the project", vec![Finding::from(&error)]);
                 (ProjectStandards::default(), vec![broken])
             }
         };
@@ -84,7 +88,8 @@ impl Engine {
                 })
                 .collect();
             let doubts = of_project.doubts(&names);
-            let findings = doubts.iter().map(|doubt| format!("{doubt}\nhint: {}", doubt.hint)).collect();
+            let findings =
+                doubts.iter().map(|doubt| Finding::new(doubt.to_string(), doubt.hint.clone())).collect();
             let found = of_project.files.iter().map(|file| file.source.clone()).collect();
             validations
                 .push(Validation { found, ..Validation::new("standards", "of the project", findings) });
@@ -103,7 +108,7 @@ impl Engine {
                 }
                 let findings = match profile.standards(&context, &of_project) {
                     Ok(_) => Vec::new(),
-                    Err(error) => vec![format!("{error}\nhint: {}", error.hint())],
+                    Err(error) => vec![Finding::new(error.to_string(), error.hint())],
                 };
                 let name = scope.map_or(found.name.clone(), |scope| format!("{} {scope}", found.name));
                 validations.push(Validation::new("standards", name, findings));
@@ -116,11 +121,11 @@ impl Engine {
     pub fn validate_flows(&self) -> Vec<Validation> {
         let flows = match self.flows() {
             Ok(flows) => flows,
-            Err(error) => return vec![Validation::new("flows", "all", vec![error.to_string()])],
+            Err(error) => return vec![Validation::new("flows", "all", vec![Finding::from(&error)])],
         };
         let finding = |path: &str, problem: &FlowProblem| {
             let line = problem.line.map(|line| format!(":{line}")).unwrap_or_default();
-            format!("{path}{line}: {}\nhint: {}", problem.message, problem.hint)
+            Finding::new(format!("{path}{line}: {}", problem.message), problem.hint.clone())
         };
         let check = |found: FoundFlow| {
             let problems = found.flow.as_ref().err().into_iter().flatten();
@@ -129,13 +134,13 @@ impl Engine {
         };
         let of_profiles = self.profiles().into_iter().filter_map(|found| {
             let error = crate::catalog::flows::of_profile(found.profile.as_ref().ok()?).err()?;
-            Some(Validation::new("flow", found.name, vec![error.to_string()]))
+            Some(Validation::new("flow", found.name, vec![Finding::from(&error)]))
         });
         flows.into_iter().map(check).chain(of_profiles).collect()
     }
 
     /// What the configuration says about phases and roles that no flow has.
-    fn unused_words(&self, config: &Config) -> Vec<String> {
+    fn unused_words(&self, config: &Config) -> Vec<Finding> {
         let flows = self.flows().unwrap_or_default();
         let of_profiles = self.profiles().into_iter().filter_map(|found| {
             Some(crate::catalog::flows::of_profile(found.profile.as_ref().ok()?).ok()?.0)
@@ -147,14 +152,18 @@ impl Engine {
             Role::STANDARD.contains(&role)
                 || flows.iter().any(|flow| flow.phases.iter().any(|spec| spec.role == role))
         };
-        let hint = "hint: fix the name; `aiwf flow show NAME` lists the phases and roles of a flow";
+        let finding = |message: String| {
+            let advice = Advice::from("fix the name; ").then(Action::ShowFlow(None));
+            Finding::new(message, advice.then(" lists the phases and roles of a flow"))
+        };
         let gates = config.gates.named.iter().filter_map(|(pattern, gate)| {
             let phase = pattern.phase().filter(|phase| !has_phase(*phase))?;
-            Some(format!("{}: no flow has a phase `{phase}` for the gate `{pattern}`\n{hint}", gate.origin))
+            let place = &gate.origin;
+            Some(finding(format!("{place}: no flow has a phase `{phase}` for the gate `{pattern}`")))
         });
         let roles =
             config.roles.named.iter().filter(|(role, _)| !has_role(**role)).map(|(role, provider)| {
-                format!("{}: no flow has a role `{}`\n{hint}", provider.origin, role.as_str())
+                finding(format!("{}: no flow has a role `{}`", provider.origin, role.as_str()))
             });
         gates.chain(roles).collect()
     }
@@ -163,10 +172,7 @@ impl Engine {
     pub fn validate_config(&self) -> Vec<Validation> {
         let findings = match providers::load_config(self.settings(), &Flags::default()) {
             Ok(config) => self.unused_words(&config),
-            Err(error) => vec![match error.hint() {
-                Some(hint) => format!("{error}\nhint: {hint}"),
-                None => error.to_string(),
-            }],
+            Err(error) => vec![Finding::from(&error)],
         };
         vec![Validation::new("config", "config.toml", findings)]
     }
@@ -192,13 +198,7 @@ impl Engine {
         let check = |name: String| {
             let checks = match self.open_provider(&name, &config) {
                 Ok(provider) => provider.check(),
-                Err(error) => {
-                    let finding = match error.hint() {
-                        Some(hint) => format!("{error}\nhint: {hint}"),
-                        None => error.to_string(),
-                    };
-                    return Validation::new("provider", name, vec![finding]);
-                }
+                Err(error) => return Validation::new("provider", name, vec![Finding::from(&error)]),
             };
             let well = checks.iter().filter(|check| check.is_ok);
             let found = well.map(|check| format!("{}: {}", check.what, check.found)).collect();
@@ -210,9 +210,7 @@ impl Engine {
 }
 
 /// What is wrong, and what to do about it.
-fn finding(check: aiwf_provider::Check) -> Option<String> {
-    (!check.is_ok).then(|| match check.hint {
-        Some(hint) => format!("{}: {}\nhint: {hint}", check.what, check.found),
-        None => format!("{}: {}", check.what, check.found),
-    })
+fn finding(check: aiwf_provider::Check) -> Option<Finding> {
+    let message = format!("{}: {}", check.what, check.found);
+    (!check.is_ok).then(|| Finding { message, advice: check.hint.map(Advice::from) })
 }

@@ -2,6 +2,7 @@
 //!
 //! A snapshot that does not fit its journal is not believed; then the journal is read instead.
 
+use aiwf_advice::{Action, Advice};
 use aiwf_config::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -85,6 +86,26 @@ pub struct SessionEntry {
     pub kind: LedgerKind,
     #[serde(skip)]
     pub(super) place: Place,
+}
+
+impl SessionEntry {
+    /// What to do next.
+    pub fn next(&self) -> Advice {
+        if self.is_foreign {
+            return Advice::from(Action::Adopt).about_session(&self.id);
+        }
+        let advice = match self.waits_for {
+            Some(WaitsFor::PromptApproval | WaitsFor::ReplyApproval) => Action::Approve.into(),
+            Some(WaitsFor::Reply) => Advice::from("save the reply, then ").then(Action::Approve),
+            Some(WaitsFor::NextPhase) => Action::Run.into(),
+            Some(WaitsFor::Retry) if self.kind == LedgerKind::Run => Action::Resume.into(),
+            Some(WaitsFor::Retry) => Action::Retry.into(),
+            Some(WaitsFor::Budget) => Action::RaiseBudget.into(),
+            Some(WaitsFor::Answer) => Action::Say.into(),
+            Some(WaitsFor::Decision) | None => Action::Status.into(),
+        };
+        advice.about_session(self.name.as_ref().unwrap_or(&self.id))
+    }
 }
 
 impl SessionEntry {

@@ -223,7 +223,7 @@ fn the_schema_and_the_reader_agree_on_what_is_required() {
 
 fn refusal(json: &str) -> String {
     let error = Document::from_json(Recipe::Change, json).unwrap_err();
-    format!("{error}\n{}", error.hint().unwrap_or_default())
+    format!("{error}\n{}", error.advice().unwrap_or_default().worded(|action, _| format!("{action:?}")))
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is told about runs.
 
+use aiwf_advice::Advice;
 use aiwf_session::{LeftOut, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -91,6 +92,9 @@ pub struct RunStatus {
     pub forked_from: Option<String>,
     /// Where the run's files are, relative to the project.
     pub directory: String,
+    /// What to do next; nothing while another process works on it, or once it is cancelled.
+    #[serde(skip)]
+    pub next: Option<Advice>,
 }
 
 /// A run in a list.

@@ -1,5 +1,6 @@
 //! What can go wrong with a run, and what to do about it.
 
+use aiwf_advice::{Action, Advice};
 use aiwf_package::{ExtractError, Rejected, SelectError};
 use aiwf_prompt::PromptError;
 use aiwf_store::{JournalError, LockError, StoreError};
@@ -175,50 +176,64 @@ impl From<LockError> for RunError {
 
 impl RunError {
     /// One thing to do about it.
-    pub fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::NoRun { .. } => "`aiwf list --flow package` shows the runs and conversations there are".to_owned(),
-            Self::AmbiguousRun { .. } => "give more of the id".to_owned(),
-            Self::NoWorkflow { run_id } => format!("`aiwf show {run_id}` shows what was said"),
-            Self::Busy { .. } => "wait until it is done, then run this again; nothing was changed".to_owned(),
-            Self::Cancelled { run_id } => {
-                format!("`aiwf workflow fork {run_id} --at NODE` goes on from a point of it in a new run")
+    pub fn advice(&self) -> Option<Advice> {
+        let advice = match self {
+            Self::NoRun { .. } => Advice::from(Action::ListRuns).then(" lists runs and conversations"),
+            Self::AmbiguousRun { .. } => "give more of the id".into(),
+            Self::NoWorkflow { run_id } => {
+                Advice::from(Action::Show(None)).then(" shows the conversation").about_session(run_id)
             }
+            Self::Busy { .. } => "wait until it is done, then run this again; nothing was changed".into(),
+            Self::Cancelled { run_id } => Advice::from(Action::Fork)
+                .then(" continues from one of its nodes in a new run")
+                .about_session(run_id),
             Self::Complete { run_id } => {
-                format!("`aiwf workflow say {run_id} TEXT` goes on talking")
+                Advice::from(Action::Say).then(" continues the conversation").about_session(run_id)
             }
-            Self::NothingSaid => "give the text as an argument, or `-` to read it from the standard input".to_owned(),
-            Self::PackageChanged { run_id, .. } => format!(
-                "bring the package back as it was, or start a new run; `aiwf show {run_id}` has all of this one"
-            ),
-            Self::PackageGone { .. } => "bring the package back to where it was when the run began".to_owned(),
-            Self::PackageOutside { run_id, .. } => {
-                format!("`aiwf adopt {run_id}` shows what the run would be trusted with")
+            Self::NothingSaid => "give the text as an argument, or `-` to read it from stdin".into(),
+            Self::PackageChanged { run_id, .. } => {
+                Advice::from("restore the package as it was, or start a new run; ")
+                    .then(Action::Show(None))
+                    .then(" has all of this one")
+                    .about_session(run_id)
             }
-            Self::StateChanged { run_id, .. } => format!(
-                "bring the file back, or take the last state the journal knows with \
-                 `aiwf workflow rewind {run_id} --to NODE`"
-            ),
-            Self::StateLost { .. } => "start a new run; what was said is in the journal of this one".to_owned(),
-            Self::Empty { .. } => "bring its `journal.jsonl` back from a copy; without one, `aiwf workflow run` begins anew".to_owned(),
-            Self::NeverThere { .. } => "name one of those nodes".to_owned(),
-            Self::Unsendable { fault } => return fault.hint.clone(),
+            Self::PackageGone { .. } => "restore the package where it was when the run started".into(),
+            Self::PackageOutside { run_id, .. } => Advice::from(Action::Adopt)
+                .then(" shows what the run would be trusted with")
+                .about_session(run_id),
+            Self::StateChanged { run_id, .. } => {
+                Advice::from("restore the file, or take the last state of the journal with ")
+                    .then(Action::Rewind)
+                    .about_session(run_id)
+            }
+            Self::StateLost { .. } => {
+                "start a new run; the conversation is in the journal of this one".into()
+            }
+            Self::Empty { .. } => {
+                Advice::from("restore its `journal.jsonl` from a backup; without one, start again with ")
+                    .then(Action::StartRun)
+            }
+            Self::NeverThere { .. } => "name one of those nodes".into(),
+            Self::Unsendable { fault } => return fault.hint.clone().map(Advice::from),
             Self::NoProvider => {
-                "name one with `--provider`, or set `provider` under `[workflow]`; `aiwf providers` lists them"
-                    .to_owned()
+                Advice::from("name one with `--provider`, or set `provider` under `[workflow]`; ")
+                    .then(Action::ListProviders)
+                    .then(" lists them")
             }
-            Self::PersonCannotAnswer { .. } => {
-                "choose another with `--provider`; `aiwf providers` lists them".to_owned()
+            Self::PersonCannotAnswer { .. } => Advice::from("choose another with `--provider`; ")
+                .then(Action::ListProviders)
+                .then(" lists them"),
+            Self::StateInit(_) => {
+                Advice::from(Action::CheckPackage).then(" says what is wrong with the package")
             }
-            Self::StateInit(_) => "`aiwf package check PATH` says what is wrong with the package".to_owned(),
-            Self::Rejected(_) => "`aiwf status RUN` shows where the run has been".to_owned(),
-            Self::Package(error) => error.hint(),
-            Self::Extract(error) => error.hint(),
-            Self::Prompt(error) => return error.hint(),
-            Self::Store(error) => error.hint(),
-            Self::Session(error) => return error.hint(),
+            Self::Rejected(_) => Advice::from(Action::Status).then(" shows which nodes the run visited"),
+            Self::Package(error) => error.advice(),
+            Self::Extract(error) => error.hint().into(),
+            Self::Prompt(error) => return error.hint().map(Advice::from),
+            Self::Store(error) => error.hint().into(),
+            Self::Session(error) => return error.advice(),
         };
-        Some(hint)
+        Some(advice)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is told about runs without changing them.
 
+use aiwf_advice::Action;
 use aiwf_package::{Package, State, progress};
 use aiwf_provider::Stop;
 use aiwf_store::Line;
@@ -50,9 +51,10 @@ impl Engine {
         let (directory, record) = (&desk.directory, &desk.record);
         let lines = desk.journal().lines().to_vec();
         let setup = desk.setup()?;
-        let mut warnings = Vec::new();
+        let (mut warnings, mut next) = (Vec::new(), None);
         if let Some(problem) = trust::problem(self.settings(), LedgerKind::Run, &directory.id, &lines) {
-            warnings.push(format!("{problem}; {}", problem.hint()));
+            warnings.push(problem.to_string());
+            next = Some(problem.advice());
         }
         let package = setup.package.as_ref().and_then(|wanted| {
             // What the run began with may still be in the cache when its source is gone.
@@ -92,7 +94,9 @@ impl Engine {
             };
             progress(graph, state).into_iter().map(node).collect()
         });
+        let next = next.or_else(|| Some(next_action(report.phase)?.into())).filter(|_| !is_busy);
         let status = RunStatus {
+            next: next.map(|next| next.about_session(&report.run_id)),
             interrupted: record.phase() == RunPhase::Running && !is_busy,
             is_busy,
             created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
@@ -226,5 +230,26 @@ fn entries(line: &Line<RunEvent>) -> Vec<RunEntry> {
         RunEvent::RunCancelled { reason } => {
             vec![entry("cancelled", None, reason.clone().unwrap_or_default())]
         }
+    }
+}
+
+/// What a run in this phase waits for.
+fn next_action(phase: RunPhase) -> Option<Action> {
+    match phase {
+        RunPhase::Running | RunPhase::Failed => Some(Action::Resume),
+        RunPhase::WaitingUser | RunPhase::Completed => Some(Action::Say),
+        RunPhase::Cancelled => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_action_follows_from_the_phase() {
+        assert_eq!(next_action(RunPhase::Failed), Some(Action::Resume));
+        assert_eq!(next_action(RunPhase::Completed), Some(Action::Say));
+        assert_eq!(next_action(RunPhase::Cancelled), None);
     }
 }

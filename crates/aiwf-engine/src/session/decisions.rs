@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use aiwf_advice::Advice;
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
 use aiwf_session::{Actor, Command, FileHash, Pause, Phase, Step, decide};
@@ -345,7 +346,7 @@ impl Work<'_> {
         Ok(self.directory.files()?.remove(&response)?)
     }
 
-    fn situation(&self) -> String {
+    fn situation(&self) -> Advice {
         SessionReport::of(&self.directory, &self.state).next
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use aiwf_advice::Advice;
 use aiwf_session::{Approver, Event, GateState, LeftOut, Phase, State, Step};
 use aiwf_store::Line;
 use serde::Serialize;
@@ -85,8 +86,9 @@ pub struct SessionReport {
     /// Why no command acts on it: it is not the user's, or its journal lost events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_trusted: Option<String>,
-    /// What to type next.
-    pub next: String,
+    /// What to do next; each surface words it.
+    #[serde(skip)]
+    pub next: Advice,
 }
 
 /// The gate of a stage.
@@ -126,13 +128,13 @@ impl Engine {
         let kind = directory.kind();
         if let Some(problem) = trust::problem(self.settings(), kind, &directory.id, journal.lines()) {
             report.not_trusted = Some(problem.to_string());
-            report.next = problem.hint();
+            report.next = problem.advice();
         }
         if state.is_interrupted() && directory.is_locked() {
             // Nothing was interrupted: somebody is asking right now.
             report.problems = Vec::new();
             report.remark = Some("the call is under way".to_owned());
-            "wait for the reply, or end the aiwf that asks".clone_into(&mut report.next);
+            report.next = "wait for the reply, or stop the aiwf process that asked".into();
         }
         Ok(report)
     }

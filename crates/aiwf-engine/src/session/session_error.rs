@@ -1,5 +1,6 @@
 //! What can go wrong with a session, and what to do about it.
 
+use aiwf_advice::{Action, Advice};
 use aiwf_config::ConfigError;
 use aiwf_profile::{ParamProblem, ProfileError, StandardsError};
 use aiwf_prompt::{PromptError, Tokens, nearest};
@@ -353,8 +354,8 @@ pub enum SessionError {
     /// A reply comes too early.
     #[error("no reply is awaited now")]
     NotAwaited {
-        /// What to type next.
-        next: String,
+        /// What to do next.
+        next: Advice,
     },
     /// An approved file is gone.
     #[error("`{path}` is gone: the session needs it")]
@@ -551,187 +552,217 @@ impl SessionError {
     }
 
     /// One thing to do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::NoSession { .. } | Self::NoOpenSession => {
-                Some("`aiwf list` shows the sessions; `aiwf PROFILE init` begins one".to_owned())
-            }
-            Self::NoChange { given, known } => Some(match nearest(given, known.iter().map(String::as_str)) {
-                Some(close) => format!("did you mean `{close}`? `aiwf change list` shows all"),
-                None => "`aiwf change list` shows them; `aiwf change new NAME TEXT` begins one".to_owned(),
-            }),
+    pub fn advice(&self) -> Option<Advice> {
+        let advice = match self {
+            Self::NoSession { .. } | Self::NoOpenSession => Advice::from(Action::ListSessions)
+                .then(" lists the sessions; ")
+                .then(Action::Init(None))
+                .then(" starts one"),
+            Self::NoChange { given, known } => match nearest(given, known.iter().map(String::as_str)) {
+                Some(close) => did_you_mean(close).then(Action::ListChanges).then(" lists all"),
+                None => Advice::from(Action::ListChanges)
+                    .then(" lists them; ")
+                    .then(Action::NewChange)
+                    .then(" starts one"),
+            },
             Self::ChangeExists { name } => {
-                Some(format!("`aiwf status {name}` shows it; choose another name"))
+                Advice::from(Action::Status).then(" shows it; choose another name").about_session(name)
             }
-            Self::ChangeName { .. } => Some("use up to 64 letters, digits, `-`, `_` and `.`".to_owned()),
+            Self::ChangeName { .. } => "use up to 64 letters, digits, `-`, `_` and `.`".into(),
             Self::NothingToApply { id, is_edited: true } => {
-                Some(format!("the agent edited the project itself: `aiwf status {id}` lists the files"))
+                Advice::from("the agent edited the project itself: ")
+                    .then(Action::Status)
+                    .then(" lists the files")
+                    .about_session(id)
             }
             Self::NothingToApply { id, is_edited: false } => {
-                Some(format!("`aiwf show {id} implementation` shows what it gave"))
+                Advice::from(Action::Show(Some("implementation".to_owned())))
+                    .then(" shows what it produced")
+                    .about_session(id)
             }
-            Self::NoRequest => Some("say what to do, as in `aiwf flow start do 'add a login'`".to_owned()),
-            Self::AmbiguousSession { .. } => Some("give more of the id".to_owned()),
-            Self::OtherKind { id, .. } => Some(format!("`aiwf status {id}` shows it")),
+            Self::NoRequest => {
+                Advice::from("say what to do, as in ").then(Action::StartFlow("do".to_owned()))
+            }
+            Self::AmbiguousSession { .. } => "give more of the id".into(),
+            Self::OtherKind { id, .. } => Advice::from(Action::Status).then(" shows it").about_session(id),
             Self::NotEnded { id, status, .. } if status == "unreadable" => {
-                Some(format!("`aiwf verify {id}` says what is wrong with its journal"))
+                Advice::from(Action::Verify).then(" says what is wrong with its journal").about_session(id)
             }
-            Self::NotEnded { id, .. } => Some(format!("`aiwf cancel {id}` ends it")),
-            Self::Cancelled { id } => {
-                Some(format!("`aiwf show {id}` lists what it made; `aiwf PROFILE init` begins a new session"))
+            Self::NotEnded { id, .. } => Advice::from(Action::Cancel).then(" ends it").about_session(id),
+            Self::Cancelled { id } => Advice::from(Action::Show(None))
+                .then(" lists what it made; ")
+                .then(Action::Init(None))
+                .then(" starts a new session")
+                .about_session(id),
+            Self::InPhase { session_id, error, .. } => {
+                return Some(error.advice()?.about_session(session_id));
             }
-            Self::InPhase { error, .. } => error.hint(),
-            Self::EmptyReply => Some("give the text of the reply with `--file FILE` or on stdin".to_owned()),
-            Self::NoIteration { id, known, .. } => {
-                let known: Vec<String> = known.iter().map(ToString::to_string).collect();
-                Some(match known.as_slice() {
-                    [only] => format!("only iteration {only} has code; `aiwf show {id} code` prints it"),
-                    several => format!("iterations with code: {}", several.join(", ")),
-                })
-            }
+            Self::EmptyReply => "give the text of the reply with `--file FILE` or on stdin".into(),
+            Self::NoIteration { id, known, .. } => match known.as_slice() {
+                [only] => Advice::from(format!("only iteration {only} has code; "))
+                    .then(Action::Show(Some("code".to_owned())))
+                    .then(" prints it")
+                    .about_session(id),
+                several => {
+                    let several: Vec<String> = several.iter().map(ToString::to_string).collect();
+                    format!("iterations with code: {}", several.join(", ")).into()
+                }
+            },
             Self::SeveralEndedSessions { .. } | Self::SeveralOpenSessions { .. } => {
-                Some("name one of them after the command, or `latest`".to_owned())
+                "name one of them after the command, or `latest`".into()
             }
-            Self::EmptySession { .. } => {
-                Some("remove its directory below `.aiwf`: nothing happened in it".to_owned())
+            Self::EmptySession { .. } => "remove its directory below `.aiwf`: nothing happened in it".into(),
+            Self::OtherProfile { .. } => {
+                Advice::from(Action::ListSessions).then(" shows the profile of each session")
             }
-            Self::OtherProfile { .. } => Some("`aiwf list` shows the profile of each session".to_owned()),
             Self::NoArtifact { known, .. } if known.is_empty() => {
-                Some("`aiwf status` shows how far the session is".to_owned())
+                Advice::from(Action::Status).then(" shows how far the session is")
             }
-            Self::NoArtifact { known, .. } => Some(format!("it has: {}", known.join(", "))),
-            Self::OutsideSession { .. } => Some(
-                "name plan, standards, prompt, response, review or code, or a file that `aiwf status` names"
-                    .to_owned(),
-            ),
-            Self::Conflicts { .. } => Some(
+            Self::NoArtifact { known, .. } => format!("it has: {}", known.join(", ")).into(),
+            Self::OutsideSession { .. } => {
+                Advice::from("name plan, standards, prompt, response, review or code, or a file that ")
+                    .then(Action::Status)
+                    .then(" lists")
+            }
+            Self::Conflicts { .. } => {
                 "`--force` replaces them and keeps each as FILE.orig; `--to DIR` puts the code elsewhere"
-                    .to_owned(),
-            ),
-            Self::NoPlace { .. } => Some("name a directory with `--to DIR`".to_owned()),
-            Self::LinkInTheWay { .. } => {
-                Some("remove the link, or name another directory with `--to DIR`".to_owned())
+                    .into()
             }
-            Self::ReservedTarget { .. } => Some(
-                "change the apply target in the profile, or name another directory with `--to DIR`"
-                    .to_owned(),
-            ),
-            Self::TargetChanged { .. } => {
-                Some("run `aiwf apply` again: it shows the difference to what is there now".to_owned())
+            Self::NoPlace { .. } => "name a directory with `--to DIR`".into(),
+            Self::LinkInTheWay { .. } => "remove the link, or name another directory with `--to DIR`".into(),
+            Self::ReservedTarget { .. } => {
+                "change the apply target in the profile, or name another directory with `--to DIR`".into()
             }
-            Self::ApplyElsewhere { id, .. } => Some(format!(
-                "name the same directory again: `aiwf apply {id} --to DIR` finishes or undoes it"
-            )),
+            Self::TargetChanged { .. } => Advice::from("run ")
+                .then(Action::Apply)
+                .then(" again: it shows the difference to what is there now"),
+            Self::ApplyElsewhere { id, .. } => Advice::from("name the same directory again: ")
+                .then(Action::ApplyTo)
+                .then(" finishes or undoes it")
+                .about_session(id),
             Self::UnsafeFile { path, .. } => {
-                Some(format!("aiwf did not make `{path}` what it is: remove it, then run this again"))
+                format!("aiwf did not create `{path}` in this form: remove it, then run this again").into()
             }
-            Self::RecordingPlace { .. } => Some("name another directory with `--record DIR`".to_owned()),
-            Self::SendFailed { .. } => Some("send it again, or use another provider".to_owned()),
-            Self::NoPrompt { .. } => Some("`aiwf status` shows where the session stands".to_owned()),
-            Self::Stale { files } => Some(format!(
-                "`aiwf restore ID {}` brings the approved bytes back; `aiwf approve ID --rebind` accepts the edits",
-                files.first().map_or("FILE", |file| &file.path)
-            )),
-            Self::UnknownFiles { .. } => Some("move them away, then run this again".to_owned()),
-            Self::ReplyProblems { path, .. } => Some(format!(
-                "edit `{path}` and approve again, or ask again with `aiwf reject --feedback TEXT`"
-            )),
-            Self::AnotherGate { .. } => {
-                Some("nothing was decided; look at it with `aiwf status`, then decide again".to_owned())
+            Self::RecordingPlace { .. } => "name another directory with `--record DIR`".into(),
+            Self::SendFailed { .. } => "send it again, or use another provider".into(),
+            Self::NoPrompt { .. } => Advice::from(Action::Status).then(" shows how far the session is"),
+            Self::Stale { files } => {
+                Advice::from(Action::Restore(files.first().map(|file| file.path.to_string())))
+                    .then(" restores the approved bytes; ")
+                    .then(Action::Rebind)
+                    .then(" accepts the edits")
             }
-            Self::NoHash { .. } => Some(
-                "give at least 8 digits of the `sha256` that `aiwf status --json` shows for the gate"
-                    .to_owned(),
-            ),
+            Self::UnknownFiles { .. } => "move them away, then run this again".into(),
+            Self::ReplyProblems { path, .. } => {
+                Advice::from(format!("edit `{path}` and approve again, or ask again with "))
+                    .then(Action::Reject)
+            }
+            Self::AnotherGate { .. } => Advice::from("nothing was decided; look at it with ")
+                .then(Action::Status)
+                .then(", then decide again"),
+            Self::NoHash { .. } => Advice::from("give at least 8 digits of the `sha256` that ")
+                .then(Action::StatusJson)
+                .then(" shows for the gate"),
             Self::NoReplyYet { .. } => {
-                Some("save the reply there, or put it in place with `aiwf respond --file FILE`".to_owned())
+                Advice::from("save the reply there, or deliver it with ").then(Action::Respond)
             }
-            Self::OverBudget { .. } => Some(
+            Self::OverBudget { .. } => {
                 "shorten the prompt file, or raise `budget_tokens` in `[session]` of `.aiwf/config.toml`"
-                    .to_owned(),
-            ),
-            Self::RequiredTooLarge { hint, .. } => Some(hint.clone()),
-            Self::EditedPrompt { .. } => {
-                Some("edit the last section yourself, or `aiwf reject` it for a new one".to_owned())
+                    .into()
             }
-            Self::NotAwaited { next } => Some(format!("next: {next}")),
+            Self::RequiredTooLarge { hint, .. } => hint.clone().into(),
+            Self::EditedPrompt { .. } => Advice::from("edit the last section yourself, or ")
+                .then(Action::Reject)
+                .then(" it for a new one"),
+            Self::NotAwaited { next } => Advice::from("next: ").join(next.clone()),
             Self::Missing { path } => {
-                Some(format!("`aiwf restore ID {path}` brings the approved bytes back"))
+                Advice::from(Action::Restore(Some(path.to_string()))).then(" restores the approved bytes")
             }
             Self::NothingApproved { .. } => {
-                Some("`aiwf verify` lists the approved files that differ".to_owned())
+                Advice::from(Action::Verify).then(" lists the approved files that differ")
             }
-            Self::Params { profile, .. } => Some(format!("`aiwf {profile} init --help` shows every flag")),
-            Self::BrokenProfile { fault, .. } => Some(fault.hint.clone()),
-            Self::ProfileExists { .. } => Some("choose another name".to_owned()),
-            Self::NoHome => Some("set `HOME`, or use `--project`".to_owned()),
+            Self::Params { profile, .. } => {
+                Advice::from(Action::InitHelp(profile.to_string())).then(" shows every flag")
+            }
+            Self::BrokenProfile { fault, .. } => fault.hint.clone().into(),
+            Self::ProfileExists { .. } => "choose another name".into(),
+            Self::NoHome => "set `HOME`, or use `--project`".into(),
             Self::UnknownProfile { name, known } => {
-                Some(match nearest(name, known.iter().map(String::as_str)) {
-                    Some(close) => format!("did you mean `{close}`? `aiwf profiles` lists all"),
-                    None => "`aiwf profiles` lists all".to_owned(),
-                })
+                near(name, known).then(Action::ListProfiles).then(" lists all")
             }
-            Self::HeldToReading { .. } => {
-                Some("leave `--fs-ability` out: the reply comes as text".to_owned())
+            Self::HeldToReading { .. } => "omit `--fs-ability`: the reply comes as text".into(),
+            Self::OverLimit { .. } => "raise the limit in `[budget]` of `.aiwf/config.toml`".into(),
+            Self::PersonCannotReply { .. } => Advice::from(Action::BuildPrompt)
+                .then(" prints the prompt; name another provider to have it sent"),
+            Self::NoPrice { provider, model: None } => {
+                format!("set `model` in `[providers.{provider}]`, and its price in `[prices.\"MODEL\"]`")
+                    .into()
             }
-            Self::OverLimit { .. } => Some("raise the limit in `[budget]` of `.aiwf/config.toml`".to_owned()),
-            Self::PersonCannotReply { .. } => Some(
-                "`aiwf prompt build` prints the prompt; name another provider to have it sent".to_owned(),
-            ),
-            Self::NoPrice { provider, model: None } => Some(format!(
-                "set `model` in `[providers.{provider}]`, and its price in `[prices.\"MODEL\"]`"
-            )),
-            Self::NoPrice { model: Some(model), .. } => Some(format!(
-                "set `input` and `output` in `[prices.\"{model}\"]`, in dollars per million tokens"
-            )),
-            Self::UnknownProvider { name, known, .. } => {
-                let advice = "`aiwf providers` lists all; a table `[providers.NAME]` adds one";
-                Some(match nearest(name, known.iter().map(String::as_str)) {
-                    Some(close) => format!("did you mean `{close}`? {advice}"),
-                    None => advice.to_owned(),
-                })
+            Self::NoPrice { model: Some(model), .. } => {
+                format!("set `input` and `output` in `[prices.\"{model}\"]`, in dollars per million tokens")
+                    .into()
             }
-            Self::Ask(error) => Some(error.hint()),
-            Self::NoTools { phase, .. } => Some(format!(
-                "name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; `aiwf tools list` shows what there is"
-            )),
-            Self::Tools(error) => Some(error.hint()),
-            Self::UnknownFlow { name, known } => {
-                Some(match nearest(name, known.iter().map(String::as_str)) {
-                    Some(close) => format!("did you mean `{close}`? `aiwf flow list` shows all"),
-                    None => "`aiwf flow list` shows all; `aiwf flow new NAME` writes one".to_owned(),
-                })
+            Self::UnknownProvider { name, known, .. } => near(name, known)
+                .then(Action::ListProviders)
+                .then(" lists all; a table `[providers.NAME]` adds one"),
+            Self::Ask(error) => error.hint().into(),
+            Self::NoTools { phase, .. } => {
+                Advice::from(format!("name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; "))
+                    .then(Action::ListTools)
+                    .then(" lists what exists")
             }
-            Self::BrokenFlow { problems, .. } => problems.first().map(|problem| problem.hint.clone()),
-            Self::FlowName { .. } => Some(
-                "use up to 31 lower-case letters, digits, `-` and `_`, and no name of a built-in flow"
-                    .to_owned(),
-            ),
-            Self::FlowExists { .. } => Some("edit it, or choose another name".to_owned()),
-            Self::FlowNeedsProfile { .. } => {
-                Some("begin it with `aiwf PROFILE init`; `aiwf profiles` lists them".to_owned())
+            Self::Tools(error) => error.hint().into(),
+            Self::UnknownFlow { name, known } => match nearest(name, known.iter().map(String::as_str)) {
+                Some(close) => did_you_mean(close).then(Action::ListFlows).then(" lists all"),
+                None => Advice::from(Action::ListFlows)
+                    .then(" lists all; ")
+                    .then(Action::NewFlow)
+                    .then(" writes one"),
+            },
+            Self::BrokenFlow { problems, .. } => problems.first()?.hint.clone().into(),
+            Self::FlowName { .. } => {
+                "use up to 31 lower-case letters, digits, `-` and `_`, and no name of a built-in flow".into()
             }
-            Self::NoSuchGate { phases, .. } => Some(format!(
-                "write `PHASE.prompt`, `PHASE.response` or `PHASE.*`; phases: {}",
-                phases.join(", ")
-            )),
-            Self::UnknownPhase { .. } => Some("`aiwf flow show NAME` lists the phases of a flow".to_owned()),
+            Self::FlowExists { .. } => "edit it, or choose another name".into(),
+            Self::FlowNeedsProfile { .. } => Advice::from("start it with ")
+                .then(Action::Init(None))
+                .then("; ")
+                .then(Action::ListProfiles)
+                .then(" lists them"),
+            Self::NoSuchGate { phases, .. } => {
+                format!("write `PHASE.prompt`, `PHASE.response` or `PHASE.*`; phases: {}", phases.join(", "))
+                    .into()
+            }
+            Self::UnknownPhase { .. } => {
+                Advice::from(Action::ShowFlow(None)).then(" lists the phases of a flow")
+            }
             Self::Refused(
                 Refusal::WrongOutcome { .. } | Refusal::NotAtGate { .. } | Refusal::NotBound { .. },
-            ) => Some("`aiwf status ID` shows what the session waits for".to_owned()),
-            Self::Refused(error) => Some(crate::advice::hint(&error.advice())),
-            Self::Journal(error) => Some(error.hint()),
-            Self::Lock(error) => Some(error.hint()),
-            Self::Trust(error) => Some(error.hint()),
+            ) => Advice::from(Action::Status).then(" shows what the session waits for"),
+            Self::Refused(error) => crate::advice::possible_now(&error.advice()),
+            Self::Journal(error) => error.hint().into(),
+            Self::Lock(error) => error.hint().into(),
+            Self::Trust(error) => error.advice(),
             Self::UntrustedProvider { name, .. } => {
-                Some(format!("`aiwf trust add provider {name}` agrees to exactly this"))
+                Advice::from(Action::Trust { kind: "provider", name: name.to_string() })
+                    .then(" agrees to exactly this")
             }
-            Self::Config(error) => Some(error.hint()),
-            Self::Profile(error) => Some(error.hint()),
-            Self::Standards(error) => Some(error.hint()),
-            Self::Engine(error) => error.hint(),
-        }
+            Self::Config(error) => error.hint().into(),
+            Self::Profile(error) => error.hint().into(),
+            Self::Standards(error) => error.hint().into(),
+            Self::Engine(error) => return error.advice(),
+        };
+        Some(advice)
     }
+}
+
+fn did_you_mean(close: &str) -> Advice {
+    Advice::from(format!("did you mean `{close}`? "))
+}
+
+/// The nearest known name, or nothing, before what lists all of them.
+fn near(given: &str, known: &[String]) -> Advice {
+    nearest(given, known.iter().map(String::as_str)).map_or_else(Advice::default, did_you_mean)
 }
 
 /// The problems of a flow file, each with its line.

@@ -1,5 +1,6 @@
 //! Why something that came with a directory is not acted on, and what to do about it.
 
+use aiwf_advice::{Action, Advice};
 use aiwf_config::ConfigError;
 use aiwf_store::{StoreError, UserFileError};
 
@@ -98,30 +99,31 @@ pub enum TrustError {
 
 impl TrustError {
     /// One thing to do about it.
-    pub fn hint(&self) -> String {
+    pub fn advice(&self) -> Advice {
         match self {
-            Self::Foreign { id, .. } => {
-                format!(
-                    "`aiwf adopt {id}` shows what it contains and asks you; `--adopt` trusts it in a script"
-                )
+            Self::Foreign { id, .. } => Advice::from(Action::Adopt)
+                .then(" shows what it contains and asks you; `--adopt` trusts it in a script")
+                .about_session(id),
+            Self::Short { id, .. } | Self::Different { id, .. } => {
+                Advice::from("restore its `journal.jsonl` from a backup; ")
+                    .then(Action::Adopt)
+                    .then(" continues with what is there")
+                    .about_session(id)
             }
-            Self::Short { id, .. } | Self::Different { id, .. } => format!(
-                "restore its `journal.jsonl` from a backup; `aiwf adopt {id}` continues with what is there"
-            ),
-            Self::NoHome { .. } => "set `HOME`, or trust it for this command with `--adopt`".to_owned(),
-            Self::NoPlace => "set `HOME` to a directory that you can write to".to_owned(),
-            Self::ChangedMeanwhile { id, .. } => format!("read it again with `aiwf adopt {id}`"),
-            Self::Unknown { .. } => {
-                "`aiwf list`, `aiwf change list` and `aiwf list --flow package` show what there is".to_owned()
+            Self::NoHome { .. } => "set `HOME`, or trust it for this command with `--adopt`".into(),
+            Self::NoPlace => "set `HOME` to a directory that you can write to".into(),
+            Self::ChangedMeanwhile { id, .. } => {
+                Advice::from("read it again with ").then(Action::Adopt).about_session(id)
             }
-            Self::Ambiguous { .. } => "give more of the name".to_owned(),
+            Self::Unknown { .. } => Advice::from(Action::ListSessions).then(" lists every session"),
+            Self::Ambiguous { .. } => "give more of the name".into(),
             Self::NothingToAgree { .. } => {
-                "`aiwf config show --origin` shows where each setting comes from".to_owned()
+                Advice::from(Action::ConfigOrigins).then(" shows where each setting comes from")
             }
-            Self::NotAgreed { .. } => "`aiwf trust list` shows what you agreed to".to_owned(),
-            Self::Consent(error) => error.hint(),
-            Self::Store(error) => error.hint(),
-            Self::Config(error) => error.hint(),
+            Self::NotAgreed { .. } => Advice::from(Action::ListTrust).then(" lists what you agreed to"),
+            Self::Consent(error) => error.hint().into(),
+            Self::Store(error) => error.hint().into(),
+            Self::Config(error) => error.hint().into(),
         }
     }
 

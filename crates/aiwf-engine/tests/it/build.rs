@@ -69,7 +69,8 @@ fn an_error_has_one_thing_to_do() {
     let root = tempfile::tempdir().unwrap();
     let options = BuildOptions { budget: Some(Tokens(1)), ..BuildOptions::default() };
     let error = build(root.path(), Recipe::Change, r#"{"instructions": "x"}"#, options).unwrap_err();
-    assert_eq!(error.hint().unwrap(), "shorten that section, or set a larger budget with `--budget`");
+    let expected = "shorten that section, or set a larger budget with `--budget`";
+    assert_eq!(error.advice(), Some(expected.into()));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use aiwf_engine::advice::{Action, Advice};
 use aiwf_engine::config::{Environment, Settings};
 use aiwf_engine::{
     Engine, NewChange, NewConversation, RemovalFilter, SessionEntry, SessionError, SessionRef, WaitsFor,
@@ -118,7 +119,7 @@ fn a_change_is_talked_about_by_its_name_and_its_files_by_their_real_place() {
     let scene = Scene::new();
     let id = scene.change("login").unwrap();
     let report = scene.engine.session_report(SessionRef::Change("login")).unwrap();
-    assert!(report.next.contains("aiwf run login"), "{}", report.next);
+    assert_eq!(report.next, Advice::from(Action::Run).about_session("login"));
     assert_eq!(report.change.unwrap().name, "login");
     let preview = scene.engine.preview_session(SessionRef::Change("login")).unwrap();
     assert_eq!(preview.session_id, id);

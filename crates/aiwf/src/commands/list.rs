@@ -3,10 +3,11 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use aiwf_engine::{Engine, LedgerKind, SessionEntry, WaitsFor};
+use aiwf_engine::{Engine, SessionEntry, WaitsFor};
 use clap::Args;
 use serde_json::{Value, json};
 
+use crate::advice_words;
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -69,7 +70,7 @@ pub(crate) fn waiting(engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
             .map(|session| {
                 let mut fields = serde_json::to_value(session).unwrap_or_default();
                 if let Some(fields) = fields.as_object_mut() {
-                    fields.insert("next".to_owned(), Value::from(next(session)));
+                    fields.insert("next".to_owned(), Value::from(advice_words::next(&session.next())));
                 }
                 fields
             })
@@ -85,7 +86,7 @@ pub(crate) fn waiting(engine: &Engine, output: &Output<'_>) -> Result<Exit, Fail
         }
         for session in &sessions {
             write_line(out, session, now, width)?;
-            writeln!(out, "  next: {}", next(session))?;
+            writeln!(out, "  next: {}", advice_words::next(&session.next()))?;
         }
         Ok(())
     })?;
@@ -130,24 +131,6 @@ fn waits(waits_for: WaitsFor) -> &'static str {
         WaitsFor::Budget => "budget",
         WaitsFor::Decision => "decision",
         WaitsFor::Answer => "answer",
-    }
-}
-
-/// The command for what a session waits for.
-fn next(session: &SessionEntry) -> String {
-    if session.is_foreign {
-        return format!("aiwf adopt {}", session.id);
-    }
-    let id = session.name.as_ref().unwrap_or(&session.id);
-    match session.waits_for {
-        Some(WaitsFor::PromptApproval | WaitsFor::ReplyApproval) => format!("aiwf approve {id}"),
-        Some(WaitsFor::Reply) => format!("save the reply, then aiwf approve {id}"),
-        Some(WaitsFor::NextPhase) => format!("aiwf run {id}"),
-        Some(WaitsFor::Retry) if session.kind == LedgerKind::Run => format!("aiwf workflow resume {id}"),
-        Some(WaitsFor::Retry) => format!("aiwf retry {id}"),
-        Some(WaitsFor::Budget) => format!("raise `[budget]` in .aiwf/config.toml, then aiwf run {id}"),
-        Some(WaitsFor::Answer) => format!("aiwf workflow say {id} TEXT"),
-        Some(WaitsFor::Decision) | None => format!("aiwf status {id}"),
     }
 }
 

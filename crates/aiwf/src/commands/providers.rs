@@ -3,8 +3,10 @@
 use std::io::Write as _;
 
 use aiwf_engine::{Engine, ProviderReport};
+use serde::Serialize;
 use serde_json::json;
 
+use crate::advice_words;
 use crate::command_error::CommandError;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,6 +19,11 @@ pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> R
         return Err(CommandError::UnknownProvider { name: name.to_owned(), known }.into());
     }
     if output.is_json() {
+        let providers = providers.iter().map(|report| ProviderJson {
+            report,
+            problem: report.problem.as_ref().map(advice_words::in_one_line),
+        });
+        let providers: Vec<ProviderJson<'_>> = providers.collect();
         return output.json(json!({ "providers": providers }), Exit::Done);
     }
     let text = match (name, providers.as_slice()) {
@@ -28,6 +35,15 @@ pub(crate) fn run(name: Option<&str>, engine: &Engine, output: &Output<'_>) -> R
 }
 
 /// One line each.
+/// A report as programs read it, with what is wrong in words.
+#[derive(Serialize)]
+struct ProviderJson<'a> {
+    #[serde(flatten)]
+    report: &'a ProviderReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
 fn list(providers: &[ProviderReport]) -> String {
     let width = |of: fn(&ProviderReport) -> &str| {
         providers.iter().map(|provider| of(provider).chars().count()).max().unwrap_or_default()
@@ -96,7 +112,10 @@ fn block(provider: &ProviderReport) -> String {
     rows.extend(provider.template_agent.map(|agent| ("templates", format!("{agent}, else BASE"))));
     rows.push((
         "set up",
-        provider.problem.as_ref().map_or("yes".to_owned(), |problem| format!("no: {problem}")),
+        provider
+            .problem
+            .as_ref()
+            .map_or("yes".to_owned(), |problem| format!("no: {}", advice_words::in_one_line(problem))),
     ));
     let lines = rows.iter().map(|(name, value)| format!("  {name:14} {value}\n"));
     format!("{}\n{}", provider.name, lines.collect::<String>())

@@ -18,7 +18,6 @@ use crate::call_args::{CallArgs, GateArgs, PromptArgs, ServerArgs, TrustArgs, sa
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hints::naming_session;
 use crate::output::{self, Output};
 use crate::session_output;
 use crate::typed_path::from_session;
@@ -396,7 +395,7 @@ pub(super) fn about_session(failure: Failure, which: SessionRef<'_>, engine: &En
         let report = engine.session_report(Some(id.as_str())).ok();
         let name = report.and_then(|report| report.change.map(|change| change.name));
         let called = name.filter(|name| !name.is_empty()).unwrap_or_else(|| id.clone());
-        failure.hint = failure.hint.map(|hint| naming_session(&hint, &called));
+        failure.advice = failure.advice.map(|advice| advice.about_session(called));
     }
     failure
 }

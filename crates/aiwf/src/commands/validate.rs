@@ -3,8 +3,9 @@
 use std::io::Write as _;
 
 use aiwf_engine::{Engine, Validation};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::advice_words;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -34,6 +35,7 @@ pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Ex
     let n_passed = results.iter().filter(|result| result.passed).count();
     let exit = if n_passed == results.len() { Exit::Done } else { Exit::Refused };
     if output.is_json() {
+        let results: Vec<Value> = results.iter().map(as_json).collect();
         return output.json(json!({ "results": results, "all_passed": n_passed == results.len() }), exit);
     }
     output::print(|out| {
@@ -44,10 +46,25 @@ pub(crate) fn run(what: &str, engine: &Engine, output: &Output<'_>) -> Result<Ex
                 writeln!(out, "  {found}")?;
             }
             for finding in &result.findings {
-                writeln!(out, "  {}", finding.message.replace('\n', "\n  "))?;
+                writeln!(out, "  {}", advice_words::with_hint(finding).replace('\n', "\n  "))?;
             }
         }
         writeln!(out, "{n_passed} of {} ok", results.len())
     })?;
     Ok(exit)
+}
+
+fn as_json(result: &Validation) -> Value {
+    let findings: Vec<Value> = result
+        .findings
+        .iter()
+        .map(|finding| json!({ "message": advice_words::with_hint(finding) }))
+        .collect();
+    let mut value = json!({
+        "what": result.what, "name": result.name, "passed": result.passed, "findings": findings,
+    });
+    if let (Value::Object(fields), false) = (&mut value, result.found.is_empty()) {
+        fields.insert("found".to_owned(), json!(result.found));
+    }
+    value
 }

@@ -106,7 +106,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
         // A reply may have cost something, so it stays where it is.
         let kept = sent.keep_reply();
         let hint = format!("the reply is kept in `{}`: copy it to a place with room", kept.display());
-        Failure { hint: Some(hint), ..failure }
+        Failure { advice: Some(hint.into()), ..failure }
     })
 }
 
@@ -120,13 +120,13 @@ fn write(sent: &Sent, given: &Path, engine: &Engine) -> Result<(), Failure> {
 
 /// A failure in the words of who has no session that a retry would be for.
 fn without_a_session(error: SessionError) -> Failure {
-    let hint = if let SessionError::Ask(error) = &error {
-        Some(error.hint_to("`aiwf prompt send`").replace("; what arrived is kept", ""))
+    let advice = if let SessionError::Ask(error) = &error {
+        Some(error.hint_to("`aiwf prompt send`").replace("; what arrived is kept", "").into())
     } else {
         None
     };
     let failure = Failure::from(error);
-    Failure { hint: hint.or(failure.hint), ..failure }
+    Failure { advice: advice.or(failure.advice), ..failure }
 }
 
 /// Whether tools are used, and how; a flag that would do nothing is an error.
