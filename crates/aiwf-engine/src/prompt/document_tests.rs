@@ -228,11 +228,11 @@ fn refusal(json: &str) -> String {
 
 #[test]
 fn a_misfit_names_the_path_to_the_field() {
-    assert_snapshot!(refusal(r#"{"instructions": "x", "context": [{"type": "file", "content": 5}]}"#), @"
+    assert_snapshot!(refusal(r#"{"instructions": "x", "context": [{"type": "file", "content": 5}]}"#), @r#"
     document does not fit recipe `change`
       at `context[0].content`: expected a string, found number `5`
-    `aiwf prompt schema change` prints what a document looks like
-    ");
+    PromptSchema("change") prints the schema of its documents
+    "#);
 }
 
 #[test]

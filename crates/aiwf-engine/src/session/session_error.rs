@@ -671,9 +671,9 @@ impl SessionError {
                     .into()
             }
             Self::RequiredTooLarge { hint, .. } => hint.clone().into(),
-            Self::EditedPrompt { .. } => Advice::from("edit the last section yourself, or ")
-                .then(Action::Reject)
-                .then(" it for a new one"),
+            Self::EditedPrompt { .. } => {
+                Advice::from("edit the last section yourself, or get a new prompt with ").then(Action::Reject)
+            }
             Self::NotAwaited { next } => Advice::from("next: ").join(next.clone()),
             Self::Missing { path } => {
                 Advice::from(Action::Restore(Some(path.to_string()))).then(" restores the approved bytes")

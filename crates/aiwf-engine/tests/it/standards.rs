@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
 
-use aiwf_engine::{EngineError, SessionError};
+use aiwf_engine::{EngineError, Finding, SessionError};
 
 use crate::scene::Scene;
 
@@ -18,7 +18,11 @@ fn sources(bundle: &str) -> Vec<&str> {
 
 fn findings(scene: &Scene) -> Vec<String> {
     let validations = scene.engine.validate_standards();
-    validations.into_iter().flat_map(|one| one.findings).map(|finding| finding.message).collect()
+    let worded = |finding: Finding| {
+        let advice = finding.advice.unwrap_or_default();
+        format!("{}\n{}", finding.message, advice.worded(|action, _| format!("{action:?}")))
+    };
+    validations.into_iter().flat_map(|one| one.findings).map(worded).collect()
 }
 
 #[test]
