@@ -2,6 +2,7 @@
 //!
 //! In: names of benches, or none for all. Out: a table of ratios with their targets. A ratio is taken between
 //! runs that follow each other, so a busy machine slows both sides. Numbers of two runs are not compared.
+//! `--against REV` builds another revision too and runs it beside the present build, turn by turn.
 //! `--smoke` runs each bench once, small and with the debug binary, only to see that it still runs.
 //! A new bench is a function that returns rows, and a line in `BENCHES`.
 
@@ -13,6 +14,7 @@ mod lab;
 mod measure;
 mod packages;
 mod peers;
+mod revision;
 mod session;
 mod sessions;
 mod startup;
@@ -22,6 +24,7 @@ use crate::args::Args;
 use crate::failure::Failure;
 use crate::workspace::Workspace;
 use lab::{Effort, Lab};
+use revision::Revision;
 use table::Row;
 
 /// One group of measurements.
@@ -52,9 +55,10 @@ const BENCHES: &[Bench] = &[
 
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure> {
     let names: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
-    let args = Args::parse(words, &["--check", "--json", "--peers", "--smoke"], &names)?;
+    let args = parse(words, &names)?;
     let effort = if args.has("--smoke") { Effort::Smoke } else { Effort::Measure };
-    let lab = Lab::open(workspace, effort)?;
+    let other = args.value("--against").map(|name| Revision::check_out(workspace, name)).transpose()?;
+    let lab = Lab::open(workspace, effort, other.as_ref())?;
     if args.has("--peers") {
         peers::install_all(&lab)?;
     }
@@ -73,10 +77,13 @@ pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure
     }
     if effort == Effort::Smoke {
         println!("{} benches ran, {} failed; a smoke run measures nothing", n_selected(&args), failed.len());
-    } else if args.has("--json") {
-        println!("{}", table::json(&rows));
     } else {
-        print!("{}", table::text(&rows));
+        match (&other, args.has("--json")) {
+            (None, false) => print!("{}", table::text(&rows)),
+            (None, true) => println!("{}", table::json(&rows)),
+            (Some(revision), false) => print!("{}", table::change_text(&rows, &revision.name)),
+            (Some(revision), true) => println!("{}", table::change_json(&rows, &revision.name)),
+        }
     }
     let n_missed = rows.iter().filter(|(_, row)| row.meets_target() == Some(false)).count();
     if !failed.is_empty() {
@@ -86,6 +93,21 @@ pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<(), Failure
         return Err(Failure::new(format!("{n_missed} of {} targets are missed", n_targets(&rows))));
     }
     Ok(())
+}
+
+fn parse(words: &[String], names: &[&str]) -> Result<Args, Failure> {
+    let args = Args::parse(words, &["--against REV", "--check", "--json", "--peers", "--smoke"], names)?;
+    if args.value("--against").is_some() {
+        for (flag, why) in
+            [("--check", "targets belong to references"), ("--peers", "only two builds of aiwf run")]
+        {
+            if args.has(flag) {
+                return Err(Failure::usage(format!("`{flag}` cannot be used with `--against`: {why}"))
+                    .hint(format!("leave `{flag}` out")));
+            }
+        }
+    }
+    Ok(args)
 }
 
 /// Runs every bench once, small and with the debug binary: a suite of `cargo xtask test`.
@@ -100,3 +122,7 @@ fn n_selected(args: &Args) -> usize {
 fn n_targets(rows: &[(&str, Row)]) -> usize {
     rows.iter().filter(|(_, row)| row.target.is_some()).count()
 }
+
+#[cfg(test)]
+#[path = "bench_tests.rs"]
+mod tests;

@@ -40,6 +40,8 @@ Tasks:
                              --quick leaves the slow suites out; STEP runs only the steps named
   tidy                       what no compiler checks: crate edges, manifests, names, messages, lists
   bench [OPTION…] [NAME…]    measures the binary against references in the same run
+                             --against REV also builds the git revision REV below target/, runs it beside
+                             the present build turn by turn, and prints new/old for each row
                              --check exits with 1 when a target is missed
                              --json prints one line of JSON instead of a table
                              --peers installs the tools to compare with under target/

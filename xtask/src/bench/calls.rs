@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::bench::lab::{Lab, create_dir, write};
-use crate::bench::measure;
-use crate::bench::table::{Quantity, Row};
+use crate::bench::measure::Samples;
+use crate::bench::table::{Change, Quantity, Row};
 use crate::failure::Failure;
 
 const MEGABYTE: usize = 1_000_000;
@@ -53,10 +53,10 @@ pub(super) fn call(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
 
 /// The memory of a call with a reply of 100 MB, against one of 10 MB: it must not grow with the reply.
 pub(super) fn stream(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let peak = |name: &str, n_bytes: usize| -> Result<Option<f64>, Failure> {
+    let peak = |name: &str, n_bytes: usize| -> Result<Option<Samples>, Failure> {
         let script = format!("cat > /dev/null; head -c {n_bytes} /dev/zero | tr '\\0' x");
         let root = project(lab, name, &script)?;
-        Ok(measure::usage(&send(lab, &root)?)?.map(|usage| usage.peak_bytes))
+        Ok(lab.usage(&|| send(lab, &root))?.map(|[peak, _]| peak))
     };
     let n_bytes = lab.scaled(LARGE);
     let (small, large) = (peak("stream-10", n_bytes / 10)?, peak("stream-100", n_bytes)?);
@@ -64,10 +64,11 @@ pub(super) fn stream(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     Ok(vec![
         Row::new(
             "peak memory, reply of 100 MB",
-            Quantity::Bytes(large),
-            ("reply of 10 MB", Quantity::Bytes(small)),
-            large / small,
+            Quantity::Bytes(large.median()),
+            ("reply of 10 MB", Quantity::Bytes(small.median())),
+            large.median() / small.median(),
         )
+        .with_change(Change::of(&large, Quantity::Bytes))
         .at_most(1.5),
     ])
 }

@@ -10,7 +10,7 @@ use crate::bench::examples::number;
 use crate::bench::lab::{self, Lab};
 use crate::bench::measure::{self, Prepare};
 use crate::bench::peers::{self, Counting};
-use crate::bench::table::{Quantity, Row};
+use crate::bench::table::{Change, Quantity, Row};
 use crate::failure::Failure;
 
 const N_FILES: usize = 1200;
@@ -33,21 +33,20 @@ pub(super) fn change_plain(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
 pub(super) fn change_tokens(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let corpus = write_tree(lab, "change-tokens")?;
     let out = lab.path("change-tokens.prompt");
-    let cold_cache = lab.path("cold-cache");
-    let warm_cache = lab.path("warm-cache");
     let cold = || {
+        let cold_cache = lab.build_path("cold-cache");
         // A cache that is not there is no error.
         if cold_cache.exists() {
             fs::remove_dir_all(&cold_cache).map_err(|error| Failure::io("empty the cache", &error))?;
         }
         let mut command = build(lab, &corpus, &out, TOKENS)?;
-        command.env("XDG_CACHE_HOME", &cold_cache);
+        command.env("XDG_CACHE_HOME", cold_cache);
         Ok(command)
     };
     // The run to warm up fills the cache.
     let warm = || {
         let mut command = build(lab, &corpus, &out, TOKENS)?;
-        command.env("XDG_CACHE_HOME", &warm_cache);
+        command.env("XDG_CACHE_HOME", lab.build_path("warm-cache"));
         Ok(command)
     };
     let plain = || build(lab, &corpus, &out, &[]);
@@ -61,18 +60,18 @@ pub(super) fn change_tokens(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
             Quantity::Seconds(cold_median),
             ("counting alone, one thread", Quantity::Seconds(counting)),
             cold_median / counting,
-        ),
+        )
+        .with_change(Change::of(&cold_times, Quantity::Seconds)),
         Row::of_times("counts cached", &warm_times, ("plain packing", &plain_times)),
         Row::of_times("counts cached", &warm_times, ("counts cold", &cold_times)),
     ];
-    if let Some(usage) = measure::usage(&cold()?)? {
-        let one = Quantity::Cores(1.0);
-        rows.push(Row::new(
-            "counts cold, cores used",
-            Quantity::Cores(usage.cores),
-            ("one core", one),
-            usage.cores,
-        ));
+    if let Some([_, cores]) = lab.usage(&cold)? {
+        let n_cores = cores.median();
+        let one_core = ("one core", Quantity::Cores(1.0));
+        rows.push(
+            Row::new("counts cold, cores used", Quantity::Cores(n_cores), one_core, n_cores)
+                .with_change(Change::of(&cores, Quantity::Cores)),
+        );
     }
     rows.extend(beside_peers(lab, &corpus, Counting::Yes, cold)?);
     Ok(rows)
@@ -84,6 +83,9 @@ where
     F: Fn() -> Result<Command, Failure> + Copy,
 {
     let mut rows = Vec::new();
+    if lab.is_comparing() {
+        return Ok(rows);
+    }
     for peer in peers::installed(lab).iter().filter(|peer| peer.counting == counting) {
         let out = lab.path(&format!("{}.out", peer.name));
         let theirs: Prepare<'_> = &|| Ok(peer.pack(lab, &corpus.root, &out));

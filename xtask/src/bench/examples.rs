@@ -3,32 +3,31 @@
 use serde_json::Value;
 
 use crate::bench::lab::Lab;
-use crate::bench::table::{Quantity, Row};
+use crate::bench::measure::Samples;
+use crate::bench::table::{Change, Quantity, Row};
 use crate::failure::Failure;
 
 /// Rendering against copying the same bytes.
 pub(super) fn render(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let printed = lab.example("aiwf-prompt", "render_throughput", &[])?;
-    let (render, copy) = (number(&printed, "render_bytes_per_s")?, number(&printed, "copy_bytes_per_s")?);
-    let (ours, reference) = (Quantity::BytesPerSecond(render), Quantity::BytesPerSecond(copy));
+    let keys = ["render_bytes_per_s", "copy_bytes_per_s"];
+    let [render, copy] = lab.example_numbers("aiwf-prompt", "render_throughput", keys)?;
     // Both are rates, so the slower one has the smaller number.
-    Ok(vec![Row::new("rendering", ours, ("memory copy", reference), copy / render).at_most(3.0)])
+    let ratio = copy.median() / render.median();
+    let rate = |samples: &Samples| Quantity::BytesPerSecond(samples.median());
+    let row = Row::new("rendering", rate(&render), ("memory copy", rate(&copy)), ratio);
+    Ok(vec![row.with_change(Change::of(&render, Quantity::BytesPerSecond)).at_most(3.0)])
 }
 
 /// Fitting 100,000 sections against sorting them.
 pub(super) fn fit(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let printed = lab.example("aiwf-prompt", "fit_scaling", &[])?;
-    let (fit, sort) = (number(&printed, "fit_s")?, number(&printed, "sort_s")?);
-    let (ours, reference) = (Quantity::Seconds(fit), Quantity::Seconds(sort));
-    Ok(vec![Row::new("100,000 sections", ours, ("sorting them", reference), fit / sort).at_most(5.0)])
+    let [fit, sort] = lab.example_numbers("aiwf-prompt", "fit_scaling", ["fit_s", "sort_s"])?;
+    Ok(vec![Row::of_times("100,000 sections", &fit, ("sorting them", &sort)).at_most(5.0)])
 }
 
 /// Fitting a conversation of 10,000 turns against a plain pass over the same list.
 pub(super) fn turns(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let printed = lab.example("aiwf-prompt", "turns_scaling", &[])?;
-    let (fit, pass) = (number(&printed, "fit_s")?, number(&printed, "pass_s")?);
-    let (ours, reference) = (Quantity::Seconds(fit), Quantity::Seconds(pass));
-    Ok(vec![Row::new("10,000 turns", ours, ("a pass over them", reference), fit / pass).at_most(20.0)])
+    let [fit, pass] = lab.example_numbers("aiwf-prompt", "turns_scaling", ["fit_s", "pass_s"])?;
+    Ok(vec![Row::of_times("10,000 turns", &fit, ("a pass over them", &pass)).at_most(20.0)])
 }
 
 /// Searching 10,000 files against plain walks of ripgrep's crates over the same files.
@@ -36,20 +35,17 @@ pub(super) fn turns(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
 /// Our results come in the order of paths, so a walk in that order does the same work; one on all cores in no order
 /// only shows what order costs here.
 pub(super) fn search(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let printed = lab.example("aiwf-tools", "search_against_grep", &[])?;
-    let ours = Quantity::Seconds(number(&printed, "search_s")?);
-    let row = |reference: &str, seconds: &str, ratio: &str| {
-        let theirs = Quantity::Seconds(number(&printed, seconds)?);
-        Ok::<_, Failure>(Row::new(
-            "fs.search, 10,000 files",
-            ours,
-            (reference, theirs),
-            number(&printed, ratio)?,
-        ))
+    let keys = ["search_s", "in_order_s", "ratio_in_order", "on_all_cores_s", "ratio_on_all_cores"];
+    let [ours, in_order, ratio_in_order, all_cores, ratio_all_cores] =
+        lab.example_numbers("aiwf-tools", "search_against_grep", keys)?;
+    let seconds = |samples: &Samples| Quantity::Seconds(samples.median());
+    let row = |reference: &str, theirs: &Samples, ratio: &Samples| {
+        Row::new("fs.search, 10,000 files", seconds(&ours), (reference, seconds(theirs)), ratio.median())
+            .with_change(Change::of(&ours, Quantity::Seconds))
     };
     Ok(vec![
-        row("ripgrep's crates, in order", "in_order_s", "ratio_in_order")?.at_most(2.0),
-        row("ripgrep's crates, all cores", "on_all_cores_s", "ratio_on_all_cores")?,
+        row("ripgrep's crates, in order", &in_order, &ratio_in_order).at_most(2.0),
+        row("ripgrep's crates, all cores", &all_cores, &ratio_all_cores),
     ])
 }
 

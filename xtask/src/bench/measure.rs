@@ -2,7 +2,9 @@
 //!
 //! Turns are A, B, A, B …: whatever else the machine does, it does to both. The ratio is the median of the
 //! ratios of neighbouring runs, which one disturbed run does not move.
+//! With `--against`, every run of the present build has a neighbour too: the same run with the other build.
 
+use std::cell::Cell;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -12,34 +14,134 @@ use crate::workspace;
 /// Makes the command of one run; what it does itself is not part of the time.
 pub(super) type Prepare<'a> = &'a dyn Fn() -> Result<Command, Failure>;
 
-/// The times of one program, in seconds, in the order of the turns.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Times(Vec<f64>);
+/// What was measured in each turn: seconds of a program, bytes it used, a number it printed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Samples {
+    present: Vec<f64>,
+    /// The same with the other build; empty without `--against`, and for programs that are not ours.
+    other: Vec<f64>,
+}
 
-impl Times {
-    pub(super) fn median(&self) -> f64 {
-        median(&self.0)
+impl Samples {
+    pub(super) fn push(&mut self, build: Which, value: f64) {
+        match build {
+            Which::Present => self.present.push(value),
+            Which::Other => self.other.push(value),
+        }
     }
 
-    /// How many times as long these runs took as those of `reference`.
+    /// The middle value of the present build.
+    pub(super) fn median(&self) -> f64 {
+        median(&self.present)
+    }
+
+    /// The middle value of the other build; `None` when there is none to compare with.
+    pub(super) fn other_median(&self) -> Option<f64> {
+        (!self.other.is_empty()).then(|| median(&self.other))
+    }
+
+    /// How many times as much the present build took as `reference`.
     pub(super) fn ratio_to(&self, reference: &Self) -> f64 {
-        let ratios: Vec<f64> = self.0.iter().zip(&reference.0).map(|(ours, theirs)| ours / theirs).collect();
-        median(&ratios)
+        median_ratio(&self.present, &reference.present)
+    }
+
+    /// How many times as much the present build took as the other one.
+    pub(super) fn ratio_to_other(&self) -> f64 {
+        median_ratio(&self.present, &self.other)
+    }
+}
+
+/// What was measured in the same runs, one `Samples` for each number.
+pub(super) fn columns<const N: usize>(runs: Vec<(Which, [f64; N])>) -> [Samples; N] {
+    let mut columns = std::array::from_fn(|_| Samples::default());
+    for (build, values) in runs {
+        for (samples, value) in columns.iter_mut().zip(values) {
+            samples.push(build, value);
+        }
+    }
+    columns
+}
+
+/// One of the two builds that take turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Which {
+    /// The work tree as it is.
+    #[default]
+    Present,
+    /// The revision that `--against` names.
+    Other,
+}
+
+/// Says which build a bench prepares its commands for.
+#[derive(Debug, Default)]
+pub(super) struct Switch {
+    has_other: bool,
+    current: Cell<Which>,
+    is_used: Cell<bool>,
+}
+
+impl Switch {
+    pub(super) fn new(has_other: bool) -> Self {
+        Self { has_other, ..Self::default() }
+    }
+
+    /// The build to prepare for, when a command depends on it.
+    pub(super) fn use_current(&self) -> Which {
+        self.is_used.set(true);
+        self.current.get()
+    }
+
+    pub(super) fn current(&self) -> Which {
+        self.current.get()
+    }
+
+    /// The builds in the order of this turn. The order changes every turn, so that neither always runs second.
+    pub(super) fn order(&self, turn: usize) -> &'static [Which] {
+        match (self.has_other, turn % 2) {
+            (false, _) => &[Which::Present],
+            (true, 0) => &[Which::Present, Which::Other],
+            (true, _) => &[Which::Other, Which::Present],
+        }
+    }
+
+    /// Calls `prepare` for one build; `None` when the result is for the other build and does not depend on it.
+    pub(super) fn prepare<T>(
+        &self,
+        build: Which,
+        prepare: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        self.current.set(build);
+        self.is_used.set(false);
+        let prepared = prepare();
+        self.current.set(Which::Present);
+        let is_wanted = build == Which::Present || self.is_used.get();
+        prepared.map(|prepared| is_wanted.then_some(prepared)).map_err(|failure| blame(build, failure))
+    }
+}
+
+/// Says that a failure belongs to the other build, whose commands and files look like those of the present one.
+fn blame(build: Which, failure: Failure) -> Failure {
+    match build {
+        Which::Present => failure,
+        Which::Other => failure.detail("in the build that `--against` names"),
     }
 }
 
 /// Runs the programs in turns, `n_turns` times each after one run to warm up.
 pub(super) fn take_turns<const N: usize>(
     n_turns: usize,
+    switch: &Switch,
     programs: [Prepare<'_>; N],
-) -> Result<[Times; N], Failure> {
-    let mut times = std::array::from_fn(|_| Times(Vec::with_capacity(n_turns)));
+) -> Result<[Samples; N], Failure> {
+    let mut times = std::array::from_fn(|_| Samples::default());
     for turn in 0..=n_turns {
         for (prepare, times) in programs.iter().zip(&mut times) {
-            let mut command = prepare()?;
-            let seconds = run_once(&mut command)?;
-            if turn > 0 {
-                times.0.push(seconds);
+            for &build in switch.order(turn) {
+                let Some(mut command) = switch.prepare(build, prepare)? else { continue };
+                let seconds = run_once(&mut command).map_err(|failure| blame(build, failure))?;
+                if turn > 0 {
+                    times.push(build, seconds);
+                }
             }
         }
     }
@@ -68,6 +170,12 @@ fn abridged(shown: &str) -> String {
         return shown.to_owned();
     }
     shown.chars().take(300).chain("…".chars()).collect()
+}
+
+fn median_ratio(values: &[f64], references: &[f64]) -> f64 {
+    let ratios: Vec<f64> =
+        values.iter().zip(references).map(|(value, reference)| value / reference).collect();
+    median(&ratios)
 }
 
 fn median(values: &[f64]) -> f64 {

@@ -1,5 +1,6 @@
 //! What large packages and long runs cost: checking 1,000 nodes, and composing a turn after 10,000 messages.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::bench::corpus::prose;
 use crate::bench::lab::{self, Lab, create_dir, write};
-use crate::bench::measure;
-use crate::bench::table::{Quantity, Row};
+use crate::bench::measure::Prepare;
+use crate::bench::table::Row;
 use crate::failure::Failure;
 
 const N_NODES: usize = 1_000;
@@ -39,34 +40,41 @@ pub(super) fn check(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     };
     let [times, cat] = lab.take_turns(15, [&ours, &|| lab.cat(&package.dir, &package.files, &out)])?;
     let time = Row::of_times("package check, 1,000 nodes", &times, ("cat of its files", &cat));
-    Ok(vec![time, memory(&ours()?, ("its files", lab::size(&out)?))?])
+    Ok(vec![time, memory(lab, &ours, ("its files", lab::size(&out)?))?])
 }
 
 /// `preview` of a run with 10,000 messages against reading its journal.
 pub(super) fn preview(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let project = lab.dir("run")?;
-    create_dir(&project.join(".aiwf"))?;
     lab.configure(PROVIDER)?;
-    let package = write_package(&project.join("package"), lab.scaled(N_NODES))?;
     let n_messages = lab.scaled(N_MESSAGES).to_string();
-    let args = [project.as_os_str(), package.dir.as_os_str(), OsStr::new(&n_messages)];
-    let printed = lab.example("aiwf-engine", "long_run", &args)?;
-    let journal = PathBuf::from(printed.trim());
+    let journal_path = RefCell::new(PathBuf::new());
+    lab.for_each_build(|| {
+        let project = lab.build_path("run");
+        create_dir(&project.join(".aiwf"))?;
+        let package = write_package(&project.join("package"), lab.scaled(N_NODES))?;
+        let args = [project.as_os_str(), package.dir.as_os_str(), OsStr::new(&n_messages)];
+        let printed = lab.example("aiwf-engine", "long_run", &args)?;
+        journal_path.replace(PathBuf::from(printed.trim()));
+        Ok(())
+    })?;
+    let journal = journal_path.into_inner();
     let out = lab.path("journal.cat");
     let ours = |config_text: &str| {
         lab.configure(config_text)?;
-        aiwf(lab, &project, "preview latest")
+        aiwf(lab, &lab.build_path("run"), "preview latest")
     };
     let narrow = PROVIDER.replacen("provider", "context_tokens = 200000\nprovider", 1);
     let [whole, fitted, cat] = lab.take_turns(
         11,
-        [&|| ours(PROVIDER), &|| ours(&narrow), &|| lab.cat(&project, std::slice::from_ref(&journal), &out)],
+        [&|| ours(PROVIDER), &|| ours(&narrow), &|| {
+            lab.cat(&lab.path("run"), std::slice::from_ref(&journal), &out)
+        }],
     )?;
     let row = |what, times| Row::of_times(what, times, ("cat of the journal", &cat));
     Ok(vec![
         row("next request, 10,000 messages", &whole),
         row("the same, fitted into 200,000 tokens", &fitted),
-        memory(&ours(PROVIDER)?, ("the journal", lab::size(&journal)?))?,
+        memory(lab, &|| ours(PROVIDER), ("the journal", lab::size(&journal)?))?,
     ])
 }
 
@@ -76,17 +84,11 @@ fn aiwf(lab: &Lab<'_>, project: &Path, line: &str) -> Result<Command, Failure> {
     Ok(command)
 }
 
-fn memory(command: &Command, (reference, n_bytes): (&str, u64)) -> Result<Row, Failure> {
-    let usage = measure::usage(command)?;
+fn memory(lab: &Lab<'_>, ours: Prepare<'_>, (reference, n_bytes): (&str, u64)) -> Result<Row, Failure> {
+    let usage = lab.usage(ours)?;
     #[expect(clippy::cast_precision_loss, reason = "sizes of a few megabytes are exact in a float")]
     let n_bytes = n_bytes as f64;
-    Ok(Row {
-        what: "peak memory".to_owned(),
-        ours: usage.map(|usage| Quantity::Bytes(usage.peak_bytes)),
-        reference: Some((reference.to_owned(), Quantity::Bytes(n_bytes))),
-        ratio: usage.map(|usage| usage.peak_bytes / n_bytes),
-        target: None,
-    })
+    Ok(Row::of_memory(usage.as_ref().map(|[peak, _]| peak), reference, n_bytes))
 }
 
 /// A chain of steps in which every tenth node is a decision that may skip its successor.

@@ -5,8 +5,7 @@ use std::process::Command;
 
 use crate::bench::corpus::{prose, write_corpus};
 use crate::bench::lab::{self, Lab};
-use crate::bench::measure;
-use crate::bench::table::{Quantity, Row};
+use crate::bench::table::Row;
 use crate::failure::Failure;
 
 const FILE_BYTES: usize = 4 * 1024;
@@ -28,14 +27,9 @@ pub(super) fn session(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let [ours, cat] =
         lab.take_turns(15, [&|| build(lab, &files, &out), &|| lab.cat(&files.dir, &files.files, &cat_out)])?;
     let prompt_bytes = bytes(lab::size(&out)?);
-    let usage = measure::usage(&build(lab, &files, &out)?)?;
-    let memory = Row {
-        what: "peak memory".to_owned(),
-        ours: usage.map(|usage| Quantity::Bytes(usage.peak_bytes)),
-        reference: Some(("prompt".to_owned(), Quantity::Bytes(prompt_bytes))),
-        ratio: usage.map(|usage| usage.peak_bytes / prompt_bytes),
-        target: Some(4.0),
-    };
+    let usage = lab.usage(&|| build(lab, &files, &out))?;
+    let peak = usage.as_ref().map(|[peak, _]| peak);
+    let memory = Row::of_memory(peak, "prompt", prompt_bytes).at_most(4.0);
     Ok(vec![Row::of_times("1,000 files + 2 MB", &ours, ("cat", &cat)).at_most(2.0), memory])
 }
 

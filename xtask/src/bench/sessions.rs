@@ -18,7 +18,7 @@ const CODE: &str = "<<<FILE: Customer.java>>>\npackage com.example.sales;\n\ncla
 const N_SESSIONS: usize = 10_000;
 
 fn project(lab: &Lab<'_>, name: &str) -> Result<PathBuf, Failure> {
-    let root = lab.dir(name)?;
+    let root = lab.build_path(name);
     create_dir(&root.join(".aiwf"))?;
     write(&root.join("schema.sql"), SCHEMA)?;
     Ok(root)
@@ -32,17 +32,35 @@ fn aiwf(lab: &Lab<'_>, root: &Path, line: &str) -> Result<Command, Failure> {
 
 /// `status` against the version.
 pub(super) fn status(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let root = project(lab, "status")?;
-    workspace::run(&mut aiwf(lab, &root, INIT)?)?;
-    let [ours, version] =
-        lab.take_turns(51, [&|| aiwf(lab, &root, "status latest"), &|| aiwf(lab, &root, "--version")])?;
+    lab.for_each_build(|| {
+        let root = project(lab, "status")?;
+        workspace::run(&mut aiwf(lab, &root, INIT)?)
+    })?;
+    let ours = |line: &str| aiwf(lab, &lab.build_path("status"), line);
+    let [ours, version] = lab.take_turns(51, [&|| ours("status latest"), &|| ours("--version")])?;
     Ok(vec![Row::of_times("aiwf status", &ours, ("aiwf --version", &version)).at_most(3.0)])
 }
 
 /// `list` of many sessions against reading their snapshots.
 pub(super) fn list(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
-    let root = project(lab, "list")?;
-    workspace::run(&mut aiwf(lab, &root, INIT)?)?;
+    lab.for_each_build(|| write_sessions(lab, &project(lab, "list")?))?;
+    let sessions = lab.path("list/.aiwf/sessions");
+    let snapshots: Vec<PathBuf> = (0..lab.scaled(N_SESSIONS))
+        .map(|number| PathBuf::from(session_id(number)).join("session.json"))
+        .collect();
+    let out = lab.path("snapshots");
+    let ours = || aiwf(lab, &lab.build_path("list"), "list --limit 10");
+    let [ours, cat] = lab.take_turns(9, [&ours, &|| lab.cat(&sessions, &snapshots, &out)])?;
+    Ok(vec![Row::of_times("aiwf list, 10,000 sessions", &ours, ("cat of the snapshots", &cat)).at_most(3.0)])
+}
+
+fn session_id(number: usize) -> String {
+    format!("20260101-{number:06}-0000")
+}
+
+/// Makes one session with the build in use, and copies of it.
+fn write_sessions(lab: &Lab<'_>, root: &Path) -> Result<(), Failure> {
+    workspace::run(&mut aiwf(lab, root, INIT)?)?;
     let sessions = root.join(".aiwf/sessions");
     let failed = |error: &std::io::Error| Failure::io("copy a session", error);
     let mut entries = fs::read_dir(&sessions)
@@ -53,20 +71,14 @@ pub(super) fn list(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
     let id = first.file_name().to_string_lossy().into_owned();
     let read = |name: &str| fs::read_to_string(first.path().join(name)).map_err(|error| failed(&error));
     let (journal, snapshot) = (read("journal.jsonl")?, read("session.json")?);
-    let n_sessions = lab.scaled(N_SESSIONS);
-    let mut snapshots = Vec::with_capacity(n_sessions);
-    for number in 0..n_sessions {
-        let name = format!("20260101-{number:06}-0000");
+    for number in 0..lab.scaled(N_SESSIONS) {
+        let name = session_id(number);
         let directory = sessions.join(&name);
         create_dir(&directory)?;
         write(&directory.join("journal.jsonl"), &journal)?;
         write(&directory.join("session.json"), &snapshot.replace(&id, &name))?;
-        snapshots.push(PathBuf::from(name).join("session.json"));
     }
-    let out = lab.path("snapshots");
-    let [ours, cat] = lab
-        .take_turns(9, [&|| aiwf(lab, &root, "list --limit 10"), &|| lab.cat(&sessions, &snapshots, &out)])?;
-    Ok(vec![Row::of_times("aiwf list, 10,000 sessions", &ours, ("cat of the snapshots", &cat)).at_most(3.0)])
+    Ok(())
 }
 
 /// `approve` against writing and syncing as many files as it must.
@@ -119,12 +131,12 @@ pub(super) fn whole(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
         replies.display()
     );
     let n_commands = 1 + 5 * 3 + 6;
-    let program = PathBuf::from(lab.aiwf()?.get_program());
     let turn = std::cell::Cell::new(0);
     let shell = |script: &str, directory: &Path| {
+        let aiwf = lab.aiwf()?;
         let mut command = lab.program("sh");
-        command.current_dir(directory).args(["-c", script]).arg(&program);
-        command
+        command.current_dir(directory).args(["-c", script]).arg(aiwf.get_program());
+        Ok(command)
     };
     let starts = format!("for i in $(seq {n_commands}); do $0 --version; done");
     let [ours, started] = lab.take_turns(
@@ -132,9 +144,9 @@ pub(super) fn whole(lab: &Lab<'_>) -> Result<Vec<Row>, Failure> {
         [
             &|| {
                 turn.set(turn.get() + 1);
-                Ok(shell(&script, &project(lab, &format!("whole-{}", turn.get()))?))
+                shell(&script, &project(lab, &format!("whole-{}", turn.get()))?)
             },
-            &|| Ok(shell(&starts, &replies)),
+            &|| shell(&starts, &replies),
         ],
     )?;
     let what = format!("a manual session, {n_commands} commands");

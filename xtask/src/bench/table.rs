@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::bench::measure::Times;
+use crate::bench::measure::Samples;
 
 /// A measured quantity with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +24,27 @@ pub(super) struct Row {
     pub(super) ratio: Option<f64>,
     /// The largest ratio that is good enough; `None` where the row only reports.
     pub(super) target: Option<f64>,
+    /// How `ours` differs from the build that `--against` names.
+    pub(super) change: Option<Change>,
+}
+
+/// The same quantity of the other build.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Change {
+    pub(super) other: Quantity,
+    /// Above 1 where the present build takes more time or memory.
+    pub(super) ratio: f64,
+}
+
+impl Change {
+    /// The change that `samples` show; `None` without a build to compare with.
+    pub(super) fn of(samples: &Samples, quantity: fn(f64) -> Quantity) -> Option<Self> {
+        let other = quantity(samples.other_median()?);
+        let ratio = samples.ratio_to_other();
+        // A larger rate is less time.
+        let ratio = if matches!(other, Quantity::BytesPerSecond(_)) { ratio.recip() } else { ratio };
+        Some(Self { other, ratio })
+    }
 }
 
 impl Row {
@@ -35,13 +56,39 @@ impl Row {
         ratio: f64,
     ) -> Self {
         let reference = Some((reference.0.to_owned(), reference.1));
-        Self { what: what.into(), ours: Some(ours), reference, ratio: Some(ratio), target: None }
+        Self {
+            what: what.into(),
+            ours: Some(ours),
+            reference,
+            ratio: Some(ratio),
+            target: None,
+            change: None,
+        }
     }
 
     /// A comparison of programs that took turns.
-    pub(super) fn of_times(what: impl Into<String>, ours: &Times, reference: (&str, &Times)) -> Self {
-        let seconds = |times: &Times| Quantity::Seconds(times.median());
+    pub(super) fn of_times(what: impl Into<String>, ours: &Samples, reference: (&str, &Samples)) -> Self {
+        let seconds = |times: &Samples| Quantity::Seconds(times.median());
         Self::new(what, seconds(ours), (reference.0, seconds(reference.1)), ours.ratio_to(reference.1))
+            .with_change(Change::of(ours, Quantity::Seconds))
+    }
+
+    /// The peak memory of a program against `n_bytes` of something it works on.
+    pub(super) fn of_memory(peak: Option<&Samples>, reference: &str, n_bytes: f64) -> Self {
+        Self {
+            what: "peak memory".to_owned(),
+            ours: peak.map(|peak| Quantity::Bytes(peak.median())),
+            reference: Some((reference.to_owned(), Quantity::Bytes(n_bytes))),
+            ratio: peak.map(|peak| peak.median() / n_bytes),
+            target: None,
+            change: peak.and_then(|peak| Change::of(peak, Quantity::Bytes)),
+        }
+    }
+
+    #[must_use]
+    pub(super) fn with_change(mut self, change: Option<Change>) -> Self {
+        self.change = change;
+        self
     }
 
     #[must_use]
@@ -74,6 +121,10 @@ impl Quantity {
         }
     }
 
+    fn json(self) -> Value {
+        json!({"value": self.value(), "unit": self.unit()})
+    }
+
     fn text(self) -> String {
         match self {
             Self::Seconds(seconds) if seconds < 1.0 => format!("{:.2} ms", seconds * 1e3),
@@ -89,9 +140,7 @@ const HEADER: [&str; 7] = ["bench", "what", "ours", "reference", "ratio", "targe
 
 /// The rows as an aligned table with a heading.
 pub(super) fn text(rows: &[(&str, Row)]) -> String {
-    let mut lines = vec![HEADER.map(str::to_owned)];
-    lines.extend(rows.iter().map(|(bench, row)| {
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "—".to_owned());
+    let lines = rows.iter().map(|(bench, row)| {
         [
             (*bench).to_owned(),
             row.what.clone(),
@@ -101,8 +150,46 @@ pub(super) fn text(rows: &[(&str, Row)]) -> String {
             or_dash(row.target.map(|target| format!("≤ {target}×"))),
             or_dash(row.meets_target().map(|is_met| if is_met { "ok" } else { "missed" }.to_owned())),
         ]
-    }));
-    let widths: Vec<usize> = (0..HEADER.len())
+    });
+    aligned(HEADER, lines)
+}
+
+const CHANGE_HEADER: [&str; 5] = ["bench", "what", "new", "old", "new/old"];
+
+/// The change of each row against the build of `revision`, as an aligned table with a heading.
+pub(super) fn change_text(rows: &[(&str, Row)], revision: &str) -> String {
+    let lines = compared_once(rows).map(|(bench, row)| {
+        [
+            (*bench).to_owned(),
+            row.what.clone(),
+            row.ours.map_or_else(|| "not measured".to_owned(), Quantity::text),
+            or_dash(row.change.map(|change| change.other.text())),
+            or_dash(row.change.map(|change| format!("{:.2}×", change.ratio))),
+        ]
+    });
+    let table = aligned(CHANGE_HEADER, lines);
+    format!("{table}\nold is {revision}; above 1.00× the present build takes more time or memory\n")
+}
+
+/// The rows without those that show what ours took beside a further reference.
+fn compared_once<'a>(rows: &'a [(&'a str, Row)]) -> impl Iterator<Item = &'a (&'a str, Row)> {
+    let is_first = |idx: usize, bench: &str, what: &str| {
+        !rows.iter().take(idx).any(|(earlier, row)| *earlier == bench && row.what == what)
+    };
+    rows.iter()
+        .enumerate()
+        .filter(move |(idx, (bench, row))| is_first(*idx, bench, &row.what))
+        .map(|(_, row)| row)
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "—".to_owned())
+}
+
+/// Cells in columns as wide as their widest cell, below a heading.
+fn aligned<const N: usize>(header: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let lines: Vec<[String; N]> = std::iter::once(header.map(str::to_owned)).chain(rows).collect();
+    let widths: Vec<usize> = (0..N)
         .map(|column| lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max())
         .map(Option::unwrap_or_default)
         .collect();
@@ -118,15 +205,14 @@ pub(super) fn text(rows: &[(&str, Row)]) -> String {
 
 /// The rows as one line of JSON; what was not measured is left out.
 pub(super) fn json(rows: &[(&str, Row)]) -> String {
-    let quantity = |quantity: Quantity| json!({"value": quantity.value(), "unit": quantity.unit()});
     let rows: Vec<Value> = rows
         .iter()
         .map(|(bench, row)| {
             let fields = [
                 ("bench", Some(json!(bench))),
                 ("what", Some(json!(row.what))),
-                ("ours", row.ours.map(quantity)),
-                ("reference", row.reference.as_ref().map(|(_, value)| quantity(*value))),
+                ("ours", row.ours.map(Quantity::json)),
+                ("reference", row.reference.as_ref().map(|(_, value)| value.json())),
                 ("reference_name", row.reference.as_ref().map(|(name, _)| json!(name))),
                 ("ratio", row.ratio.map(|ratio| json!(ratio))),
                 ("target", row.target.map(|target| json!(target))),
@@ -136,6 +222,23 @@ pub(super) fn json(rows: &[(&str, Row)]) -> String {
         })
         .collect();
     json!({ "schema_version": 1, "rows": rows }).to_string()
+}
+
+/// The change of each row as one line of JSON; what was not measured is left out.
+pub(super) fn change_json(rows: &[(&str, Row)], revision: &str) -> String {
+    let rows: Vec<Value> = compared_once(rows)
+        .map(|(bench, row)| {
+            let fields = [
+                ("bench", Some(json!(bench))),
+                ("what", Some(json!(row.what))),
+                ("new", row.ours.map(Quantity::json)),
+                ("old", row.change.map(|change| change.other.json())),
+                ("ratio", row.change.map(|change| json!(change.ratio))),
+            ];
+            fields.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+        })
+        .collect();
+    json!({ "schema_version": 1, "against": revision, "rows": rows }).to_string()
 }
 
 #[cfg(test)]

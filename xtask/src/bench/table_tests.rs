@@ -1,8 +1,15 @@
-use super::{Quantity, Row, json, text};
+use super::{Change, Quantity, Row, change_json, change_text, json, text};
+use crate::bench::measure::{Samples, Which};
 
 fn rows() -> Vec<(&'static str, Row)> {
-    let unmeasured =
-        Row { what: "peak".to_owned(), ours: None, reference: None, ratio: None, target: Some(4.0) };
+    let unmeasured = Row {
+        what: "peak".to_owned(),
+        ours: None,
+        reference: None,
+        ratio: None,
+        target: Some(4.0),
+        change: None,
+    };
     vec![
         (
             "startup",
@@ -43,4 +50,60 @@ fn a_target_is_met_up_to_and_with_its_value() {
     let row = |ratio| Row::new("x", Quantity::Cores(1.0), ("y", Quantity::Cores(1.0)), ratio).at_most(3.0);
     assert_eq!(row(3.0).meets_target(), Some(true));
     assert_eq!(row(3.1).meets_target(), Some(false));
+}
+
+fn samples(turns: &[(f64, f64)]) -> Samples {
+    let mut samples = Samples::default();
+    for &(present, other) in turns {
+        samples.push(Which::Present, present);
+        samples.push(Which::Other, other);
+    }
+    samples
+}
+
+fn changed_rows() -> Vec<(&'static str, Row)> {
+    let ours = samples(&[(0.003, 0.002), (0.003, 0.002), (0.3, 0.002)]);
+    let rate = samples(&[(1e9, 2e9)]);
+    let reference = samples(&[(0.001, 0.001)]);
+    vec![
+        ("status", Row::of_times("aiwf status", &ours, ("aiwf --version", &reference))),
+        ("status", Row::of_times("aiwf status", &ours, ("another reference", &reference))),
+        (
+            "render",
+            Row::new(
+                "rendering",
+                Quantity::BytesPerSecond(1e9),
+                ("copy", Quantity::BytesPerSecond(2e9)),
+                2.0,
+            )
+            .with_change(Change::of(&rate, Quantity::BytesPerSecond)),
+        ),
+        ("run", Row::of_memory(None, "the journal", 1e6)),
+    ]
+}
+
+#[test]
+fn a_change_is_shown_once_for_each_thing_measured() {
+    let expected = [
+        "bench   what         new           old        new/old",
+        "status  aiwf status  3.00 ms       2.00 ms    1.50×",
+        "render  rendering    1000 MB/s     2000 MB/s  2.00×",
+        "run     peak memory  not measured  —          —",
+        "",
+        "old is v1 (0123456); above 1.00× the present build takes more time or memory",
+    ];
+    assert_eq!(change_text(&changed_rows(), "v1 (0123456)"), expected.join("\n") + "\n");
+}
+
+#[test]
+fn a_change_as_json_names_the_revision() {
+    assert_eq!(
+        change_json(&changed_rows()[2..], "0123456"),
+        concat!(
+            r#"{"schema_version":1,"against":"0123456","rows":["#,
+            r#"{"bench":"render","what":"rendering","new":{"value":1000000000.0,"unit":"bytes/s"},"#,
+            r#""old":{"value":2000000000.0,"unit":"bytes/s"},"ratio":2.0},"#,
+            r#"{"bench":"run","what":"peak memory"}]}"#
+        )
+    );
 }
