@@ -15,7 +15,7 @@ mod exec_log;
 mod journal;
 mod run_store;
 mod snapshot;
-mod state_desk;
+mod state_access;
 
 mod compose;
 mod tools;
@@ -56,29 +56,29 @@ pub use report::{
 };
 pub use verify::RunVerified;
 
-pub(crate) use snapshot::{journal_summary, snapshot_summary, standing};
+pub(crate) use snapshot::{entry_status, journal_summary, snapshot_summary};
 
 /// A run or conversation that is being worked on.
 #[derive(Debug)]
 pub struct Run<'e> {
     engine: &'e Engine,
     config: Config,
-    desk: RunStore,
+    store: RunStore,
     mounts: Rc<Mounts>,
     roots: Roots,
     provider: String,
     toolbox: Option<Rc<Toolbox>>,
     /// The tools of the agent that was asked last.
-    tools: Option<RunToolsOf>,
+    tools: Option<AgentTools>,
     /// Things worth saying since the last report.
     warnings: Vec<String>,
     /// What the watcher was last told that a request leaves out.
-    told_left_out: Vec<LeftOut>,
+    reported_left_out: Vec<LeftOut>,
 }
 
 /// The tools of an agent, as the servers listed them at one time.
 #[derive(Debug)]
-struct RunToolsOf {
+struct AgentTools {
     agent: Option<String>,
     n_list_changes: u64,
     tools: Rc<RunTools>,
@@ -90,46 +90,46 @@ impl Engine {
     /// `provider` answers from now on, when it is said. A package that changed, or a state file that somebody else
     /// wrote, is refused.
     pub fn open_run(&self, which: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        let directory = journal::find(self.settings(), which)?;
-        Run::open(self, directory, provider)
+        let ledger = journal::find(self.settings(), which)?;
+        Run::open(self, ledger, provider)
     }
 }
 
 impl<'e> Run<'e> {
     /// Takes the lock, and makes sure that package and state are what the journal says.
-    fn open(engine: &'e Engine, directory: SessionLedger, provider: Option<&str>) -> Result<Self, RunError> {
-        let desk = RunStore::open(engine, directory)?;
-        desk.refuse_changed_state()?;
-        Self::on(engine, desk, provider)
+    fn open(engine: &'e Engine, ledger: SessionLedger, provider: Option<&str>) -> Result<Self, RunError> {
+        let store = RunStore::open(engine, ledger)?;
+        store.refuse_changed_state()?;
+        Self::with_store(engine, store, provider)
     }
 
     /// The same for a run that this process created.
-    fn open_created(engine: &'e Engine, directory: SessionLedger) -> Result<Self, RunError> {
-        let desk = RunStore::open_created(engine, directory)?;
-        desk.refuse_changed_state()?;
-        Self::on(engine, desk, None)
+    fn open_created(engine: &'e Engine, ledger: SessionLedger) -> Result<Self, RunError> {
+        let store = RunStore::open_created(engine, ledger)?;
+        store.refuse_changed_state()?;
+        Self::with_store(engine, store, None)
     }
 
     /// The same without the lock, to look at what would be said next.
-    fn look(engine: &'e Engine, directory: &SessionLedger) -> Result<Self, RunError> {
-        let desk = RunStore::look(directory)?;
-        desk.refuse_changed_state()?;
-        Self::on(engine, desk, None)
+    fn open_read_only(engine: &'e Engine, ledger: &SessionLedger) -> Result<Self, RunError> {
+        let store = RunStore::open_read_only(ledger)?;
+        store.refuse_changed_state()?;
+        Self::with_store(engine, store, None)
     }
 
     /// A run whose state file may be anything.
-    fn on(engine: &'e Engine, mut desk: RunStore, provider: Option<&str>) -> Result<Self, RunError> {
+    fn with_store(engine: &'e Engine, mut store: RunStore, provider: Option<&str>) -> Result<Self, RunError> {
         let settings = engine.settings();
         let mut config = providers::load_config(settings, &Flags::default())?;
-        let setup = desk.setup()?.clone();
+        let setup = store.setup()?.clone();
         let provider = match provider {
             Some(provider) => {
                 refuse_provider(provider, &config)?;
                 provider.to_owned()
             }
-            None => desk.record.provider.clone().unwrap_or_else(|| setup.provider.clone()),
+            None => store.record.provider.clone().unwrap_or_else(|| setup.provider.clone()),
         };
-        if let Some(model) = &engine.surroundings().model {
+        if let Some(model) = &engine.call_context().model {
             config.set_model(&provider, model);
         }
         let mut mounts = Mounts::default();
@@ -139,26 +139,26 @@ impl<'e> Run<'e> {
         };
         let project = &settings.project_root;
         mounts.mount(Mount::Project, project).map_err(unusable(project))?;
-        let state = desk.directory.state_dir();
-        if desk.is_locked() {
+        let state = store.ledger.state_dir();
+        if store.is_locked() {
             aiwf_store::create_dir(&state)?;
         }
         mounts.mount(Mount::State, &state).map_err(unusable(&state))?;
         let mut package_dir = None;
         if let Some(wanted) = &setup.package {
-            let package = load_package(engine, &setup.run_id, wanted, package_reach(engine, &desk))?;
+            let package = load_package(engine, &setup.run_id, wanted, package_reach(engine, &store))?;
             let cache = package_cache(settings);
             // Looking calls no tool, so nothing is unpacked for it.
-            package_dir = Some(if desk.is_locked() {
+            package_dir = Some(if store.is_locked() {
                 let directory = package.extract(&cache)?;
                 mounts.mount(Mount::Package, &directory).map_err(unusable(&directory))?;
                 directory
             } else {
                 cache.join(&package.hash)
             });
-            desk.package = Some(Rc::new(package));
+            store.package = Some(Rc::new(package));
         }
-        desk.conditions = match config.workflow.conditions.value {
+        store.conditions = match config.workflow.conditions.value {
             aiwf_config::Conditions::Warn => Conditions::Warn,
             aiwf_config::Conditions::Enforce => Conditions::Enforce,
         };
@@ -173,40 +173,40 @@ impl<'e> Run<'e> {
         Ok(Self {
             engine,
             config,
-            desk,
+            store,
             mounts: Rc::new(mounts),
             roots,
             provider,
             toolbox: None,
             tools: None,
             warnings: Vec::new(),
-            told_left_out: Vec::new(),
+            reported_left_out: Vec::new(),
         })
     }
 
     /// Its id.
     pub fn id(&self) -> &str {
-        &self.desk.directory.id
+        &self.store.ledger.id
     }
 
     /// Its package, when there is one.
     pub fn package(&self) -> Option<&Package> {
-        self.desk.package.as_deref()
+        self.store.package.as_deref()
     }
 
     /// Where its package was read from, when there is one.
     pub fn package_path(&self) -> Option<PathBuf> {
-        let package = self.desk.setup().ok()?.package.as_ref()?;
+        let package = self.store.setup().ok()?.package.as_ref()?;
         Some(self.engine.settings().project_root.join(&package.path))
     }
 
     /// The agent that is talked to, or works on the current node.
     pub fn agent(&self) -> Option<&AgentDefinition> {
-        let package = self.desk.package.as_deref()?;
-        let active = self.desk.setup().ok()?.agent.as_deref().unwrap_or_default();
-        match self.desk.workflow() {
+        let package = self.store.package.as_deref()?;
+        let active = self.store.setup().ok()?.agent.as_deref().unwrap_or_default();
+        match self.store.workflow() {
             Some(workflow) => {
-                let node = workflow.graph.node(&self.desk.node()?)?;
+                let node = workflow.graph.node(&self.store.node()?)?;
                 package.effective_agent(node, active).ok()
             }
             None => package.agent(active).ok(),
@@ -215,11 +215,11 @@ impl<'e> Run<'e> {
 }
 
 /// Where the package of a run may be: only the user who began the run typed its path, and adopting shows it.
-fn package_reach(engine: &Engine, desk: &RunStore) -> Reach {
-    let lines = desk.journal().lines();
-    let problem = trust::problem(engine.settings(), LedgerKind::Run, &desk.directory.id, lines);
+fn package_reach(engine: &Engine, store: &RunStore) -> Reach {
+    let lines = store.journal().lines();
+    let problem = trust::problem(engine.settings(), LedgerKind::Run, &store.ledger.id, lines);
     // The lock is held only by who may act.
-    if desk.is_locked() || problem.is_none() { Reach::Anywhere } else { Reach::Project }
+    if store.is_locked() || problem.is_none() { Reach::Anywhere } else { Reach::Project }
 }
 
 /// The package of a run, as it was when the run began; one that changed is refused.

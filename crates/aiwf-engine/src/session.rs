@@ -15,6 +15,7 @@ mod diff;
 mod files;
 mod gate;
 mod journal;
+mod open_session;
 mod ownership;
 mod perform;
 mod preview;
@@ -28,7 +29,6 @@ mod snapshot;
 mod take_reply;
 mod usage;
 mod verify;
-mod work;
 
 pub(crate) use snapshot::{journal_summary, snapshot_summary};
 

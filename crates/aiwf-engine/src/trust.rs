@@ -122,7 +122,7 @@ impl Engine {
         lines: &[Line<E>],
         config: &Config,
     ) -> Result<Witness, TrustError> {
-        let on_adopt = self.surroundings().adopt.as_ref();
+        let on_adopt = self.call_context().adopt.as_ref();
         let is_adopting = on_adopt.is_some() || config.trust.adopt.value == Adopt::Always;
         let created = self.witness_created(kind, id);
         let adopted = Witness { is_adopted: true, ..created.clone() };

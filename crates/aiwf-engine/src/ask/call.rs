@@ -17,7 +17,7 @@ use aiwf_store::LedgerDir;
 
 use crate::Engine;
 use crate::ask::providers::{self, Ability};
-use crate::ask::watch::{CallEvent, Surroundings};
+use crate::ask::watch::{CallContext, CallEvent};
 use crate::session::session_error::SessionError;
 
 /// A request that is to be sent.
@@ -69,7 +69,7 @@ impl CallFiles {
 }
 
 /// A call that was made.
-pub(crate) enum Made {
+pub(crate) enum CallOutcome {
     /// A person will put the reply in place.
     AwaitsPerson,
     /// The reply is in the text file.
@@ -100,13 +100,13 @@ impl Order {
             directory: &engine.settings().project_root,
             response_path: self.response_path.as_deref(),
             permission: self.permission,
-            stop: &engine.surroundings().stop,
+            stop: &engine.call_context().stop,
         }
     }
 
     /// What cannot be sent as it is; looked at before anything is on record.
     pub(crate) fn refuse(&self, ask: &dyn Ask, engine: &Engine) -> Result<(), SessionError> {
-        if let Some(directory) = &engine.surroundings().record {
+        if let Some(directory) = &engine.call_context().record {
             let ours = engine.settings().project_dir();
             if ["sessions", "changes", "runs"].iter().any(|name| directory.starts_with(ours.join(name))) {
                 return Err(SessionError::RecordingPlace { path: directory.display().to_string() });
@@ -124,11 +124,11 @@ impl Order {
         files: &CallFiles,
         engine: &Engine,
         config: &Config,
-    ) -> Result<Made, CallFailure> {
-        let surroundings = engine.surroundings();
+    ) -> Result<CallOutcome, CallFailure> {
+        let call_context = engine.call_context();
         let root = &engine.settings().project_root;
-        let ours = Ours::of(self, files, &engine.settings().project_dir());
-        let touched = providers::has_hands(provider, config).then(|| {
+        let ours = EngineFiles::of(self, files, &engine.settings().project_dir());
+        let touched = providers::can_write_files(provider, config).then(|| {
             let ignored: Vec<&Path> = ours.ignored.iter().map(PathBuf::as_path).collect();
             if self.permission == Permission::WriteProject {
                 Touched::before_with_hashes(root, &ignored)
@@ -138,9 +138,9 @@ impl Order {
         });
         let response_before = self.response_path.as_deref().and_then(fingerprint);
         let max_bytes = providers::setting(provider, config).max_reply_bytes;
-        let mut sink = DiskSink::new(files, surroundings, max_bytes);
+        let mut sink = DiskSink::new(files, call_context, max_bytes);
         let started_at = Instant::now();
-        surroundings.tell(CallEvent::Started { provider, name: &self.name });
+        call_context.notify(CallEvent::Started { provider, name: &self.name });
         let asked = ask.ask(&self.request(engine), &mut sink);
         // A person's reply comes another way: nothing is written for it.
         let asked = asked.and_then(|answer| match answer {
@@ -148,7 +148,7 @@ impl Order {
             Answer::Reply(_) => sink.finish().map(|()| answer).map_err(AskError::Sink),
         });
         let elapsed = started_at.elapsed();
-        surroundings.tell(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
+        call_context.notify(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
         let found = touched.as_ref().map(|touched| ours.changed(touched, root)).unwrap_or_default();
         let mut call = Call {
             millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -162,7 +162,7 @@ impl Order {
         let response_after = self.response_path.as_deref().and_then(fingerprint);
         let has_written = response_after.is_some() && response_after != response_before;
         match asked {
-            Ok(Answer::AwaitsPerson) => Ok(Made::AwaitsPerson),
+            Ok(Answer::AwaitsPerson) => Ok(CallOutcome::AwaitsPerson),
             Ok(Answer::Reply(reply)) => {
                 let model = crate::ask::budget::model_of(&reply, provider, config);
                 call.usage = crate::ask::budget::usage(reply.usage.as_ref(), model.as_deref(), config);
@@ -173,7 +173,7 @@ impl Order {
                 if let Err(error) = self.record(&reply, (provider, files), written, engine) {
                     call.notes.push(format!("the call is not recorded: {error}"));
                 }
-                Ok(Made::Replied { call: Box::new(call), tool_calls: reply.tool_calls, has_written })
+                Ok(CallOutcome::Replied { call: Box::new(call), tool_calls: reply.tool_calls, has_written })
             }
             Err(error) => {
                 let asked = providers::setting(provider, config).model;
@@ -193,7 +193,7 @@ impl Order {
         written: Option<&Path>,
         engine: &Engine,
     ) -> Result<(), AskError> {
-        let Some(directory) = &engine.surroundings().record else { return Ok(()) };
+        let Some(directory) = &engine.call_context().record else { return Ok(()) };
         let bytes = match written.and_then(|path| path.strip_prefix(files.ledger.path()).ok()) {
             Some(written) => files.ledger.read(&written.to_string_lossy()).map_err(io::Error::from),
             None => files.read_text().map(Some),
@@ -230,7 +230,7 @@ pub(crate) fn recorded(ability: Ability) -> RecordedCapability {
 
 /// The files of the engine itself: those it writes during a call, and those of other sessions and changes, where
 /// somebody else may be at work meanwhile.
-struct Ours {
+struct EngineFiles {
     /// Where sessions, changes and runs are.
     parents: [PathBuf; 3],
     /// The session or change the call is for.
@@ -238,7 +238,7 @@ struct Ours {
     ignored: Vec<PathBuf>,
 }
 
-impl Ours {
+impl EngineFiles {
     fn of(order: &Order, files: &CallFiles, project_dir: &Path) -> Self {
         let parents = ["sessions", "changes", "runs"].map(|name| project_dir.join(name));
         let own = parents.iter().find_map(|parent| {
@@ -305,7 +305,7 @@ fn fingerprint(path: &Path) -> Option<String> {
 /// Writes what arrives to the disk; nothing is held in memory.
 struct DiskSink<'a> {
     files: &'a CallFiles,
-    surroundings: &'a Surroundings,
+    call_context: &'a CallContext,
     text: Option<File>,
     output: Option<File>,
     n_bytes: u64,
@@ -313,8 +313,8 @@ struct DiskSink<'a> {
 }
 
 impl<'a> DiskSink<'a> {
-    fn new(files: &'a CallFiles, surroundings: &'a Surroundings, max_bytes: u64) -> Self {
-        Self { files, surroundings, text: None, output: None, n_bytes: 0, max_bytes }
+    fn new(files: &'a CallFiles, call_context: &'a CallContext, max_bytes: u64) -> Self {
+        Self { files, call_context, text: None, output: None, n_bytes: 0, max_bytes }
     }
 
     /// Everything is on the disk, for good.
@@ -340,13 +340,13 @@ impl Sink for DiskSink<'_> {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the reply is larger than it may be"));
         }
         file.write_all(text.as_bytes())?;
-        self.surroundings.tell(CallEvent::Text(text));
+        self.call_context.notify(CallEvent::Text(text));
         Ok(())
     }
 
     fn restart(&mut self) -> io::Result<()> {
         self.n_bytes = 0;
-        self.surroundings.tell(CallEvent::Restarted);
+        self.call_context.notify(CallEvent::Restarted);
         match &mut self.text {
             Some(file) => file.set_len(0).and_then(|()| file.rewind()),
             None => Ok(()),
@@ -362,7 +362,7 @@ impl Sink for DiskSink<'_> {
     }
 
     fn progress(&mut self, progress: Progress) {
-        self.surroundings.tell(CallEvent::Progress(progress));
+        self.call_context.notify(CallEvent::Progress(progress));
     }
 }
 

@@ -13,7 +13,7 @@ use aiwf_provider::{AskError, Payload, ToolCall};
 use aiwf_session::{Call, Total};
 
 use super::budget;
-use super::call::{CallFailure, CallFiles, Made, Order};
+use super::call::{CallFailure, CallFiles, CallOutcome, Order};
 use super::providers::SharedProvider;
 use super::repeats::CallResult;
 use super::rounds::Rounds;
@@ -43,7 +43,7 @@ impl From<Refusal> for SessionError {
 
 /// A request that is about to be sent.
 #[derive(Debug)]
-pub(crate) struct Sending<'a> {
+pub(crate) struct OutgoingRequest<'a> {
     pub(crate) provider: &'a str,
     pub(crate) payload_sha256: String,
     pub(crate) is_free: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Sending<'a> {
 
 /// A reply that is whole on disk and not on record yet.
 #[derive(Debug)]
-pub(crate) struct Arrived {
+pub(crate) struct ArrivedReply {
     /// How the call went.
     pub(crate) call: Box<Call>,
     /// The tools that the model wants used, by its API's own means.
@@ -65,7 +65,7 @@ pub(crate) struct Arrived {
 }
 
 /// What an asker gives back in the middle of an exchange: something to go on with, or the end.
-pub(crate) type Going<A, T = ()> = Result<ControlFlow<<A as Asker>::End, T>, <A as Asker>::Error>;
+pub(crate) type AskerResult<A, T = ()> = Result<ControlFlow<<A as Asker>::End, T>, <A as Asker>::Error>;
 
 /// Who holds an exchange: when a method that begins with `on` returns, what it is told is on record.
 pub(crate) trait Asker: Sized {
@@ -88,7 +88,7 @@ pub(crate) trait Asker: Sized {
     fn on_refused(&mut self, refusal: Refusal) -> Result<Self::End, Self::Error>;
 
     /// The provider is asked next.
-    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), Self::Error>;
+    fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), Self::Error>;
 
     /// A person will put the reply in place.
     fn on_person(&mut self, files: &CallFiles) -> Result<Self::End, Self::Error>;
@@ -97,27 +97,35 @@ pub(crate) trait Asker: Sized {
     fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<Self::End, Self::Error>;
 
     /// A reply arrived: what it calls, or nothing when it is the last one.
-    fn on_arrived(&mut self, arrived: &mut Arrived, sent: &Payload) -> Going<Self, Option<Self::Calls>>;
+    fn on_arrived(
+        &mut self,
+        arrived: &mut ArrivedReply,
+        sent: &Payload,
+    ) -> AskerResult<Self, Option<Self::Calls>>;
 
     /// The reply is the last one.
-    fn on_reply(&mut self, arrived: Arrived, tool_loop: &Rounds) -> Result<Self::End, Self::Error>;
+    fn on_reply(&mut self, arrived: ArrivedReply, tool_loop: &Rounds) -> Result<Self::End, Self::Error>;
 
     /// Runs the calls of a reply and puts their results on record; a payload that is sent again gets them too.
-    fn on_calls(&mut self, calls: Self::Calls, payload: &mut Rc<Payload>) -> Going<Self, Vec<CallResult>>;
+    fn on_calls(
+        &mut self,
+        calls: Self::Calls,
+        payload: &mut Rc<Payload>,
+    ) -> AskerResult<Self, Vec<CallResult>>;
 
     /// The results are on record, and nothing speaks against another request.
-    fn after_calls(&mut self, arrived: &mut Arrived) -> Going<Self> {
+    fn after_calls(&mut self, arrived: &mut ArrivedReply) -> AskerResult<Self> {
         let _ = arrived;
         Ok(ControlFlow::Continue(()))
     }
 
     /// The next request; the same with what was added to it when nothing else is said.
-    fn next_order(&mut self, order: Order) -> Going<Self, Order> {
+    fn next_order(&mut self, order: Order) -> AskerResult<Self, Order> {
         Ok(ControlFlow::Continue(order))
     }
 
     /// The provider is asked again; `call` gave the reply before.
-    fn on_asked_again(&mut self, sending: &Sending<'_>, call: Box<Call>) -> Result<(), Self::Error> {
+    fn on_asked_again(&mut self, sending: &OutgoingRequest<'_>, call: Box<Call>) -> Result<(), Self::Error> {
         drop(call);
         self.on_sent(sending)
     }
@@ -170,7 +178,7 @@ impl<'e> Exchange<'e> {
     }
 
     /// Sends a request and takes what follows from it, to the last reply.
-    pub(crate) fn hold<A: Asker>(self, asker: &mut A, order: Order) -> Result<A::End, A::Error> {
+    pub(crate) fn run<A: Asker>(self, asker: &mut A, order: Order) -> Result<A::End, A::Error> {
         if let Some(refusal) = self.refusal(asker, &order, None)? {
             return asker.on_refused(refusal);
         }
@@ -184,10 +192,10 @@ impl<'e> Exchange<'e> {
             let files = asker.files()?;
             let made = order.make(&self.provider, self.opened.as_ref(), &files, self.engine, asker.config());
             let mut arrived = match made {
-                Ok(Made::AwaitsPerson) => return asker.on_person(&files),
-                Ok(Made::Replied { call, tool_calls, has_written }) => {
+                Ok(CallOutcome::AwaitsPerson) => return asker.on_person(&files),
+                Ok(CallOutcome::Replied { call, tool_calls, has_written }) => {
                     let round = self.tool_loop.n_rounds() + 1;
-                    Arrived { call, tool_calls, has_written, files, round }
+                    ArrivedReply { call, tool_calls, has_written, files, round }
                 }
                 Err(failure) => return asker.on_failed(failure, &files),
             };
@@ -204,7 +212,7 @@ impl<'e> Exchange<'e> {
             if !self.tool_loop.may_ask_again() {
                 return asker.on_reply(arrived, &self.tool_loop);
             }
-            if self.engine.surroundings().stop.is_raised() {
+            if self.engine.call_context().stop.is_raised() {
                 let stopped = AskError::Stopped { provider: self.provider };
                 return asker.on_not_asked_again(Refusal::Stopped(stopped), arrived.call);
             }
@@ -216,8 +224,8 @@ impl<'e> Exchange<'e> {
         }
     }
 
-    fn sending(&self, order: &Order) -> Sending<'_> {
-        Sending {
+    fn sending(&self, order: &Order) -> OutgoingRequest<'_> {
+        OutgoingRequest {
             provider: &self.provider,
             payload_sha256: order.payload.sha256(),
             is_free: self.opened.is_free(),

@@ -7,7 +7,7 @@ use aiwf_provider::{Confinement, InstalledProgram, KeySource, kind_names};
 use serde::Serialize;
 
 use crate::Engine;
-use crate::ask::providers::{Duty, Named, ability, load_config, named, setting, template_agent};
+use crate::ask::providers::{Duty, ProviderEntry, ability, load_config, named, setting, template_agent};
 use crate::catalog::validate::Finding;
 use crate::session::session_error::SessionError;
 
@@ -115,7 +115,7 @@ fn names(config: &Config) -> Vec<String> {
 }
 
 fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
-    let Named { kind, table, built_in } = named(&name, config);
+    let ProviderEntry { kind, table, built_in } = named(&name, config);
     let kind = kind.to_owned();
     let in_duty = |duty| ability(&name, config, None, duty, "").ok();
     let (writes, reads) = (in_duty(Duty::Write), in_duty(Duty::Read));

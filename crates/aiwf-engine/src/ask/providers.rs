@@ -19,16 +19,16 @@ use crate::prompt::gather::DocumentFsAbility;
 use crate::session::session_error::SessionError;
 
 /// What stands behind a name.
-pub(crate) struct Named<'c> {
+pub(crate) struct ProviderEntry<'c> {
     pub(crate) kind: &'c str,
     pub(crate) table: Option<&'c aiwf_config::ProviderConfig>,
     pub(crate) built_in: Option<&'static Provider>,
 }
 
-pub(crate) fn named<'c>(name: &'c str, config: &'c Config) -> Named<'c> {
+pub(crate) fn named<'c>(name: &'c str, config: &'c Config) -> ProviderEntry<'c> {
     let table = config.providers.get(name);
     let kind = table.and_then(|table| table.kind.as_ref()).map_or(name, |kind| kind.value.as_str());
-    Named { kind, table, built_in: provider(kind) }
+    ProviderEntry { kind, table, built_in: provider(kind) }
 }
 
 /// The value of a setting, without its origin.
@@ -38,9 +38,9 @@ fn value<T: Clone>(sourced: Option<&Sourced<T>>) -> Option<T> {
 
 /// Everything the configuration says about a provider.
 pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
-    let Named { kind, table, built_in } = named(name, config);
+    let ProviderEntry { kind, table, built_in } = named(name, config);
     let mut setting = ProviderSetting::new(name, kind);
-    let is_untrusted = untrusted(name, config).is_some();
+    let is_untrusted = untrusted_provider(name, config).is_some();
     let is_agreed = config.checkout.providers.get(name).is_some_and(|provider| provider.is_agreed);
     setting.max_output_tokens = built_in.and_then(|built_in| built_in.max_output_tokens);
     setting.supports_system_prompt = built_in.is_some_and(|built_in| built_in.supports_system_prompt);
@@ -59,7 +59,7 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     setting.base_url = table.base_url.as_ref().map(|url| BaseUrl {
         url: url.value.clone(),
         // A project's address that the user agreed to is the user's; without consent nothing is opened.
-        is_users: is_users(url.origin) || is_agreed || is_named_by_user(config, &url.value),
+        is_users: is_set_by_user(url.origin) || is_agreed || is_named_by_user(config, &url.value),
     });
     if table.base_url.is_some() {
         // A server of one's own gets no vendor's key by itself.
@@ -103,7 +103,7 @@ pub(crate) fn setting(name: &str, config: &Config) -> ProviderSetting {
     setting
 }
 
-fn is_users(origin: Origin) -> bool {
+fn is_set_by_user(origin: Origin) -> bool {
     !matches!(origin, Origin::File { file: ConfigFile::Project, .. })
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct Ability {
 
 /// What flags and documents say about a receiver; what they leave open the configuration decides.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct RequestedAbility {
     /// What a flag says about files.
     pub(crate) fs_ability: Option<FsAbility>,
     /// What the document says about files.
@@ -168,7 +168,7 @@ pub(crate) struct Wanted {
 pub(crate) fn resolve(
     name: Option<&str>,
     config: &Config,
-    wanted: Wanted,
+    wanted: RequestedAbility,
     duty: Duty,
     call: &str,
 ) -> Result<Ability, SessionError> {
@@ -254,7 +254,7 @@ pub(crate) fn ability(
     duty: Duty,
     call: &str,
 ) -> Result<Ability, SessionError> {
-    resolve(Some(name), config, Wanted { fs_ability, ..Wanted::default() }, duty, call)
+    resolve(Some(name), config, RequestedAbility { fs_ability, ..RequestedAbility::default() }, duty, call)
 }
 
 /// The agent of that name, when there are templates for it.
@@ -264,7 +264,7 @@ fn known_agent(name: &str) -> Option<&'static str> {
 
 /// What the provider of recordings could take when they were made.
 fn recorded_capability(name: &str, config: &Config, call: &str) -> Option<RecordedCapability> {
-    let Named { table, built_in, .. } = named(name, config);
+    let ProviderEntry { table, built_in, .. } = named(name, config);
     built_in.filter(|built_in| built_in.kind == Kind::Replay)?;
     let dir = table?.dir.as_ref()?;
     Cassette::in_directory(dir.value.clone()).capability(call)
@@ -272,7 +272,7 @@ fn recorded_capability(name: &str, config: &Config, call: &str) -> Option<Record
 
 /// How many tokens a provider reads at once, less those of its reply.
 pub(crate) fn window(name: &str, config: &Config) -> Option<u64> {
-    let Named { table, built_in, .. } = named(name, config);
+    let ProviderEntry { table, built_in, .. } = named(name, config);
     let window = table
         .and_then(|table| table.context_window.as_ref().map(|window| window.value.get()))
         .or_else(|| built_in.and_then(|built_in| built_in.context_window))?;
@@ -280,7 +280,7 @@ pub(crate) fn window(name: &str, config: &Config) -> Option<u64> {
 }
 
 /// Whether a provider is a program that could touch the project.
-pub(crate) fn has_hands(name: &str, config: &Config) -> bool {
+pub(crate) fn can_write_files(name: &str, config: &Config) -> bool {
     let built_in = named(name, config).built_in;
     built_in
         .is_some_and(|built_in| built_in.kind != Kind::Manual && built_in.confinement != Confinement::NoHands)
@@ -305,7 +305,7 @@ pub(crate) fn tokenizer(name: &str, config: &Config) -> aiwf_prompt::Tokenizer {
 /// A provider that the project's configuration defines or redirects and the user did not agree to.
 ///
 /// People and recordings start nothing, contact nobody and get no key, so they need no consent.
-pub(crate) fn untrusted<'c>(name: &str, config: &'c Config) -> Option<&'c CheckoutProvider> {
+pub(crate) fn untrusted_provider<'c>(name: &str, config: &'c Config) -> Option<&'c CheckoutProvider> {
     let is_harmless = named(name, config)
         .built_in
         .is_some_and(|built_in| matches!(built_in.kind, Kind::Manual | Kind::Replay));
@@ -354,28 +354,28 @@ impl Engine {
     ) -> Self {
         let name = name.into();
         self.add_embedded(&name);
-        self.surroundings_mut().providers.insert(name, Arc::new(provider));
+        self.call_context_mut().providers.insert(name, Arc::new(provider));
         self
     }
 
     /// A provider that can be asked, opened once; nothing is started, contacted or given a key without consent.
     pub(crate) fn open_provider(&self, name: &str, config: &Config) -> Result<SharedProvider, SessionError> {
-        let surroundings = self.surroundings();
-        if let Some(provider) = surroundings.providers.get(name) {
+        let call_context = self.call_context();
+        if let Some(provider) = call_context.providers.get(name) {
             return Ok(Arc::clone(provider));
         }
         // Looked at every time: consent may be withdrawn while an engine lives.
-        if let Some(provider) = untrusted(name, config) {
+        if let Some(provider) = untrusted_provider(name, config) {
             let (name, shown) = (name.to_owned(), provider.shown.clone());
             return Err(SessionError::UntrustedProvider { name, shown });
         }
         let setting = setting(name, config);
-        if let Some(provider) = surroundings.opened.get(&setting) {
+        if let Some(provider) = call_context.opened.get(&setting) {
             return Ok(provider);
         }
         let provider: SharedProvider = aiwf_provider::open(setting.clone())?.into();
-        surroundings.opened.insert(setting, &provider);
-        surroundings.tell(CallEvent::ProviderOpened { provider: name });
+        call_context.opened.insert(setting, &provider);
+        call_context.notify(CallEvent::ProviderOpened { provider: name });
         Ok(provider)
     }
 }

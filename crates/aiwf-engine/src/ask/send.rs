@@ -15,11 +15,11 @@ use aiwf_store::LedgerDir;
 use tempfile::TempDir;
 
 use super::call::{CallFailure, CallFiles, Order};
-use super::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use super::exchange::{ArrivedReply, Asker, Exchange, OutgoingRequest, Refusal};
 use super::providers::{self, Ability, Duty};
 use super::repeats::CallResult;
 use super::rounds::{CutShort, Rounds};
-use super::tool_caller::{PhaseTools, Round, ToolCaller, Wanted};
+use super::tool_caller::{PhaseTools, RequestedCalls, Round, ToolCaller};
 use crate::prompt::build::{BuildOptions, Built, Engine};
 use crate::prompt::document::Document;
 use crate::prompt::gather::{ChangeFlags, Progress};
@@ -142,7 +142,7 @@ impl Engine {
         let max_rounds = tools.as_ref().and_then(|tools| tools.max_rounds).map(NonZeroU32::get);
         let caller = built.tools.clone().map(|tools| {
             let results = tools.toolbox.results().clone();
-            ToolCaller::new(tools, results, &self.surroundings().stop)
+            ToolCaller::new(tools, results, &self.call_context().stop)
         });
         let tool_loop =
             caller.as_ref().map_or_else(Rounds::without_tools, |caller| caller.rounds(max_rounds));
@@ -167,7 +167,7 @@ impl Engine {
             notes: built.notes(),
             tool_calls: Vec::new(),
         };
-        let last = exchange.hold(&mut asker, order)?;
+        let last = exchange.run(&mut asker, order)?;
         Ok(Sent {
             payload_sha256,
             provider: provider.to_owned(),
@@ -236,7 +236,7 @@ struct SendAsker<'a> {
 }
 
 impl Asker for SendAsker<'_> {
-    type Calls = Wanted;
+    type Calls = RequestedCalls;
     type End = LastReply;
     type Error = SessionError;
 
@@ -257,7 +257,7 @@ impl Asker for SendAsker<'_> {
         Err(refusal.into())
     }
 
-    fn on_sent(&mut self, _: &Sending<'_>) -> Result<(), SessionError> {
+    fn on_sent(&mut self, _: &OutgoingRequest<'_>) -> Result<(), SessionError> {
         Ok(())
     }
 
@@ -283,9 +283,9 @@ impl Asker for SendAsker<'_> {
 
     fn on_arrived(
         &mut self,
-        arrived: &mut Arrived,
+        arrived: &mut ArrivedReply,
         sent: &Payload,
-    ) -> Result<ControlFlow<LastReply, Option<Wanted>>, SessionError> {
+    ) -> Result<ControlFlow<LastReply, Option<RequestedCalls>>, SessionError> {
         let call = &mut arrived.call;
         self.total = self.total.with(call.usage.as_ref());
         self.touched.extend(std::mem::take(&mut call.touched).into_iter().map(|file| file.path));
@@ -293,10 +293,10 @@ impl Asker for SendAsker<'_> {
         let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
         let text = crate::prompt::read::read_text(&arrived.files.text_path())?;
         let tool_calls = std::mem::take(&mut arrived.tool_calls);
-        Ok(ControlFlow::Continue(tools.wanted(text, tool_calls, sent, arrived.round)))
+        Ok(ControlFlow::Continue(tools.requested_calls(text, tool_calls, sent, arrived.round)))
     }
 
-    fn on_reply(&mut self, arrived: Arrived, tool_loop: &Rounds) -> Result<LastReply, SessionError> {
+    fn on_reply(&mut self, arrived: ArrivedReply, tool_loop: &Rounds) -> Result<LastReply, SessionError> {
         Ok(LastReply {
             model: arrived.call.model,
             text_path: arrived.files.text_path(),
@@ -308,7 +308,7 @@ impl Asker for SendAsker<'_> {
 
     fn on_calls(
         &mut self,
-        calls: Wanted,
+        calls: RequestedCalls,
         payload: &mut Rc<Payload>,
     ) -> Result<ControlFlow<LastReply, Vec<CallResult>>, SessionError> {
         let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(Vec::new())) };

@@ -132,13 +132,13 @@ impl ToolCaller {
     }
 
     /// What a reply calls; nothing when it calls nothing.
-    pub(crate) fn wanted(
+    pub(crate) fn requested_calls(
         &mut self,
         text: String,
         tool_calls: Vec<ToolCall>,
         sent: &Payload,
         round: u32,
-    ) -> Option<Wanted> {
+    ) -> Option<RequestedCalls> {
         let new_tools = self.refresh();
         let (calls, problems) = if self.tools.is_native {
             (calls_of_api(&tool_calls, &self.policy), Vec::new())
@@ -147,16 +147,16 @@ impl ToolCaller {
             (calls.into_iter().map(Ok).collect(), problems)
         };
         let is_any = !calls.is_empty() || !problems.is_empty();
-        is_any.then_some(Wanted { calls, problems, text, tool_calls, round, new_tools })
+        is_any.then_some(RequestedCalls { calls, problems, text, tool_calls, round, new_tools })
     }
 
     /// Runs what a reply calls, and adds the reply and the results to the payload.
-    pub(crate) fn run(&mut self, wanted: Wanted, payload: &mut Payload) -> Round {
+    pub(crate) fn run(&mut self, wanted: RequestedCalls, payload: &mut Payload) -> Round {
         let arguments = wanted.arguments();
-        let Wanted { calls, problems, text, tool_calls, round, mut new_tools } = wanted;
+        let RequestedCalls { calls, problems, text, tool_calls, round, mut new_tools } = wanted;
         let outcomes = self.execute(calls);
         let uses: Vec<ToolUse> =
-            outcomes.iter().zip(arguments).map(|(outcome, given)| used(outcome, given)).collect();
+            outcomes.iter().zip(arguments).map(|(outcome, given)| tool_use(outcome, given)).collect();
         let result =
             |used: &ToolUse| CallResult::new(&used.tool, &used.arguments, used.outcome != ToolOutcome::Done);
         let unreadable = problems.iter().map(|problem| CallResult::unreadable(problem));
@@ -214,7 +214,7 @@ impl ToolCaller {
 
 /// What a reply wants run.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct RequestedCalls {
     /// The calls in their order; what cannot be run has its outcome already.
     calls: Vec<Result<Call, Box<Outcome>>>,
     /// What was meant as a call and could not be read.
@@ -227,7 +227,7 @@ pub(crate) struct Wanted {
     new_tools: Vec<String>,
 }
 
-impl Wanted {
+impl RequestedCalls {
     fn arguments(&self) -> Vec<Value> {
         let arguments = |call: &Result<Call, Box<Outcome>>| match call {
             Ok(call) => Value::Object(call.arguments.clone()),
@@ -264,7 +264,7 @@ fn calls_of_api(tool_calls: &[ToolCall], policy: &Policy) -> Vec<Result<Call, Bo
 }
 
 /// What is on record about a call.
-fn used(outcome: &Outcome, arguments: Value) -> ToolUse {
+fn tool_use(outcome: &Outcome, arguments: Value) -> ToolUse {
     let text = outcome.text();
     let (bytes, sha256, ended) = match &outcome.result {
         Ok(result) if result.is_error => (result.bytes, result.sha256.clone(), ToolOutcome::Failed),

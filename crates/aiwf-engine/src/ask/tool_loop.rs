@@ -87,7 +87,9 @@ impl ToolLoop {
     pub fn take(&mut self, text: String, tool_calls: &[ToolCall], payload: &mut Payload) -> ToolRound {
         let round = self.rounds.n_rounds() + 1;
         let last = ToolRound { uses: Vec::new(), asks_again: false };
-        let Some(wanted) = self.caller.wanted(text, tool_calls.to_vec(), payload, round) else { return last };
+        let Some(wanted) = self.caller.requested_calls(text, tool_calls.to_vec(), payload, round) else {
+            return last;
+        };
         if !self.rounds.begin_round() {
             return last;
         }

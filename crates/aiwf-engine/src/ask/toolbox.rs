@@ -152,7 +152,7 @@ impl Engine {
             servers: Servers::new(found.specs, &options),
             pins: PinsFile::at(user_dir.join("pins.json")),
             problems: found.problems,
-            stop: self.surroundings().stop.clone(),
+            stop: self.call_context().stop.clone(),
             results: KeptResults::below(&settings.project_root, settings.project_dir().join("tool-results")),
             config,
             _log: log,
@@ -187,7 +187,7 @@ impl Engine {
 
     /// The servers, with the consent that the engine was given.
     pub(crate) fn agreed_tools(&self) -> Result<Toolbox, SessionError> {
-        match self.surroundings().agreed.clone() {
+        match self.call_context().agreed.clone() {
             Some(agreed) => self.tools(Consent::Given, move |server, command| agreed(server, command)),
             None => self.tools(Consent::Remembered, |_, _| ()),
         }
@@ -376,7 +376,7 @@ impl Toolbox {
     }
 
     /// The same, without the servers that cannot be started or asked; the reason for each of them.
-    pub(crate) fn policy_of_those_that_start(
+    pub(crate) fn policy_skipping_failed_servers(
         &self,
         rules: &Rules,
         grant: &Grant,
@@ -484,7 +484,7 @@ fn agreed_server(spec: &ServerSpec, project: &str) -> aiwf_store::Consent {
 /// Moves what version 0.1 remembered of agreed servers to where consents are kept now.
 pub(crate) fn import_old_approvals(settings: &aiwf_config::Settings) -> Result<(), SessionError> {
     #[derive(serde::Deserialize)]
-    struct Old {
+    struct OldApprovals {
         #[serde(default)]
         servers: std::collections::BTreeMap<String, String>,
     }
@@ -494,7 +494,7 @@ pub(crate) fn import_old_approvals(settings: &aiwf_config::Settings) -> Result<(
         return Ok(());
     }
     // A file that cannot be read is left alone; the user is asked again.
-    let Ok(old) = serde_json::from_slice::<Old>(&crate::prompt::read::read_bytes(&path)?) else {
+    let Ok(old) = serde_json::from_slice::<OldApprovals>(&crate::prompt::read::read_bytes(&path)?) else {
         return Ok(());
     };
     for (sha256, shown) in old.servers {

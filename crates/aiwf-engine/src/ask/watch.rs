@@ -72,7 +72,7 @@ type Watcher = dyn Fn(CallEvent<'_>) + Send + Sync;
 
 /// What holds for every call of an engine.
 #[derive(Clone, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct CallContext {
     pub(crate) watcher: Option<Arc<Watcher>>,
     pub(crate) stop: Stop,
     pub(crate) record: Option<PathBuf>,
@@ -102,18 +102,18 @@ pub(crate) struct Surroundings {
 /// the id of what is adopted.
 pub(crate) type Agreed = dyn Fn(&str, &str) + Send + Sync;
 
-impl Surroundings {
-    pub(crate) fn tell(&self, event: CallEvent<'_>) {
+impl CallContext {
+    pub(crate) fn notify(&self, event: CallEvent<'_>) {
         if let Some(watcher) = &self.watcher {
             watcher(event);
         }
     }
 }
 
-impl fmt::Debug for Surroundings {
+impl fmt::Debug for CallContext {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
-            .debug_struct("Surroundings")
+            .debug_struct("CallContext")
             .field("is_watched", &self.watcher.is_some())
             .field("stop", &self.stop)
             .field("record", &self.record)

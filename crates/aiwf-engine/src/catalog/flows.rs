@@ -123,7 +123,7 @@ impl FlowDirectory {
                 templates.insert(template.to_owned(), text);
                 true
             }
-            Ok(None) => !is_beside(template) && has_system_template(settings, template),
+            Ok(None) => !is_template_file(template) && has_system_template(settings, template),
             Err(error) => {
                 unreadable = Some(error);
                 false
@@ -161,12 +161,12 @@ impl FlowDirectory {
     }
 
     fn template(&self, settings: &Settings, flow: &str, name: &str) -> Result<Option<String>, EngineError> {
-        if is_beside(name) { self.read(settings, flow, name) } else { Ok(None) }
+        if is_template_file(name) { self.read(settings, flow, name) } else { Ok(None) }
     }
 }
 
 /// Whether a template is a file beside the flow; else it is the phase of a system template.
-pub(crate) fn is_beside(template: &str) -> bool {
+pub(crate) fn is_template_file(template: &str) -> bool {
     Path::new(template).extension().is_some_and(|end| end == "md")
         && !template.contains(['/', '\\'])
         && !template.starts_with('.')
@@ -194,7 +194,8 @@ fn is_flow_name(name: &str) -> bool {
 fn built_in(name: &str) -> Option<FoundFlow> {
     let flow = Flow::find_built_in(name)?.as_ref().clone();
     let text = Flow::built_in_text(name)?.to_owned();
-    let beside = flow.phases.iter().filter_map(|spec| spec.template.clone()).filter(|name| is_beside(name));
+    let beside =
+        flow.phases.iter().filter_map(|spec| spec.template.clone()).filter(|name| is_template_file(name));
     let templates: BTreeMap<String, String> = beside
         .filter_map(|file| Some((file.clone(), Flow::built_in_template(name, &file)?.to_owned())))
         .collect();
@@ -220,7 +221,7 @@ pub(crate) fn of_profile(profile: &Profile) -> Result<(Flow, BTreeMap<String, St
     };
     let mut templates = BTreeMap::new();
     let parsed = parse_flow(profile.name(), text, &mut |template| {
-        let found = profile.file_text(template).filter(|_| is_beside(template));
+        let found = profile.file_text(template).filter(|_| is_template_file(template));
         templates.extend(found.map(|text| (template.to_owned(), text.to_owned())));
         found.is_some()
     });
@@ -359,7 +360,7 @@ impl Engine {
         let text = into_text(read_bytes(&file)?, &file)?;
         let mut templates = BTreeMap::new();
         let flow = parse_flow(&name, &text, &mut |template| {
-            if !is_beside(template) {
+            if !is_template_file(template) {
                 return has_system_template(self.settings(), template);
             }
             let path = beside.join(template);
@@ -387,7 +388,7 @@ mod tests {
         for flow in Flow::built_in() {
             let found = built_in(&flow.name).unwrap();
             let named = flow.phases.iter().filter_map(|spec| spec.template.as_deref());
-            for template in named.filter(|name| is_beside(name)) {
+            for template in named.filter(|name| is_template_file(name)) {
                 assert!(found.templates.contains_key(template), "{} {template}", flow.name);
             }
         }

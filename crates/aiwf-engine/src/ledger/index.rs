@@ -115,7 +115,7 @@ impl SessionEntry {
     }
 
     /// Whether its user calls it that; a change of 0.1.0 is called like its directory.
-    pub(super) fn is_called(&self, name: &str) -> bool {
+    pub(super) fn has_name(&self, name: &str) -> bool {
         self.name.as_deref() == Some(name) || (self.place == Place::Changes && self.id == name)
     }
 
@@ -161,7 +161,7 @@ impl SessionEntry {
     }
 
     fn of_run(ledger: &SessionLedger, summary: run::RunSummary) -> Self {
-        let (status, waits_for) = run::standing(&summary);
+        let (status, waits_for) = run::entry_status(&summary);
         let named = [summary.package.as_deref(), summary.workflow.as_deref().or(summary.agent.as_deref())];
         let named: Vec<&str> = named.into_iter().flatten().collect();
         let title = if named.is_empty() { summary.title.unwrap_or_default() } else { named.join("/") };

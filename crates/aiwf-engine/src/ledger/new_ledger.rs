@@ -34,7 +34,7 @@ impl NewLedger {
         }
         let id = new_id(settings, prefix)?;
         let first = FirstEvent { id: id.clone(), name: name.map(str::to_owned), kind, at: clock::now() };
-        let ledger = SessionLedger::begun(settings, &id, first)?;
+        let ledger = SessionLedger::creating(settings, &id, first)?;
         Ok(Self { ledger, is_published: false, _lock: lock })
     }
 
@@ -65,7 +65,7 @@ fn refuse_taken(settings: &Settings, name: &str) -> Result<(), SessionError> {
     // What came with a checkout, or cannot be read, keeps no name from the user.
     let is_taken = |entry: &super::SessionEntry| {
         entry.is_open()
-            && entry.is_called(name)
+            && entry.has_name(name)
             && entry.error.is_none()
             && !trust::is_foreign(settings, &entry.ledger(settings))
     };

@@ -94,7 +94,7 @@ pub(crate) enum Resolution<'a, T> {
 pub(crate) trait Resolvable {
     fn id(&self) -> &str;
     fn has_id(&self, id: &str) -> bool;
-    fn is_called(&self, name: &str) -> bool;
+    fn has_name(&self, name: &str) -> bool;
     fn is_open(&self) -> bool;
 }
 
@@ -107,8 +107,8 @@ impl Resolvable for SessionEntry {
         Self::has_id(self, id)
     }
 
-    fn is_called(&self, name: &str) -> bool {
-        Self::is_called(self, name)
+    fn has_name(&self, name: &str) -> bool {
+        Self::has_name(self, name)
     }
 
     fn is_open(&self) -> bool {
@@ -127,7 +127,7 @@ pub(crate) fn resolve_id<'a, T: Resolvable>(typed: &str, sessions: &'a [T]) -> R
     if !exact.is_empty() {
         return one_of(exact);
     }
-    let named = matching(&|session| session.is_called(typed));
+    let named = matching(&|session| session.has_name(typed));
     let open: Vec<&T> = named.iter().copied().filter(|session| session.is_open()).collect();
     match (open.is_empty(), named.last()) {
         (false, _) => return one_of(open),
@@ -219,7 +219,7 @@ fn latest(settings: &Settings, scope: Scope) -> Result<Option<SessionLedger>, Se
         })
         .collect();
     keyed.sort_by(|a, b| b.0.cmp(&a.0));
-    let is_wanted = |ledger: &&SessionLedger| !ledger.is_impostor() && scope.accepts(ledger.kind());
+    let is_wanted = |ledger: &&SessionLedger| !ledger.has_other_id() && scope.accepts(ledger.kind());
     Ok(keyed.into_iter().map(|(_, ledger)| ledger).find(is_wanted).cloned())
 }
 

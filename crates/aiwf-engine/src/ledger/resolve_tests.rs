@@ -18,7 +18,7 @@ impl Resolvable for Fake {
         self.id == id
     }
 
-    fn is_called(&self, name: &str) -> bool {
+    fn has_name(&self, name: &str) -> bool {
         self.name.as_deref() == Some(name)
     }
 
@@ -113,7 +113,7 @@ proptest! {
             .map(|((id, name), is_open)| Fake { id, name, is_open })
             .collect();
         let fits = |session: &Fake| {
-            session.is_called(&typed)
+            session.has_name(&typed)
                 || (!typed.is_empty() && (session.id.starts_with(&typed) || session.id.ends_with(&typed)))
         };
         match resolve_id(&typed, &sessions) {

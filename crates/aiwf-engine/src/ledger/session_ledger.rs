@@ -43,7 +43,7 @@ impl SessionLedger {
     }
 
     /// The session while it is being created, under a name that nobody looks at.
-    pub(super) fn begun(settings: &Settings, id: &str, first: FirstEvent) -> Result<Self, SessionError> {
+    pub(super) fn creating(settings: &Settings, id: &str, first: FirstEvent) -> Result<Self, SessionError> {
         let this = Self { first: OnceLock::from(Some(first)), ..Self::at(settings, Place::Sessions, id) };
         let ledger = this.store.begin(id).map_err(|error| this.unusable("", error))?;
         Ok(Self { path: ledger.files().path().to_owned(), ledger: OnceLock::from(ledger), ..this })
@@ -87,7 +87,7 @@ impl SessionLedger {
     }
 
     /// Whether its journal is that of a session with another id.
-    pub(crate) fn is_impostor(&self) -> bool {
+    pub(crate) fn has_other_id(&self) -> bool {
         self.first_event().is_some_and(|first| first.id != self.id)
     }
 

@@ -12,9 +12,9 @@ use aiwf_provider::{Payload, Stop};
 use aiwf_session::{LeftOut, LeftOutKind, Surface};
 
 use crate::ask::payload::payload_of;
-use crate::ask::providers::{self, Ability, Duty, Wanted};
+use crate::ask::providers::{self, Ability, Duty, RequestedAbility};
 use crate::ask::tool_caller::PhaseTools;
-use crate::ask::watch::{CallEvent, Surroundings};
+use crate::ask::watch::{CallContext, CallEvent};
 use crate::prompt::count_cache::CountCache;
 use crate::prompt::document::Document;
 use crate::prompt::gather::{ChangeFlags, Progress, gather};
@@ -95,40 +95,40 @@ impl Built {
 #[derive(Clone, Debug)]
 pub struct Engine {
     settings: Settings,
-    surroundings: Surroundings,
+    call_context: CallContext,
 }
 
 impl Engine {
     /// An engine with these settings.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, surroundings: Surroundings::default() }
+        Self { settings, call_context: CallContext::default() }
     }
 
     /// The same engine, its calls watched.
     #[must_use]
     pub fn watched_by(mut self, watcher: impl Fn(CallEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.surroundings.watcher = Some(Arc::new(watcher));
+        self.call_context.watcher = Some(Arc::new(watcher));
         self
     }
 
     /// The same engine; its calls end when `stop` is raised.
     #[must_use]
     pub fn stopped_by(mut self, stop: Stop) -> Self {
-        self.surroundings.stop = stop;
+        self.call_context.stop = stop;
         self
     }
 
     /// The same engine; every request and its reply are kept in a directory, for a provider of type `replay`.
     #[must_use]
     pub fn recording_to(mut self, directory: Option<PathBuf>) -> Self {
-        self.surroundings.record = directory.map(|directory| self.settings.current_dir.join(directory));
+        self.call_context.record = directory.map(|directory| self.settings.current_dir.join(directory));
         self
     }
 
     /// The same engine; its runs and conversations ask this model, whatever the configuration says.
     #[must_use]
     pub fn with_model(mut self, model: Option<String>) -> Self {
-        self.surroundings.model = model;
+        self.call_context.model = model;
         self
     }
 
@@ -136,35 +136,35 @@ impl Engine {
     /// commands. `on_start` hears the name and the command of each.
     #[must_use]
     pub fn agreeing_to_servers(mut self, on_start: impl Fn(&str, &str) + Send + Sync + 'static) -> Self {
-        self.surroundings.agreed = Some(Arc::new(on_start));
+        self.call_context.agreed = Some(Arc::new(on_start));
         self
     }
 
     /// The same engine; decisions are made on this gate, and refused when another one is there.
     #[must_use]
     pub fn deciding_on(mut self, seen: SeenGate) -> Self {
-        self.surroundings.seen = Some(seen);
+        self.call_context.seen = Some(seen);
         self
     }
 
     /// The same engine; decisions are refused when the hash of the gate does not begin like this.
     #[must_use]
     pub fn expecting(mut self, sha256: Option<String>) -> Self {
-        self.surroundings.expected = sha256;
+        self.call_context.expected = sha256;
         self
     }
 
     /// The same engine; a session that it goes on with skips its gates from now on.
     #[must_use]
     pub fn skipping_gates(mut self, skips_gates: bool) -> Self {
-        self.surroundings.skips_gates = skips_gates;
+        self.call_context.skips_gates = skips_gates;
         self
     }
 
     /// The same engine; decisions are recorded as made on this surface.
     #[must_use]
     pub fn on_surface(mut self, surface: Surface) -> Self {
-        self.surroundings.surface = Some(surface);
+        self.call_context.surface = Some(surface);
         self
     }
 
@@ -172,17 +172,17 @@ impl Engine {
     /// `on_adopt` hears what it is and its id.
     #[must_use]
     pub fn adopting(mut self, on_adopt: impl Fn(&str, &str) + Send + Sync + 'static) -> Self {
-        self.surroundings.adopt = Some(Arc::new(on_adopt));
+        self.call_context.adopt = Some(Arc::new(on_adopt));
         self
     }
 
     /// What holds for every call.
-    pub(crate) fn surroundings(&self) -> &Surroundings {
-        &self.surroundings
+    pub(crate) fn call_context(&self) -> &CallContext {
+        &self.call_context
     }
 
-    pub(crate) fn surroundings_mut(&mut self) -> &mut Surroundings {
-        &mut self.surroundings
+    pub(crate) fn call_context_mut(&mut self) -> &mut CallContext {
+        &mut self.call_context
     }
 
     pub(crate) fn add_embedded(&mut self, name: &str) {
@@ -197,7 +197,7 @@ impl Engine {
     /// The same engine; what the receivers of the prompts it writes can do with files is what a flag says.
     #[must_use]
     pub fn with_fs_ability(mut self, fs_ability: Option<FsAbility>) -> Self {
-        self.surroundings.fs_ability = fs_ability;
+        self.call_context.fs_ability = fs_ability;
         self
     }
 
@@ -236,7 +236,7 @@ impl Engine {
             counter.warm_up();
         }
         let gathered = gather(document, flags, &self.settings, on_progress)?;
-        let wanted = Wanted {
+        let wanted = RequestedAbility {
             fs_ability: options.fs_ability,
             document: gathered.capability.fs_ability,
             supports_system_prompt: options
@@ -275,7 +275,7 @@ impl Engine {
             }
         })?;
         counter.save();
-        self.surroundings.tell(CallEvent::PromptBuilt { recipe: recipe.as_str() });
+        self.call_context.notify(CallEvent::PromptBuilt { recipe: recipe.as_str() });
         let mut problems = gathered.problems;
         let mut left_out = left_out::from_problems(&problems);
         left_out.extend(left_out::from_prompt(&prompt, limit));

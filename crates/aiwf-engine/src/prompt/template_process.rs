@@ -28,7 +28,7 @@ const MAX_COPIES: u64 = 6;
 const MAX_SECONDS: u64 = 20;
 
 #[derive(Serialize, Deserialize)]
-enum Wanted {
+enum TemplateRequest {
     Render { template: TemplateSource, variables: BTreeMap<String, Value> },
     Check { template: TemplateSource, defined: Vec<String> },
 }
@@ -49,14 +49,14 @@ pub(crate) fn serve() -> ExitCode {
             Err(_) => return ExitCode::FAILURE,
         }
         let Some((memory, request)) = split(&line) else { return ExitCode::FAILURE };
-        if bound(memory, line.len() as u64).is_err() {
+        if limit_resources(memory, line.len() as u64).is_err() {
             return ExitCode::FAILURE;
         }
         let answer = match serde_json::from_slice(request) {
-            Ok(Wanted::Render { template, variables }) => {
+            Ok(TemplateRequest::Render { template, variables }) => {
                 render_template_here(&template, &variables).map_err(|error| vec![error])
             }
-            Ok(Wanted::Check { template, defined }) => {
+            Ok(TemplateRequest::Check { template, defined }) => {
                 let defined: Vec<&str> = defined.iter().map(String::as_str).collect();
                 check_template_here(&template, &defined).map(|()| String::new())
             }
@@ -66,7 +66,7 @@ pub(crate) fn serve() -> ExitCode {
         let mut output = io::stdout().lock();
         let is_told = serde_json::to_writer(&mut output, &answer).is_ok()
             && output.write_all(b"\n").and_then(|()| output.flush()).is_ok();
-        if !is_told || unbound().is_err() {
+        if !is_told || lift_memory_limit().is_err() {
             return ExitCode::FAILURE;
         }
     }
@@ -80,7 +80,7 @@ fn split(line: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// Sets what the next template may have, beside what this process has already.
-fn bound(memory: u64, n_given: u64) -> io::Result<()> {
+fn limit_resources(memory: u64, n_given: u64) -> io::Result<()> {
     if let Some(used) = address_space() {
         let current = used.saturating_add(memory).saturating_add(n_given.saturating_mul(MAX_COPIES));
         set_current(Resource::As, Some(current))?;
@@ -90,7 +90,7 @@ fn bound(memory: u64, n_given: u64) -> io::Result<()> {
 }
 
 /// Lifts it again, so that the next request can be read, however large it is.
-fn unbound() -> io::Result<()> {
+fn lift_memory_limit() -> io::Result<()> {
     set_current(Resource::As, getrlimit(Resource::As).maximum)
 }
 
@@ -136,7 +136,7 @@ impl TemplateProcess {
         self.memory.store(memory, Ordering::Relaxed);
     }
 
-    fn ask(&self, name: &str, wanted: &Wanted) -> Answer {
+    fn ask(&self, name: &str, wanted: &TemplateRequest) -> Answer {
         let no_host = |message: String| vec![TemplateError::NoHost { name: name.to_owned(), message }];
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let mut process = match running.take() {
@@ -171,7 +171,7 @@ impl TemplateHost for TemplateProcess {
         variables: &BTreeMap<String, Value>,
     ) -> Result<String, TemplateError> {
         let name = &template.name;
-        let wanted = Wanted::Render { template: template.clone(), variables: variables.clone() };
+        let wanted = TemplateRequest::Render { template: template.clone(), variables: variables.clone() };
         self.ask(name, &wanted).map_err(|errors| {
             let no_error = || TemplateError::NoHost { name: name.clone(), message: "no reason".to_owned() };
             errors.into_iter().next().unwrap_or_else(no_error)
@@ -180,7 +180,7 @@ impl TemplateHost for TemplateProcess {
 
     fn check(&self, template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
         let defined = defined.iter().map(|name| (*name).to_owned()).collect();
-        self.ask(&template.name, &Wanted::Check { template: template.clone(), defined }).map(drop)
+        self.ask(&template.name, &TemplateRequest::Check { template: template.clone(), defined }).map(drop)
     }
 }
 
@@ -196,7 +196,7 @@ fn start(executable: &PathBuf) -> io::Result<Running> {
     Ok(Running { child, stdin, stdout })
 }
 
-fn exchange(process: &mut Running, memory: u64, wanted: &Wanted) -> io::Result<Answer> {
+fn exchange(process: &mut Running, memory: u64, wanted: &TemplateRequest) -> io::Result<Answer> {
     let mut line = format!("{memory} ").into_bytes();
     serde_json::to_writer(&mut line, wanted)?;
     line.push(b'\n');

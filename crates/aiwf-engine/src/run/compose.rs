@@ -14,13 +14,13 @@ use aiwf_provider::{Payload, ToolSpec, Turn};
 use aiwf_session::{LeftOut, LeftOutKind};
 use aiwf_tools::{Access, Grant, Rules};
 
-use super::conversation::{Told, View, is_protocol_complete, layer_of, told};
+use super::conversation::{RenderedEntry, View, is_protocol_complete, layer_of, render_entries};
 use super::event::{Block, Fault, RunKind};
 use super::record::Entry;
 use super::report::{PreviewLayer, RunPreview};
-use super::state_desk::StateDesk as _;
+use super::state_access::StateAccess as _;
 use super::tools::{RunTools, RunToolsSetup};
-use super::{Run, RunToolsOf};
+use super::{AgentTools, Run};
 use crate::ask::payload::payload_from;
 use crate::ask::providers::{self, Ability, Duty};
 use crate::ask::toolbox::Toolbox;
@@ -31,7 +31,7 @@ use crate::run::run_error::RunError;
 
 /// What is to be said.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Saying<'a> {
+pub(super) struct TurnInput<'a> {
     /// Why the model is asked.
     pub(super) intent: Option<Intent>,
     /// What the user wrote.
@@ -90,11 +90,11 @@ impl Run<'_> {
     }
 
     /// The layers of a request, with what is to be said now.
-    pub(super) fn layers(&mut self, saying: &Saying<'_>) -> Result<Layers, RunError> {
-        let mut request = self.workflow_request(saying)?;
+    pub(super) fn layers(&mut self, turn: &TurnInput<'_>) -> Result<Layers, RunError> {
+        let mut request = self.workflow_request(turn)?;
         let agent_id = request.effective_agent_id.clone();
         let policy = ToolPolicy::merged(request.tool_policy.as_ref(), &request.agent.tools);
-        let tools = self.tools_of(agent_id.clone(), policy)?;
+        let tools = self.tools_for(agent_id.clone(), policy)?;
         let is_native = self.ability()?.has_native_tools;
         if !is_native {
             request.tools = tools.schemas();
@@ -125,9 +125,9 @@ impl Run<'_> {
     }
 
     /// What the recipe needs to know.
-    fn workflow_request(&self, saying: &Saying<'_>) -> Result<WorkflowRequest, RunError> {
-        let setup = self.desk.setup()?;
-        let package = self.desk.package.as_deref();
+    fn workflow_request(&self, turn: &TurnInput<'_>) -> Result<WorkflowRequest, RunError> {
+        let setup = self.store.setup()?;
+        let package = self.store.package.as_deref();
         let mode = match setup.kind {
             RunKind::Run => Mode::Run,
             RunKind::Agent => Mode::Agent,
@@ -139,9 +139,9 @@ impl Run<'_> {
             RunKind::Chat => package.and_then(|package| package.agents.first()),
         };
         let agent = match (setup.kind, definition.map(prompt_agent)) {
-            (RunKind::Chat, Some(lender)) => Agent { tools: lender.tools, ..nobody() },
+            (RunKind::Chat, Some(lender)) => Agent { tools: lender.tools, ..chat_agent() },
             (RunKind::Run | RunKind::Agent, Some(agent)) => agent,
-            (_, None) => nobody(),
+            (_, None) => chat_agent(),
         };
         let mut request = WorkflowRequest {
             mode,
@@ -157,15 +157,15 @@ impl Run<'_> {
             artifacts: Vec::new(),
             node_brief: None,
             tool_policy: Some(self.system_policy(setup.kind)),
-            intent: saying.intent,
+            intent: turn.intent,
             is_autopilot: setup.is_autopilot,
-            user_input: saying.input.map(str::to_owned),
-            data_context: saying.data.clone(),
+            user_input: turn.input.map(str::to_owned),
+            data_context: turn.data.clone(),
             is_completed: false,
             tools: Vec::new(),
         };
-        if let Some(workflow) = self.desk.workflow() {
-            let state = self.desk.state()?;
+        if let Some(workflow) = self.store.workflow() {
+            let state = self.store.state()?;
             let graph = &workflow.graph;
             let node_id = graph.effective_node_id(state.current_node_id());
             let missing = |field| RunError::Prompt(PromptError::MissingField { mode: mode.as_str(), field });
@@ -202,15 +202,15 @@ impl Run<'_> {
     }
 
     /// The tools under a merged policy; those of the agent before are used again.
-    fn tools_of(&mut self, agent: Option<String>, policy: ToolPolicy) -> Result<Rc<RunTools>, RunError> {
+    fn tools_for(&mut self, agent: Option<String>, policy: ToolPolicy) -> Result<Rc<RunTools>, RunError> {
         let n_list_changes = self.toolbox.as_ref().map_or(0, |toolbox| toolbox.servers().n_list_changes());
-        if let Some(RunToolsOf { agent: known, n_list_changes: of, tools }) = &self.tools
+        if let Some(AgentTools { agent: known, n_list_changes: of, tools }) = &self.tools
             && *known == agent
             && *of == n_list_changes
         {
             return Ok(Rc::clone(tools));
         }
-        let kind = self.desk.setup()?.kind;
+        let kind = self.store.setup()?.kind;
         let mcp = if policy.mcp.is_enabled == Some(true) {
             let toolbox = match &self.toolbox {
                 Some(toolbox) => Rc::clone(toolbox),
@@ -229,34 +229,34 @@ impl Run<'_> {
             agent_id: agent.clone(),
             result_preview_bytes: usize::try_from(self.config.workflow.result_preview_bytes.value.get())
                 .unwrap_or(usize::MAX),
-            state_dir: Some(self.desk.directory.state_dir()),
+            state_dir: Some(self.store.ledger.state_dir()),
             roots: self.roots.clone(),
             mcp,
         }));
-        self.tools = Some(RunToolsOf { agent, n_list_changes, tools: Rc::clone(&tools) });
+        self.tools = Some(AgentTools { agent, n_list_changes, tools: Rc::clone(&tools) });
         Ok(tools)
     }
 
     /// The next request: everything that was said, and `more` that is not on record yet.
     pub(super) fn next_request(&mut self, more: &[Entry]) -> Result<NextRequest, NoRequest> {
-        let layers = self.layers(&Saying::default())?;
+        let layers = self.layers(&TurnInput::default())?;
         let ability = self.ability()?;
-        let view = View { is_complete: self.desk.is_complete(), is_native: ability.has_native_tools };
-        let told = told(self.desk.record.entries.iter().chain(more), view);
+        let view = View { is_complete: self.store.is_complete(), is_native: ability.has_native_tools };
+        let rendered = render_entries(self.store.record.entries.iter().chain(more), view);
         let specs = if view.is_native { layers.tools.specs() } else { Vec::new() };
         let window = self.window();
-        let fit = fit(&told, &layers.system, &specs, window.map(|(window, _)| window), &self.counter())?;
-        let left_out = left_out_of(&told, &fit, window);
+        let fit = fit(&rendered, &layers.system, &specs, window.map(|(window, _)| window), &self.counter())?;
+        let left_out = left_out_of(&rendered, &fit, window);
         let mut turns = Vec::new();
         let mut turn_layers = Vec::new();
         if fit.n_left_out > 0 {
             turns.push(Turn::User { content: left_out_note(fit.n_left_out) });
             turn_layers.push("runtime-note");
         }
-        for (told, is_kept) in told.into_iter().zip(&fit.kept) {
+        for (rendered, is_kept) in rendered.into_iter().zip(&fit.kept) {
             if *is_kept {
-                turn_layers.extend(std::iter::repeat_n(told.layer, told.turns.len()));
-                turns.extend(told.turns);
+                turn_layers.extend(std::iter::repeat_n(rendered.layer, rendered.turns.len()));
+                turns.extend(rendered.turns);
             }
         }
         if view.is_native && !is_protocol_complete(&turns) {
@@ -269,7 +269,7 @@ impl Run<'_> {
         let layer = |(id, text): &(String, String)| {
             vec![OwnedText { section: id.clone(), source: "engine".to_owned(), role, text: text.clone() }]
         };
-        let payload = payload_from(layers.system.iter().map(layer).collect(), Some(&self.desk.directory.id));
+        let payload = payload_from(layers.system.iter().map(layer).collect(), Some(&self.store.ledger.id));
         let payload = Payload {
             is_system_stable: takes_system,
             n_stable_messages: payload.messages.len(),
@@ -360,15 +360,15 @@ struct Fit {
 }
 
 /// What the request was to hold and does not: turns that do not fit, and what is missing in those that do.
-fn left_out_of(told: &[Told], fit: &Fit, window: Option<(u64, LeftOutKind)>) -> Vec<LeftOut> {
+fn left_out_of(rendered: &[RenderedEntry], fit: &Fit, window: Option<(u64, LeftOutKind)>) -> Vec<LeftOut> {
     let mut left_out = Vec::new();
-    for (index, (told, is_kept)) in told.iter().zip(&fit.kept).enumerate() {
+    for (index, (rendered, is_kept)) in rendered.iter().zip(&fit.kept).enumerate() {
         if *is_kept {
-            left_out.extend(told.left_out.iter().cloned());
+            left_out.extend(rendered.left_out.iter().cloned());
         } else if let Some((limit, kind)) = window {
             left_out.push(LeftOut {
-                id: format!("message {} ({})", index + 1, told.name()),
-                bytes: Some(told.turns.iter().map(turn_bytes).sum::<usize>() as u64),
+                id: format!("message {} ({})", index + 1, rendered.name()),
+                bytes: Some(rendered.turns.iter().map(turn_bytes).sum::<usize>() as u64),
                 tokens: fit.tokens.get(index).map(|tokens| tokens.0),
                 kind,
                 reason: left_out::does_not_fit(Tokens(limit), kind),
@@ -382,43 +382,46 @@ fn left_out_of(told: &[Told], fit: &Fit, window: Option<(u64, LeftOutKind)>) -> 
 ///
 /// No text has more tokens than bytes, so what has fewer bytes than the window has tokens is not even counted.
 fn fit(
-    told: &[Told],
+    rendered: &[RenderedEntry],
     system: &[(String, String)],
     tools: &[ToolSpec],
     window: Option<u64>,
     counter: &CountCache,
 ) -> Result<Fit, NoRequest> {
-    let kept = vec![true; told.len()];
+    let kept = vec![true; rendered.len()];
     let all = Fit { kept, tokens: Vec::new(), n_left_out: 0, tokens_left_out: Tokens(0) };
     let Some(window) = window else { return Ok(all) };
-    let n_bytes = |told: &Told| told.turns.iter().map(turn_bytes).sum::<usize>();
+    let n_bytes = |rendered: &RenderedEntry| rendered.turns.iter().map(turn_bytes).sum::<usize>();
     let of_tools: usize = tools.iter().map(|tool| serde_json::json!(tool).to_string().len()).sum();
     let of_system: usize = system.iter().map(|(_, text)| text.len()).sum();
-    let total = told.iter().map(n_bytes).sum::<usize>() + of_tools + of_system;
+    let total = rendered.iter().map(n_bytes).sum::<usize>() + of_tools + of_system;
     if total as u64 <= window {
         return Ok(all);
     }
     let calls: Vec<Vec<String>> =
-        told.iter().map(|told| told.turns.iter().filter_map(call_text).collect()).collect();
-    let texts: Vec<Vec<&str>> = told
+        rendered.iter().map(|rendered| rendered.turns.iter().filter_map(call_text).collect()).collect();
+    let texts: Vec<Vec<&str>> = rendered
         .iter()
         .zip(&calls)
-        .map(|(told, calls)| {
-            let contents = told.turns.iter().map(Turn::content);
+        .map(|(rendered, calls)| {
+            let contents = rendered.turns.iter().map(Turn::content);
             contents.chain(calls.iter().map(String::as_str)).collect()
         })
         .collect();
     let counts = counter.count(&texts);
     let system: Vec<Vec<&str>> = system.iter().map(|(_, text)| vec![text.as_str()]).collect();
     let fixed = counter.count(&system).into_iter().sum::<Tokens>() + tokens_of_tools(tools, counter);
-    let weights: Vec<TurnWeight> =
-        told.iter().zip(counts).map(|(told, tokens)| TurnWeight { tokens, kind: told.kind }).collect();
+    let weights: Vec<TurnWeight> = rendered
+        .iter()
+        .zip(counts)
+        .map(|(rendered, tokens)| TurnWeight { tokens, kind: rendered.kind })
+        .collect();
     let sum: Tokens = weights.iter().map(|weight| weight.tokens).sum();
     counter.save();
     if fixed.0 + sum.0 <= window {
         return Ok(all);
     }
-    let note = counter.count(&[vec![left_out_note(told.len()).as_str()]]).into_iter().sum::<Tokens>();
+    let note = counter.count(&[vec![left_out_note(rendered.len()).as_str()]]).into_iter().sum::<Tokens>();
     let room = Tokens(window.saturating_sub(fixed.0).saturating_sub(note.0));
     match fit_turns(&weights, room) {
         Ok(fit) => Ok(Fit {
@@ -464,7 +467,7 @@ fn tokens_of_tools(tools: &[ToolSpec], counter: &CountCache) -> Tokens {
 }
 
 /// Whom a chat without a package is with: the system's policy is all there is.
-fn nobody() -> Agent {
+fn chat_agent() -> Agent {
     let mcp = McpPolicy { is_enabled: Some(true), allowed_servers: None };
     Agent {
         id: "chat".to_owned(),
@@ -500,5 +503,5 @@ fn mcp_policy(
     };
     let grant =
         Grant { access: Access::Full, ..toolbox.grant(grant_name(kind), aiwf_session::Access::Write) };
-    Ok(toolbox.policy_of_those_that_start(&rules, &grant)?)
+    Ok(toolbox.policy_skipping_failed_servers(&rules, &grant)?)
 }

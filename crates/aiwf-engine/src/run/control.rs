@@ -5,7 +5,7 @@ use aiwf_package::{Rejected, rewind};
 use super::event::{RunEvent, RunPhase};
 use super::report::RunReport;
 use super::run_store::RunStore;
-use super::state_desk::StateDesk as _;
+use super::state_access::StateAccess as _;
 use super::{Run, journal};
 use crate::run::run_error::RunError;
 use crate::{Engine, clock};
@@ -15,19 +15,19 @@ impl Engine {
     ///
     /// A state file that somebody else changed is set aside, and the last one the journal knows is taken.
     pub fn rewind_run(&self, which: &str, to: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
-        let desk = RunStore::open(self, journal::find(self.settings(), which)?)?;
-        let run_id = desk.directory.id.clone();
-        if desk.record.phase() == RunPhase::Cancelled {
+        let store = RunStore::open(self, journal::find(self.settings(), which)?)?;
+        let run_id = store.ledger.id.clone();
+        if store.record.phase() == RunPhase::Cancelled {
             return Err(RunError::Cancelled { run_id });
         }
-        if desk.setup()?.workflow.is_none() {
+        if store.setup()?.workflow.is_none() {
             return Err(RunError::NoWorkflow { run_id });
         }
-        desk.clear_state_place()?;
-        let mut run = Run::on(self, desk, None)?;
-        run.settle_open_calls()?;
-        let before = run.desk.known_state_text()?;
-        let Some(graph) = run.desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
+        store.clear_state_place()?;
+        let mut run = Run::with_store(self, store, None)?;
+        run.close_interrupted_calls()?;
+        let before = run.store.known_state_text()?;
+        let Some(graph) = run.store.graph() else { return Err(RunError::NoWorkflow { run_id }) };
         let state = aiwf_package::State::parse(&before)?;
         let from = graph.effective_node_id(state.current_node_id()).to_owned();
         let after = rewind(graph, &before, to, reason, &clock::now()).map_err(|rejected: Rejected| {
@@ -39,17 +39,17 @@ impl Engine {
             }
         })?;
         let (to, reason) = (to.to_owned(), reason.map(str::to_owned));
-        run.desk.rewind(RunEvent::Rewound { from, to, reason }, &before, &after)?;
+        run.store.rewind(RunEvent::Rewound { from, to, reason }, &before, &after)?;
         Ok(run.report())
     }
 
     /// Ends a run for good; ending it twice is fine.
     pub fn cancel_run(&self, which: &str, reason: Option<&str>) -> Result<RunReport, RunError> {
-        let mut desk = RunStore::open(self, journal::find(self.settings(), which)?)?;
-        if desk.record.phase() != RunPhase::Cancelled {
-            desk.commit(RunEvent::RunCancelled { reason: reason.map(str::to_owned) })?;
+        let mut store = RunStore::open(self, journal::find(self.settings(), which)?)?;
+        if store.record.phase() != RunPhase::Cancelled {
+            store.commit(RunEvent::RunCancelled { reason: reason.map(str::to_owned) })?;
         }
-        Ok(super::status::report_of(&desk.directory, &desk.record, desk.node()))
+        Ok(super::status::report_of(&store.ledger, &store.record, store.node()))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct View {
 
 /// An entry as it is told: kept or left out as one.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct RenderedEntry {
     /// What it is for whoever fits the conversation.
     pub(crate) kind: TurnKind,
     /// The layer, or `history`.
@@ -32,7 +32,7 @@ pub(crate) struct Told {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-impl Told {
+impl RenderedEntry {
     /// What it is, in a word or two.
     pub(crate) fn name(&self) -> String {
         match (self.kind, self.turns.first()) {
@@ -45,8 +45,11 @@ impl Told {
 }
 
 /// What the model is told of the conversation so far.
-pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View) -> Vec<Told> {
-    let mut told: Vec<Told> = Vec::new();
+pub(crate) fn render_entries<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+    view: View,
+) -> Vec<RenderedEntry> {
+    let mut rendered: Vec<RenderedEntry> = Vec::new();
     let mut n_replies = 0_usize;
     // In a text, results look like words of the user: those of a workflow that is over would name its nodes.
     let mut has_old_calls = false;
@@ -55,7 +58,7 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
             Entry::Block { block, has_node } => {
                 has_old_calls |= *has_node;
                 if has_old_calls && !has_node && view.is_complete && !view.is_native {
-                    told.retain_mut(keep_words);
+                    rendered.retain_mut(strip_calls);
                     has_old_calls = false;
                 }
                 let is_of_engine = matches!(block.layer, Layer::RunDirective | Layer::NodeBrief);
@@ -74,7 +77,12 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
                     Layer::RunDirective | Layer::NodeBrief | Layer::DataContext => TurnKind::Context,
                 };
                 let left_out = block.left_out.clone();
-                told.push(Told { kind, layer: layer_name(block.layer), turns: vec![user(text)], left_out });
+                rendered.push(RenderedEntry {
+                    kind,
+                    layer: layer_name(block.layer),
+                    turns: vec![user(text)],
+                    left_out,
+                });
             }
             Entry::Assistant { text, calls } => {
                 n_replies += 1;
@@ -93,7 +101,12 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
                     ]
                 };
                 let left_out = Vec::new();
-                told.push(Told { kind: TurnKind::Assistant { n_calls }, layer: "history", turns, left_out });
+                rendered.push(RenderedEntry {
+                    kind: TurnKind::Assistant { n_calls },
+                    layer: "history",
+                    turns,
+                    left_out,
+                });
             }
             Entry::Result { id, name, content, is_error, left_out } => {
                 let turn = if view.is_native {
@@ -104,11 +117,16 @@ pub(crate) fn told<'a>(entries: impl IntoIterator<Item = &'a Entry>, view: View)
                 };
                 let left_out = left_out.iter().map(|left_out| (**left_out).clone()).collect();
                 let turns = vec![turn];
-                told.push(Told { kind: TurnKind::ToolResult, layer: "history", turns, left_out });
+                rendered.push(RenderedEntry {
+                    kind: TurnKind::ToolResult,
+                    layer: "history",
+                    turns,
+                    left_out,
+                });
             }
         }
     }
-    told
+    rendered
 }
 
 /// A name that every API takes back; a model may call what was never offered.
@@ -120,14 +138,14 @@ fn api_name(name: &str) -> String {
 }
 
 /// Leaves of a round what was said in it, without calls and results; false when nothing is left.
-fn keep_words(told: &mut Told) -> bool {
-    match told.kind {
+fn strip_calls(rendered: &mut RenderedEntry) -> bool {
+    match rendered.kind {
         TurnKind::ToolResult => false,
         TurnKind::Assistant { n_calls: 0 } | TurnKind::Request | TurnKind::Context => true,
         TurnKind::Assistant { .. } => {
-            told.kind = TurnKind::Assistant { n_calls: 0 };
+            rendered.kind = TurnKind::Assistant { n_calls: 0 };
             let mut has_words = true;
-            for turn in &mut told.turns {
+            for turn in &mut rendered.turns {
                 if let Turn::Assistant { content, .. } = turn {
                     let words = aiwf_reply::parse_tool_calls(content).value.message;
                     has_words = words.is_some();

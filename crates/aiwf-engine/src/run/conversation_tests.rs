@@ -46,7 +46,10 @@ fn ran(id: &str) -> RunEvent {
 }
 
 fn turns(events: &[RunEvent], view: View) -> Vec<Turn> {
-    told(&Record::fold(events).entries, view).into_iter().flat_map(|told| told.turns).collect()
+    render_entries(&Record::fold(events).entries, view)
+        .into_iter()
+        .flat_map(|rendered| rendered.turns)
+        .collect()
 }
 
 #[test]

@@ -74,7 +74,7 @@ impl Engine {
                 state_sha256: None,
                 forked_from: None,
             };
-            Ok(Beginning { setup, state: Some(state), history: Vec::new() })
+            Ok(NewRunContent { setup, state: Some(state), history: Vec::new() })
         })
     }
 
@@ -101,7 +101,7 @@ impl Engine {
                 state_sha256: None,
                 forked_from: None,
             };
-            Ok(Beginning { setup, state: None, history: Vec::new() })
+            Ok(NewRunContent { setup, state: None, history: Vec::new() })
         })
     }
 
@@ -138,7 +138,7 @@ impl Engine {
     pub(super) fn begin(
         &self,
         kind: RunKind,
-        beginning: impl FnOnce(&str) -> Result<Beginning, RunError>,
+        beginning: impl FnOnce(&str) -> Result<NewRunContent, RunError>,
     ) -> Result<Run<'_>, RunError> {
         let new = NewLedger::begin(self.settings(), LedgerKind::Run, id_prefix(kind), None)?;
         fill(new.ledger(), beginning(&new.ledger().id)?)?;
@@ -153,23 +153,23 @@ impl Engine {
 }
 
 /// What a run begins with.
-pub(super) struct Beginning {
+pub(super) struct NewRunContent {
     pub(super) setup: RunSetup,
     pub(super) state: Option<String>,
     /// What was said before, in the run it goes on from.
     pub(super) history: Vec<RunEvent>,
 }
 
-fn fill(directory: &SessionLedger, beginning: Beginning) -> Result<(), RunError> {
-    let Beginning { mut setup, state, history } = beginning;
-    let files = directory.files()?;
-    files.create_directories("state/logs").map_err(|error| directory.unusable("state/logs", error))?;
+fn fill(ledger: &SessionLedger, beginning: NewRunContent) -> Result<(), RunError> {
+    let NewRunContent { mut setup, state, history } = beginning;
+    let files = ledger.files()?;
+    files.create_directories("state/logs").map_err(|error| ledger.unusable("state/logs", error))?;
     if let Some(state) = state {
-        setup.state_sha256 = Some(directory.keep(state.as_bytes())?);
+        setup.state_sha256 = Some(ledger.keep(state.as_bytes())?);
         files.write(STATE, state.as_bytes(), Durability::PowerLoss)?;
     }
     let mut events = vec![RunEvent::RunCreated { setup: Box::new(setup) }];
     events.extend(history);
-    directory.run_journal()?.append(&clock::now(), events)?;
+    ledger.run_journal()?.append(&clock::now(), events)?;
     Ok(())
 }

@@ -36,26 +36,26 @@ pub(crate) fn text(lines: &[Line<RunEvent>]) -> Vec<u8> {
 }
 
 /// Adds a call to the log.
-pub(crate) fn append_line(directory: &SessionLedger, line: &Line<RunEvent>) -> Result<(), RunError> {
+pub(crate) fn append_line(ledger: &SessionLedger, line: &Line<RunEvent>) -> Result<(), RunError> {
     match log_line(line) {
-        Some(text) => Ok(directory.files()?.append(LOG, &text)?),
+        Some(text) => Ok(ledger.files()?.append(LOG, &text)?),
         None => Ok(()),
     }
 }
 
 /// Makes the log anew when it is not what the journal says.
-pub(crate) fn repair(directory: &SessionLedger, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
-    let ledger = directory.files()?;
+pub(crate) fn repair(ledger: &SessionLedger, lines: &[Line<RunEvent>]) -> Result<(), RunError> {
+    let files = ledger.files()?;
     let wanted = text(lines);
-    if directory.usable(LOG).as_ref() == Some(&wanted) {
+    if ledger.usable(LOG).as_ref() == Some(&wanted) {
         return Ok(());
     }
     // Whatever is in its place is no log of ours; links are removed, not followed.
-    if ledger.refuse_links(LOGS).is_err() {
-        ledger.remove(LOGS)?;
+    if files.refuse_links(LOGS).is_err() {
+        files.remove(LOGS)?;
     }
-    if !ledger.is_file(LOG) {
-        ledger.remove(LOG)?;
+    if !files.is_file(LOG) {
+        files.remove(LOG)?;
     }
-    Ok(ledger.write(LOG, &wanted, Durability::Process)?)
+    Ok(files.write(LOG, &wanted, Durability::Process)?)
 }

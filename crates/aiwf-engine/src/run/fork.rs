@@ -4,10 +4,10 @@ use aiwf_package::{RunIdentity, State, adopt_state};
 use aiwf_session::Call;
 use aiwf_store::{Line, sha256_hex};
 
-use super::create::Beginning;
+use super::create::NewRunContent;
 use super::event::{ForkedFrom, RunEvent, RunKind, RunPhase};
 use super::run_store::RunStore;
-use super::state_desk::StateDesk as _;
+use super::state_access::StateAccess as _;
 use super::{Run, journal, load_package};
 use crate::run::run_error::RunError;
 use crate::session::Reach;
@@ -18,21 +18,21 @@ impl Engine {
     ///
     /// The other one stays as it is. Files of the project are not touched: artifacts that came later are still there.
     pub fn fork_run(&self, which: &str, at: &str, provider: Option<&str>) -> Result<Run<'_>, RunError> {
-        let mut desk = RunStore::look(&journal::find(self.settings(), which)?)?;
+        let mut store = RunStore::open_read_only(&journal::find(self.settings(), which)?)?;
         // What the old run said becomes what the new one is told.
-        desk.refuse_untrusted(self)?;
-        let setup = desk.setup()?.clone();
+        store.refuse_untrusted(self)?;
+        let setup = store.setup()?.clone();
         let (Some(wanted), Some(_)) = (&setup.package, &setup.workflow) else {
             return Err(RunError::NoWorkflow { run_id: setup.run_id });
         };
-        desk.package = Some(load_package(self, &setup.run_id, wanted, Reach::Anywhere)?.into());
-        let point = find_point(&desk, at)?;
+        store.package = Some(load_package(self, &setup.run_id, wanted, Reach::Anywhere)?.into());
+        let point = find_point(&store, at)?;
         let provider = match provider {
             Some(_) => self.run_provider(provider)?,
             None => setup.provider.clone(),
         };
-        let history = history_until(desk.journal().lines(), point.seq);
-        drop(desk);
+        let history = history_until(store.journal().lines(), point.seq);
+        drop(store);
         self.begin(RunKind::Run, |run_id| {
             let identity = RunIdentity {
                 run_id: run_id.to_owned(),
@@ -47,7 +47,7 @@ impl Engine {
             run_id.clone_into(&mut setup.run_id);
             setup.provider = provider;
             setup.forked_from = Some(forked_from);
-            Ok(Beginning { setup, state: Some(state), history })
+            Ok(NewRunContent { setup, state: Some(state), history })
         })
     }
 }
@@ -61,18 +61,18 @@ struct Point {
 }
 
 /// When the run came to a node for the last time.
-fn find_point(desk: &RunStore, at: &str) -> Result<Point, RunError> {
-    let run_id = desk.directory.id.clone();
-    let Some(graph) = desk.graph() else { return Err(RunError::NoWorkflow { run_id }) };
+fn find_point(store: &RunStore, at: &str) -> Result<Point, RunError> {
+    let run_id = store.ledger.id.clone();
+    let Some(graph) = store.graph() else { return Err(RunError::NoWorkflow { run_id }) };
     let mut reached: Vec<String> = Vec::new();
     let mut found = None;
     // The newest state is in its file too, when nobody removed that.
-    let current = desk.state_text().ok();
+    let current = store.state_text().ok();
     let mut is_lost = false;
     let mut last_node = String::new();
-    for line in desk.journal().lines() {
+    for line in store.journal().lines() {
         let Some(sha256) = line.event.state_sha256() else { continue };
-        let bytes = desk.directory.kept(sha256);
+        let bytes = store.ledger.kept(sha256);
         let kept = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
         let in_file = || current.clone().filter(|text| sha256_hex(text.as_bytes()) == *sha256);
         let Some(text) = kept.or_else(in_file) else {

@@ -71,7 +71,7 @@ pub(crate) struct Record {
     /// Calls of the last reply that have no result yet.
     pub(crate) open_calls: Vec<ToolCall>,
     /// The node and the agent that the model was last told of.
-    pub(crate) told: Option<(Option<String>, Option<String>)>,
+    pub(crate) announced: Option<(Option<String>, Option<String>)>,
     pub(crate) total: Total,
     /// Whether a provider was asked and has not answered.
     pub(crate) is_asking: bool,
@@ -147,7 +147,7 @@ impl Record {
                 let has_node = node.is_some();
                 self.entries
                     .extend(blocks.iter().map(|block| Entry::Block { block: block.clone(), has_node }));
-                self.told = Some((node.clone(), agent.clone()));
+                self.announced = Some((node.clone(), agent.clone()));
                 self.begin();
             }
             RunEvent::RunAsked { provider, left_out, .. } => {
@@ -161,7 +161,7 @@ impl Record {
                 self.begin();
             }
             RunEvent::RunReplied { text, tool_calls, call } => {
-                self.settle(call.usage.as_ref());
+                self.add_usage(call.usage.as_ref());
                 self.entries.push(Entry::Assistant { text: text.clone(), calls: tool_calls.clone() });
                 self.open_calls.clone_from(tool_calls);
                 if !text.trim().is_empty() {
@@ -170,7 +170,7 @@ impl Record {
                 }
             }
             RunEvent::RunAskFailed { fault, text, call } => {
-                self.settle(call.usage.as_ref());
+                self.add_usage(call.usage.as_ref());
                 // What was cut off stays in the conversation, marked, so that the model can go on from it.
                 if !text.trim().is_empty() {
                     let text = format!("{text}\n\nLLM_ERROR\n- code: {}", fault.code);
@@ -203,7 +203,7 @@ impl Record {
                 self.phase = Some(RunPhase::WaitingUser);
                 self.fault = None;
                 self.question = None;
-                self.told = None;
+                self.announced = None;
             }
             RunEvent::RunCancelled { .. } => {
                 self.phase = Some(RunPhase::Cancelled);
@@ -218,7 +218,7 @@ impl Record {
         self.question = None;
     }
 
-    fn settle(&mut self, usage: Option<&aiwf_session::Usage>) {
+    fn add_usage(&mut self, usage: Option<&aiwf_session::Usage>) {
         self.is_asking = false;
         self.total = self.total.with(usage);
     }

@@ -16,7 +16,7 @@ use super::exec_log;
 use super::journal::STATE;
 use super::record::Record;
 use super::snapshot;
-use super::state_desk::StateDesk;
+use super::state_access::StateAccess;
 use crate::Engine;
 use crate::ask::call::free_name;
 use crate::ask::providers::load_config;
@@ -27,12 +27,12 @@ use crate::session::session_error::SessionError;
 use crate::trust::{LedgerKind, Witness};
 
 /// How often a run is read that is being worked on, until journal and state file fit.
-const MAX_LOOKS: usize = 5;
+const MAX_READ_ATTEMPTS: usize = 5;
 
 /// A run; nothing is put on record without its lock.
 #[derive(Debug)]
 pub(crate) struct RunStore {
-    pub(crate) directory: SessionLedger,
+    pub(crate) ledger: SessionLedger,
     pub(crate) record: Record,
     journal: Journal<RunEvent>,
     /// The last state file that was parsed, and its text.
@@ -48,76 +48,76 @@ pub(crate) struct RunStore {
 
 impl RunStore {
     /// Opens a run to act on it; one that is not the user's is refused.
-    pub(crate) fn open(engine: &Engine, directory: SessionLedger) -> Result<Self, RunError> {
+    pub(crate) fn open(engine: &Engine, ledger: SessionLedger) -> Result<Self, RunError> {
         let config = load_config(engine.settings(), &Flags::default())?;
-        Self::enter(directory, |directory, lines| {
-            let trusted = engine.refuse_untrusted(LedgerKind::Run, &directory.id, lines, &config);
+        Self::open_locked(ledger, |ledger, lines| {
+            let trusted = engine.refuse_untrusted(LedgerKind::Run, &ledger.id, lines, &config);
             Ok(trusted.map_err(SessionError::from)?)
         })
     }
 
     /// Opens a run that this process created.
-    pub(crate) fn open_created(engine: &Engine, directory: SessionLedger) -> Result<Self, RunError> {
-        Self::enter(directory, |directory, lines| {
-            let witness = engine.witness_created(LedgerKind::Run, &directory.id);
+    pub(crate) fn open_created(engine: &Engine, ledger: SessionLedger) -> Result<Self, RunError> {
+        Self::open_locked(ledger, |ledger, lines| {
+            let witness = engine.witness_created(LedgerKind::Run, &ledger.id);
             witness.remember(lines)?;
             Ok(witness)
         })
     }
 
     /// Takes the lock, reads the journal, and removes what a crash left half done.
-    fn enter(
-        directory: SessionLedger,
+    fn open_locked(
+        ledger: SessionLedger,
         witness: impl FnOnce(&SessionLedger, &[Line<RunEvent>]) -> Result<Witness, RunError>,
     ) -> Result<Self, RunError> {
-        let lock = directory.try_lock()?.ok_or_else(|| RunError::Busy { run_id: directory.id.clone() })?;
-        let mut desk = Self::read(directory)?;
-        desk.lock = Some(lock);
-        desk.witness = Some(witness(&desk.directory, desk.journal.lines())?);
-        let ledger = desk.directory.files()?;
-        ledger.remove_leftovers_below();
-        ledger.remove_leftovers_in("state/logs");
-        if ledger.refuse_links("state").is_err() {
+        let lock = ledger.try_lock()?.ok_or_else(|| RunError::Busy { run_id: ledger.id.clone() })?;
+        let mut store = Self::read(ledger)?;
+        store.lock = Some(lock);
+        store.witness = Some(witness(&store.ledger, store.journal.lines())?);
+        let files = store.ledger.files()?;
+        files.remove_leftovers_below();
+        files.remove_leftovers_in("state/logs");
+        if files.refuse_links("state").is_err() {
             // Nothing is written through a link; who goes on is refused, who goes back has it moved away.
-            return Ok(desk);
+            return Ok(store);
         }
-        exec_log::repair(&desk.directory, desk.journal.lines())?;
+        exec_log::repair(&store.ledger, store.journal.lines())?;
         // Going back is done once it is on record.
-        if desk.record.state.as_ref().is_some_and(|state| state.by == Some(StateWriter::Rewind)) {
-            desk.finish_state()?;
+        if store.record.state.as_ref().is_some_and(|state| state.by == Some(StateWriter::Rewind)) {
+            store.finish_state()?;
         }
-        Ok(desk)
+        Ok(store)
     }
 
     /// The run as it is, without its lock: whoever works on it goes on working.
-    pub(crate) fn look(directory: &SessionLedger) -> Result<Self, RunError> {
-        let mut desk = Self::read(directory.clone())?;
-        for _ in 0..MAX_LOOKS {
+    pub(crate) fn open_read_only(ledger: &SessionLedger) -> Result<Self, RunError> {
+        let mut store = Self::read(ledger.clone())?;
+        for _ in 0..MAX_READ_ATTEMPTS {
             // Journal and state file are not read at the same moment.
-            if desk.refuse_changed_state().is_ok() || !directory.is_locked() {
+            if store.refuse_changed_state().is_ok() || !ledger.is_locked() {
                 break;
             }
-            desk = Self::read(directory.clone())?;
+            store = Self::read(ledger.clone())?;
         }
-        Ok(desk)
+        Ok(store)
     }
 
     /// Refuses a run that is not the user's, where looking is not all that is done with it.
     pub(crate) fn refuse_untrusted(&self, engine: &Engine) -> Result<(), RunError> {
         let config = load_config(engine.settings(), &Flags::default())?;
         let lines = self.journal.lines();
-        let trusted = engine.refuse_untrusted(LedgerKind::Run, &self.directory.id, lines, &config);
+        let trusted = engine.refuse_untrusted(LedgerKind::Run, &self.ledger.id, lines, &config);
         Ok(trusted.map(drop).map_err(SessionError::from)?)
     }
 
-    fn read(directory: SessionLedger) -> Result<Self, RunError> {
-        let journal = directory.run_journal()?;
+    fn read(ledger: SessionLedger) -> Result<Self, RunError> {
+        let journal = ledger.run_journal()?;
         let record = Record::fold(journal.lines().iter().map(|line| &line.event));
         if record.setup.is_none() {
-            return Err(RunError::Empty { run_id: directory.id });
+            return Err(RunError::Empty { run_id: ledger.id });
         }
         Ok(Self {
-            directory,
+            ledger,
             record,
             journal,
             parsed_state: RefCell::new(None),
@@ -136,7 +136,7 @@ impl RunStore {
 
     /// What the run began with.
     pub(crate) fn setup(&self) -> Result<&RunSetup, RunError> {
-        self.record.setup.as_ref().ok_or_else(|| RunError::Empty { run_id: self.directory.id.clone() })
+        self.record.setup.as_ref().ok_or_else(|| RunError::Empty { run_id: self.ledger.id.clone() })
     }
 
     /// Puts something on record: when this returns, it has happened.
@@ -155,13 +155,13 @@ impl RunStore {
         }
         for line in self.journal.lines().iter().skip(n_before) {
             self.record.evolve(&line.event);
-            exec_log::append_line(&self.directory, line)?;
+            exec_log::append_line(&self.ledger, line)?;
         }
         Ok(())
     }
 
     fn write_snapshot(&self) -> Result<(), RunError> {
-        snapshot::write(&self.directory, &self.record, &self.journal, self.node())
+        snapshot::write(&self.ledger, &self.record, &self.journal, self.node())
     }
 
     /// The workflow of the run.
@@ -172,7 +172,7 @@ impl RunStore {
 
     /// The state file as it is.
     pub(crate) fn state_text(&self) -> Result<String, RunError> {
-        read_state(&self.directory).ok_or_else(|| self.state_changed("nothing that can be read"))
+        read_state(&self.ledger).ok_or_else(|| self.state_changed("nothing that can be read"))
     }
 
     /// What the state file says; a text that was read before is not parsed again.
@@ -206,8 +206,8 @@ impl RunStore {
 
     fn state_changed(&self, found: &str) -> RunError {
         RunError::StateChanged {
-            run_id: self.directory.id.clone(),
-            path: self.directory.shown("state/workflow.md"),
+            run_id: self.ledger.id.clone(),
+            path: self.ledger.shown("state/workflow.md"),
             found: found.to_owned(),
             expected: self.expected(),
         }
@@ -215,7 +215,7 @@ impl RunStore {
 
     /// Refuses a state file that the journal has not seen.
     pub(crate) fn refuse_changed_state(&self) -> Result<(), RunError> {
-        if self.directory.files()?.refuse_links("state").is_err() {
+        if self.ledger.files()?.refuse_links("state").is_err() {
             return Err(self.state_changed("behind a link"));
         }
         if self.record.state.is_none() {
@@ -232,12 +232,12 @@ impl RunStore {
         match self.refuse_changed_state() {
             Ok(()) => self.state_text(),
             Err(RunError::StateChanged { .. }) => {
-                if let Some(found) = self.directory.usable(STATE) {
+                if let Some(found) = self.ledger.usable(STATE) {
                     let name = format!("state-refused-{}.md", short(&sha256_hex(&found)));
-                    self.directory.files()?.write(&name, &found, Durability::PowerLoss)?;
+                    self.ledger.files()?.write(&name, &found, Durability::PowerLoss)?;
                 }
-                let lost = || RunError::StateLost { run_id: self.directory.id.clone() };
-                let kept = |sha256: &String| self.directory.kept(sha256);
+                let lost = || RunError::StateLost { run_id: self.ledger.id.clone() };
+                let kept = |sha256: &String| self.ledger.kept(sha256);
                 let bytes = self.expected().iter().find_map(kept).ok_or_else(lost)?;
                 String::from_utf8(bytes).map_err(|_not_text| lost())
             }
@@ -256,11 +256,11 @@ impl RunStore {
     /// Finishes a change of the state file that was announced and cut off before the file was replaced.
     pub(crate) fn finish_state(&self) -> Result<(), RunError> {
         let Some(known) = &self.record.state else { return Ok(()) };
-        let found = read_state(&self.directory).map(|text| sha256_hex(text.as_bytes()));
+        let found = read_state(&self.ledger).map(|text| sha256_hex(text.as_bytes()));
         if found.is_none() || found != known.before {
             return Ok(());
         }
-        match self.directory.kept(&known.after) {
+        match self.ledger.kept(&known.after) {
             Some(bytes) => self.put_state(&bytes),
             // Without the new bytes the old ones stand; the journal knows both.
             None => Ok(()),
@@ -268,21 +268,21 @@ impl RunStore {
     }
 
     fn put_state(&self, bytes: &[u8]) -> Result<(), RunError> {
-        Ok(self.directory.files()?.write(STATE, bytes, Durability::PowerLoss)?)
+        Ok(self.ledger.files()?.write(STATE, bytes, Durability::PowerLoss)?)
     }
 
     /// Moves away what stands in the place of the state directory or the state file and is none; a link is never
     /// written through.
     pub(crate) fn clear_state_place(&self) -> Result<(), RunError> {
-        let ledger = self.directory.files()?;
-        let refused = || free_name(&ledger, |number| format!("state-refused-{number}"));
-        if ledger.exists("state") && ledger.directory("state").is_err() {
-            ledger.rename("state", &refused())?;
+        let files = self.ledger.files()?;
+        let refused = || free_name(&files, |number| format!("state-refused-{number}"));
+        if files.exists("state") && files.directory("state").is_err() {
+            files.rename("state", &refused())?;
         }
-        if ledger.exists(STATE) && !ledger.is_file(STATE) {
-            ledger.rename(STATE, &refused())?;
+        if files.exists(STATE) && !files.is_file(STATE) {
+            files.rename(STATE, &refused())?;
         }
-        exec_log::repair(&self.directory, self.journal.lines())
+        exec_log::repair(&self.ledger, self.journal.lines())
     }
 
     fn announce(&mut self, by: StateWriter, before: &str, after: &str) -> Result<(), RunError> {
@@ -292,7 +292,7 @@ impl RunStore {
 
     /// What is said before the state file is replaced; the new bytes are kept.
     fn intent(&self, by: StateWriter, before: &str, after: &str) -> Result<RunEvent, RunError> {
-        let after = self.directory.keep(after.as_bytes())?;
+        let after = self.ledger.keep(after.as_bytes())?;
         Ok(RunEvent::StateIntended { by, before: sha256_hex(before.as_bytes()), after })
     }
 
@@ -302,7 +302,7 @@ impl RunStore {
     }
 }
 
-impl StateDesk for RunStore {
+impl StateAccess for RunStore {
     fn graph(&self) -> Option<&Graph> {
         self.workflow().map(|workflow| &workflow.graph)
     }
@@ -336,8 +336,8 @@ impl StateDesk for RunStore {
 }
 
 /// The text of a state file; nothing when it is none that we would have written.
-pub(crate) fn read_state(directory: &SessionLedger) -> Option<String> {
-    String::from_utf8(directory.usable(STATE)?).ok()
+pub(crate) fn read_state(ledger: &SessionLedger) -> Option<String> {
+    String::from_utf8(ledger.usable(STATE)?).ok()
 }
 
 pub(crate) fn short(sha256: &str) -> &str {

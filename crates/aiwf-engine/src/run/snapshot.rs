@@ -97,7 +97,7 @@ pub(crate) fn journal_summary(ledger: &SessionLedger) -> RunSummary {
 }
 
 /// How a run stands in the list of all sessions, and what it waits for.
-pub(crate) fn standing(summary: &RunSummary) -> (&'static str, Option<WaitsFor>) {
+pub(crate) fn entry_status(summary: &RunSummary) -> (&'static str, Option<WaitsFor>) {
     match summary.phase {
         _ if summary.problem.is_some() => ("unreadable", None),
         RunPhase::Running => ("in-progress", None),

@@ -5,7 +5,7 @@ use aiwf_package::{Package, State, progress};
 use aiwf_provider::Stop;
 use aiwf_store::Line;
 
-use super::compose::{NoRequest, Saying};
+use super::compose::{NoRequest, TurnInput};
 use super::event::{RunEvent, RunPhase};
 use super::journal;
 use super::record::{Entry, Record};
@@ -30,36 +30,36 @@ impl Engine {
 
     /// Where a run stands; changes nothing.
     pub fn run_status(&self, which: &str) -> Result<RunStatus, RunError> {
-        Ok(self.look(which)?.0)
+        Ok(self.read_run(which)?.0)
     }
 
     /// A run and everything that happened in it; changes nothing.
     pub fn run_history(&self, which: &str) -> Result<RunShown, RunError> {
-        let (status, lines) = self.look(which)?;
+        let (status, lines) = self.read_run(which)?;
         Ok(RunShown { status, entries: lines.iter().flat_map(entries).collect() })
     }
 
     /// The lines of a run's journal.
     pub fn run_events(&self, which: &str) -> Result<Vec<Line<RunEvent>>, RunError> {
-        Ok(self.look(which)?.1)
+        Ok(self.read_run(which)?.1)
     }
 
-    fn look(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
-        let directory = journal::find(self.settings(), which)?;
-        let was_busy = directory.is_locked();
-        let desk = RunStore::look(&directory)?;
-        let (directory, record) = (&desk.directory, &desk.record);
-        let lines = desk.journal().lines().to_vec();
-        let setup = desk.setup()?;
+    fn read_run(&self, which: &str) -> Result<(RunStatus, Vec<Line<RunEvent>>), RunError> {
+        let ledger = journal::find(self.settings(), which)?;
+        let was_busy = ledger.is_locked();
+        let store = RunStore::open_read_only(&ledger)?;
+        let (ledger, record) = (&store.ledger, &store.record);
+        let lines = store.journal().lines().to_vec();
+        let setup = store.setup()?;
         let (mut warnings, mut next) = (Vec::new(), None);
-        if let Some(problem) = trust::problem(self.settings(), LedgerKind::Run, &directory.id, &lines) {
+        if let Some(problem) = trust::problem(self.settings(), LedgerKind::Run, &ledger.id, &lines) {
             warnings.push(problem.to_string());
             next = Some(problem.advice());
         }
         let package = setup.package.as_ref().and_then(|wanted| {
             // What the run began with may still be in the cache when its source is gone.
             let cached = package_cache(self.settings()).join(&wanted.sha256);
-            let source = load_package(self, &setup.run_id, wanted, package_reach(self, &desk));
+            let source = load_package(self, &setup.run_id, wanted, package_reach(self, &store));
             if let Err(error) = &source {
                 warnings.push(error.to_string());
             }
@@ -69,17 +69,17 @@ impl Engine {
             let id = setup.workflow.as_deref()?;
             package.workflows.iter().find(|workflow| workflow.id == id)
         });
-        let text = read_state(directory);
+        let text = read_state(ledger);
         let state = text.as_deref().and_then(|text| State::parse(text).ok());
-        if desk.refuse_changed_state().is_err() {
+        if store.refuse_changed_state().is_err() {
             warnings.push("the state file is not what the journal says".to_owned());
         }
         let node = workflow
             .zip(state.as_ref())
             .map(|(workflow, state)| workflow.graph.effective_node_id(state.current_node_id()).to_owned());
         // Before or after: who stopped in between has said so in the journal, or not yet when it was read.
-        let is_busy = was_busy || directory.is_locked();
-        let mut report = report_of(directory, record, node);
+        let is_busy = was_busy || ledger.is_locked();
+        let mut report = report_of(ledger, record, node);
         report.warnings = warnings;
         let nodes = workflow.zip(state.as_ref()).map(|(workflow, state)| {
             let graph = &workflow.graph;
@@ -109,7 +109,7 @@ impl Engine {
             n_calls: record.total.calls,
             n_tool_calls: record.n_tool_calls,
             forked_from: setup.forked_from.as_ref().map(|from| from.run_id.clone()),
-            directory: directory.shown("").trim_end_matches('/').to_owned(),
+            directory: ledger.shown("").trim_end_matches('/').to_owned(),
             report,
         };
         Ok((status, lines))
@@ -117,9 +117,9 @@ impl Engine {
 
     /// The next request of a run as `resume`, or as `say` when there is input; nothing is changed or sent.
     pub fn preview_run(&self, which: &str, input: Option<&str>) -> Result<RunPreview, RunError> {
-        let mut run = Run::look(self, &journal::find(self.settings(), which)?)?;
+        let mut run = Run::open_read_only(self, &journal::find(self.settings(), which)?)?;
         run.refuse_ended()?;
-        let more = run.upcoming(input)?;
+        let more = run.pending_entries(input)?;
         match run.next_request(&more) {
             Ok(next) => Ok(run.preview_of(next)),
             Err(NoRequest::Error(error)) => Err(error),
@@ -130,7 +130,7 @@ impl Engine {
 
 impl Run<'_> {
     /// What `resume`, or `say` with an input, would add to the conversation.
-    fn upcoming(&mut self, input: Option<&str>) -> Result<Vec<Entry>, RunError> {
+    fn pending_entries(&mut self, input: Option<&str>) -> Result<Vec<Entry>, RunError> {
         let mut more: Vec<Entry> = self
             .interrupted_results()
             .into_iter()
@@ -143,7 +143,7 @@ impl Run<'_> {
             })
             .collect();
         let intent = self.intent(input.is_some());
-        let layers = self.layers(&Saying { intent: Some(intent), input, data: None })?;
+        let layers = self.layers(&TurnInput { intent: Some(intent), input, data: None })?;
         let has_node = layers.node.is_some();
         more.extend(layers.blocks.into_iter().map(|block| Entry::Block { block, has_node }));
         Ok(more)
@@ -151,7 +151,7 @@ impl Run<'_> {
 
     /// Where it stands.
     pub fn report(&self) -> RunReport {
-        let mut report = report_of(&self.desk.directory, &self.desk.record, self.desk.node());
+        let mut report = report_of(&self.store.ledger, &self.store.record, self.store.node());
         report.agent = self.agent().map(|agent| agent.id.clone());
         report.warnings.clone_from(&self.warnings);
         report
@@ -159,21 +159,21 @@ impl Run<'_> {
 
     /// Whether the user wants it to stop.
     pub(super) fn stop(&self) -> &Stop {
-        &self.engine.surroundings().stop
+        &self.engine.call_context().stop
     }
 }
 
 /// Where a run stands, by its journal.
-pub(super) fn report_of(directory: &SessionLedger, record: &Record, node: Option<String>) -> RunReport {
+pub(super) fn report_of(ledger: &SessionLedger, record: &Record, node: Option<String>) -> RunReport {
     let agent_at_start = || record.setup.as_ref()?.agent.clone();
     RunReport {
-        run_id: directory.id.clone(),
+        run_id: ledger.id.clone(),
         kind: record.kind(),
         package: record.package_name(),
         workflow: record.workflow_id(),
         phase: record.phase(),
         node,
-        agent: record.told.clone().and_then(|(_, agent)| agent).or_else(agent_at_start),
+        agent: record.announced.clone().and_then(|(_, agent)| agent).or_else(agent_at_start),
         reply: record.reply_in_words(),
         question: record.question.clone(),
         error: record.fault.clone(),

@@ -34,7 +34,7 @@ pub(crate) use summary::about;
 pub(crate) use widget_submit::parse_widget_submit;
 
 use super::event::{RunKind, StateWriter, ToolExec};
-use super::state_desk::StateDesk;
+use super::state_access::StateAccess;
 use crate::ask::toolbox::Toolbox;
 use builtin::Builtin;
 use large::Shrunk;
@@ -180,9 +180,9 @@ impl RunTools {
     }
 
     /// Runs a call: always one result, which says whether it is `ok`.
-    pub(crate) fn run(&self, call: &ToolCall, desk: &mut dyn StateDesk, stop: &Stop) -> Ran {
+    pub(crate) fn run(&self, call: &ToolCall, store: &mut dyn StateAccess, stop: &Stop) -> Ran {
         let started_at = Instant::now();
-        let mut done = self.call(call, desk, stop).unwrap_or_else(|mut error| {
+        let mut done = self.call(call, store, stop).unwrap_or_else(|mut error| {
             error.message = summary::short(&error.message, summary::MAX_MESSAGE);
             error.to_json().into()
         });
@@ -197,7 +197,7 @@ impl RunTools {
         let mut warnings: Vec<String> =
             done.warnings.iter().map(|warning| hide::text(&warning.message, &self.roots)).collect();
         let mut output = summary::output(&done.result);
-        let whole = large::Whole::of(&done.result);
+        let whole = large::OriginalSize::of(&done.result);
         let Shrunk { content, result_path, warning } = self.shrink(call, done.result);
         let name = self.canonical_name(&call.name);
         let left_out = whole.left_out(&content, self.result_preview_bytes).map(|left_out| LeftOut {
@@ -260,7 +260,7 @@ impl RunTools {
         }
     }
 
-    fn call(&self, call: &ToolCall, desk: &mut dyn StateDesk, stop: &Stop) -> Result<Done, ToolError> {
+    fn call(&self, call: &ToolCall, store: &mut dyn StateAccess, stop: &Stop) -> Result<Done, ToolError> {
         let Some(tool) = Builtin::of(&call.name) else {
             return self.call_mcp(call, stop);
         };
@@ -272,8 +272,8 @@ impl RunTools {
             Builtin::List => Ok(list(&self.mounts, &parse(args)?)?.into()),
             Builtin::Read => Ok(read(&self.mounts, self.limits, &parse(args)?)?.into()),
             Builtin::Search => Ok(search(&self.mounts, self.limits, &parse(args)?)?.into()),
-            Builtin::Write => self.write(&call.id, &parse(args)?, desk),
-            Builtin::ApplyPatch => self.apply_patch(&call.id, &parse(args)?, desk),
+            Builtin::Write => self.write(&call.id, &parse(args)?, store),
+            Builtin::ApplyPatch => self.apply_patch(&call.id, &parse(args)?, store),
             Builtin::AskUser => {
                 let mut widget = ask_user::widget(parse(args)?)?;
                 hide::value(&mut widget, &self.roots);
@@ -283,20 +283,20 @@ impl RunTools {
             Builtin::CompleteNode => {
                 let by = StateWriter::Call(call.id.clone());
                 let (result, warnings) =
-                    state_gate::complete(&self.mounts, self.limits, parse(args)?, by, desk)?;
+                    state_gate::complete(&self.mounts, self.limits, parse(args)?, by, store)?;
                 Ok(Done { result, question: None, warnings })
             }
         }
     }
 
-    fn write(&self, id: &str, args: &WriteArgs, desk: &mut dyn StateDesk) -> Result<Done, ToolError> {
+    fn write(&self, id: &str, args: &WriteArgs, store: &mut dyn StateAccess) -> Result<Done, ToolError> {
         let path = AliasPath::parse(&args.path)?;
         // What is too large is refused below whatever it is, so it uses nothing up.
         if args.content.len() as u64 <= self.limits.max_write_bytes {
-            state_gate::confirm(&self.mounts, &path, Some(args.content.as_bytes()), desk)?;
+            state_gate::confirm(&self.mounts, &path, Some(args.content.as_bytes()), store)?;
         }
         self.refuse_hidden(&path)?;
-        let mut gate = StateGate::new(&self.mounts, desk, id, self.kind);
+        let mut gate = StateGate::new(&self.mounts, store, id, self.kind);
         let mut written = write(&self.mounts, self.limits, args, &mut gate)?;
         let is_recorded = gate.record_artifact(&written.path)?;
         if let (true, Some(result)) = (is_recorded, written.result.as_object_mut()) {
@@ -328,12 +328,12 @@ impl RunTools {
         &self,
         id: &str,
         args: &ApplyPatchArgs,
-        desk: &mut dyn StateDesk,
+        store: &mut dyn StateAccess,
     ) -> Result<Done, ToolError> {
         let path = AliasPath::parse(&args.path)?;
         let after = state_gate::patched(&self.mounts, &path, &args.patch.update);
-        state_gate::confirm(&self.mounts, &path, after.as_deref().map(str::as_bytes), desk)?;
-        let mut gate = StateGate::new(&self.mounts, desk, id, self.kind);
+        state_gate::confirm(&self.mounts, &path, after.as_deref().map(str::as_bytes), store)?;
+        let mut gate = StateGate::new(&self.mounts, store, id, self.kind);
         let written = apply_patch(&self.mounts, self.limits, args, &mut gate)?;
         Ok(Done { result: written.result, question: None, warnings: gate.into_warnings() })
     }

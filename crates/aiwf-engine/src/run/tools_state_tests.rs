@@ -20,10 +20,10 @@ fn done() -> String {
 #[track_caller]
 fn refused(place: &mut Place, name: &str, arguments: Value, code: &str) -> Value {
     let before = place.state();
-    let n_intents = place.desk.intents.len();
+    let n_intents = place.store.intents.len();
     let error = place.fails(name, arguments, code);
     assert_eq!(place.state(), before);
-    assert_eq!(place.desk.intents.len(), n_intents);
+    assert_eq!(place.store.intents.len(), n_intents);
     error
 }
 
@@ -32,12 +32,12 @@ fn the_intent_comes_before_the_file() {
     let mut place = Place::new(Options::default());
     let (before, after) = (place.state(), state_at("one", "one", ""));
     place.works("fs.write", write(&after));
-    assert_eq!(place.desk.intents, [(StateWriter::Call("call-1".to_owned()), before, after.clone())]);
+    assert_eq!(place.store.intents, [(StateWriter::Call("call-1".to_owned()), before, after.clone())]);
     assert_eq!(place.state(), after);
     // The same bytes are no change.
     place.works("fs.write", write(&after));
-    assert_eq!(place.desk.intents.len(), 1);
-    place.desk.refuses = true;
+    assert_eq!(place.store.intents.len(), 1);
+    place.store.refuses = true;
     refused(&mut place, "fs.write", write(&state_at("choose", "one", "")), "E_INTERNAL");
 }
 
@@ -86,10 +86,10 @@ fn other_files_of_the_state_are_free() {
     let update =
         json!({ "operation": "updateFrontmatter", "update": { "variables": { "set": { "a": 2 } } } });
     place.works("fs.apply_patch", json!({ "path": "@state/notes.md", "patch": update }));
-    assert!(place.desk.intents.is_empty());
+    assert!(place.store.intents.is_empty());
     let mut chat = Place::new(Options { kind: RunKind::Chat, ..Options::default() });
     chat.works("fs.write", write("free"));
-    assert!(chat.desk.intents.is_empty());
+    assert!(chat.store.intents.is_empty());
 }
 
 #[test]
@@ -110,17 +110,17 @@ fn a_complete_workflow_changes_only_after_a_confirmation() {
     refused(&mut place, "fs.write", stale, code);
     refused(&mut place, "workflow.complete_node", json!({ "nodeId": "nowhere" }), code);
     // Arguments come first, and what changes nothing needs none.
-    place.desk.n_confirmations = 1;
+    place.store.n_confirmations = 1;
     refused(&mut place, "fs.apply_patch", json!({ "path": "@state/workflow.md" }), "E_INVALID_ARGS");
     refused(&mut place, "fs.write", write(&"x".repeat(100_001)), "E_WRITE_LIMIT");
     place.works("fs.write", write(&done()));
     place.works("fs.write", json!({ "path": "@project/x.txt", "content": "" }));
-    assert_eq!(place.desk.n_confirmations, 1);
+    assert_eq!(place.store.n_confirmations, 1);
     // One call, one confirmation.
     place.works("fs.apply_patch", set());
     refused(&mut place, "fs.apply_patch", patch(json!({ "variables": { "set": { "a": 2 } } })), code);
     // A call that the guard refuses has used it up.
-    place.desk.n_confirmations = 1;
+    place.store.n_confirmations = 1;
     refused(&mut place, "fs.write", write("garbage"), "E_INVALID_FRONTMATTER");
     refused(&mut place, "fs.write", write("garbage"), code);
 }
@@ -152,7 +152,7 @@ fn a_node_is_completed_as_a_whole() {
             "sha256After": sha256 })
     );
     assert_eq!(place.state().matches("artifacts/one.md").count(), 1);
-    assert_eq!(place.desk.intents.len(), 1);
+    assert_eq!(place.store.intents.len(), 1);
     let call = json!({ "nodeId": "choose", "label": "straight", "reason": "short", "variables": { "a": 1 } });
     let result = place.works("workflow.complete_node", call);
     assert_eq!(
@@ -163,9 +163,9 @@ fn a_node_is_completed_as_a_whole() {
     assert_eq!(result["workflowComplete"], true);
     let again = json!({ "nodeId": "done" });
     refused(&mut place, "workflow.complete_node", again, "STATE_CHANGE_REQUIRES_CONFIRMATION");
-    place.desk.n_confirmations = 1;
+    place.store.n_confirmations = 1;
     place.works("workflow.complete_node", json!({ "nodeId": "done" }));
-    assert_eq!(place.desk.n_confirmations, 0);
+    assert_eq!(place.store.n_confirmations, 0);
 }
 
 #[test]
@@ -175,36 +175,36 @@ fn a_new_artifact_is_put_on_record() {
         place.works("fs.write", json!({ "path": "@project/./artifacts//deep/x.md", "content": "x" }));
     assert_eq!(result["recordedArtifact"], "artifacts/deep/x.md");
     assert!(place.state().contains("artifacts/deep/x.md"));
-    assert_eq!(place.desk.intents.len(), 1);
-    assert_eq!(place.desk.intents[0].0, StateWriter::Artifact("call-1".to_owned()));
+    assert_eq!(place.store.intents.len(), 1);
+    assert_eq!(place.store.intents[0].0, StateWriter::Artifact("call-1".to_owned()));
     // Neither what is replaced nor what is elsewhere.
     let result = place.works("fs.write", json!({ "path": "@project/artifacts/deep/x.md", "content": "y" }));
     assert_eq!(result.get("recordedArtifact"), None);
     for path in ["@project/artifacts.md", "@project/src/artifacts/x", "@state/artifacts/x"] {
         place.works("fs.write", json!({ "path": path, "content": "" }));
     }
-    assert_eq!(place.desk.intents.len(), 1);
+    assert_eq!(place.store.intents.len(), 1);
     // A complete workflow needs no confirmation for it.
     place.put("state/workflow.md", &done());
     place.works("fs.write", json!({ "path": "@project/artifacts/late.md", "content": "" }));
     assert!(place.state().contains("artifacts/late.md"));
     let mut agent = Place::new(Options { kind: RunKind::Agent, ..Options::default() });
     agent.works("fs.write", json!({ "path": "@project/artifacts/x.md", "content": "" }));
-    assert!(agent.desk.intents.is_empty());
+    assert!(agent.store.intents.is_empty());
 }
 
 #[test]
 fn an_artifact_that_cannot_be_recorded_is_not_kept() {
     let mut place = Place::new(Options::default());
     let new = || json!({ "path": "@project/artifacts/x.md", "content": "x" });
-    place.desk.refuses = true;
+    place.store.refuses = true;
     let error = refused(&mut place, "fs.write", new(), "E_INTERNAL");
     assert!(
         error["message"].as_str().unwrap().starts_with("`@project/artifacts/x.md` was not kept"),
         "{error}"
     );
     assert_eq!(place.text("project/artifacts/x.md"), None);
-    place.desk.refuses = false;
+    place.store.refuses = false;
     place.put("state/workflow.md", "broken");
     refused(&mut place, "fs.write", new(), "E_INVALID_FRONTMATTER");
     assert_eq!(place.text("project/artifacts/x.md"), None);

@@ -17,9 +17,9 @@ use super::*;
 
 pub(super) const NOW: &str = "2026-01-31T12:00:00Z";
 
-/// A desk that keeps what it hears.
+/// A run state in memory that records every call.
 #[derive(Debug)]
-pub(super) struct FakeDesk {
+pub(super) struct FakeState {
     pub(super) graph: Option<Graph>,
     pub(super) state_path: PathBuf,
     pub(super) n_confirmations: u32,
@@ -27,7 +27,7 @@ pub(super) struct FakeDesk {
     pub(super) refuses: bool,
 }
 
-impl StateDesk for FakeDesk {
+impl StateAccess for FakeState {
     fn graph(&self) -> Option<&Graph> {
         self.graph.as_ref()
     }
@@ -65,7 +65,7 @@ impl StateDesk for FakeDesk {
 /// A project, a package and the state of a run on disk.
 pub(super) struct Place {
     pub(super) root: TempDir,
-    pub(super) desk: FakeDesk,
+    pub(super) store: FakeState,
     pub(super) tools: RunTools,
 }
 
@@ -211,19 +211,19 @@ impl Place {
             roots,
             Some(mcp(root.path())),
         );
-        let desk = FakeDesk {
+        let store = FakeState {
             graph: (options.kind == RunKind::Run).then(graph),
             state_path: dir("state/workflow.md"),
             n_confirmations: 0,
             intents: Vec::new(),
             refuses: false,
         };
-        Self { root, desk, tools }
+        Self { root, store, tools }
     }
 
     pub(super) fn run(&mut self, name: &str, arguments: Value) -> Ran {
         let call = ToolCall { id: "call-1".to_owned(), name: name.to_owned(), arguments, signature: None };
-        let ran = self.tools.run(&call, &mut self.desk, &Stop::default());
+        let ran = self.tools.run(&call, &mut self.store, &Stop::default());
         let content: Value = serde_json::from_str(&ran.content).unwrap();
         assert_eq!(content["ok"], !ran.is_error, "{content}");
         assert_eq!(ran.exec.output["ok"], !ran.is_error);
@@ -553,7 +553,7 @@ proptest! {
         for (tool, other, arguments, id) in calls {
             let name = Builtin::ALL.get(tool).map_or(other.as_str(), |tool| tool.name()).to_owned();
             let call = ToolCall { id, name, arguments, signature: None };
-            let ran = place.tools.run(&call, &mut place.desk, &Stop::default());
+            let ran = place.tools.run(&call, &mut place.store, &Stop::default());
             let content: Value = serde_json::from_str(&ran.content).unwrap();
             prop_assert_eq!(content["ok"].as_bool(), Some(!ran.is_error));
             prop_assert_eq!(content.get("error").is_some(), ran.is_error);

@@ -14,14 +14,14 @@ use aiwf_session::{Call, Total};
 use serde_json::{Value, json};
 
 use super::Run;
-use super::compose::{NextRequest, NoRequest, Saying};
+use super::compose::{NextRequest, NoRequest, TurnInput};
 use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
-use super::state_desk::StateDesk as _;
+use super::state_access::StateAccess as _;
 use super::tools::{Ran, RunTools, about, is_question, logged, parse_widget_submit, written_path};
 use crate::ask::call::{CallFailure, CallFiles, Order};
 use crate::ask::cli_calls::CliMcpResponseHandler;
-use crate::ask::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use crate::ask::exchange::{ArrivedReply, Asker, Exchange, OutgoingRequest, Refusal};
 use crate::ask::providers::Ability;
 use crate::ask::repeats::CallResult;
 use crate::ask::rounds::{CutShort, Limit, Rounds};
@@ -41,13 +41,13 @@ struct RanCalls {
 }
 
 /// How a stretch of work ends.
-struct End {
+struct TurnEnd {
     phase: RunPhase,
     fault: Option<Fault>,
     question: Option<Value>,
 }
 
-impl End {
+impl TurnEnd {
     fn failed(fault: Fault) -> Self {
         Self { phase: RunPhase::Failed, fault: Some(fault), question: None }
     }
@@ -61,29 +61,29 @@ impl End {
 impl Run<'_> {
     /// Sends the start directive, with what the user has to say to it.
     pub fn start(&mut self, input: Option<&str>) -> Result<RunReport, RunError> {
-        self.play(&Saying { intent: Some(Intent::Start), input, data: None })
+        self.run_turn(&TurnInput { intent: Some(Intent::Start), input, data: None })
     }
 
     /// The same; a menu item brought data along.
     pub fn start_with_data(&mut self, input: Option<&str>, data: DataContext) -> Result<RunReport, RunError> {
-        self.play(&Saying { intent: Some(Intent::Start), input, data: Some(data) })
+        self.run_turn(&TurnInput { intent: Some(Intent::Start), input, data: Some(data) })
     }
 
     /// Says something, and goes on until the model waits or is done.
     pub fn say(&mut self, input: &str) -> Result<RunReport, RunError> {
-        self.speak(input, None)
+        self.say_with(input, None)
     }
 
     /// The same; a menu item brought data along.
     pub fn say_with_data(&mut self, input: &str, data: DataContext) -> Result<RunReport, RunError> {
-        self.speak(input, Some(data))
+        self.say_with(input, Some(data))
     }
 
-    fn speak(&mut self, input: &str, data: Option<DataContext>) -> Result<RunReport, RunError> {
+    fn say_with(&mut self, input: &str, data: Option<DataContext>) -> Result<RunReport, RunError> {
         if input.trim().is_empty() {
             return Err(RunError::NothingSaid);
         }
-        self.play(&Saying { intent: Some(self.intent(true)), input: Some(input), data })
+        self.run_turn(&TurnInput { intent: Some(self.intent(true)), input: Some(input), data })
     }
 
     /// Goes on after an interruption.
@@ -91,16 +91,16 @@ impl Run<'_> {
         let input = input.filter(|input| !input.trim().is_empty());
         self.refuse_ended()?;
         // Cut off between the last node and the last words, it can still say them.
-        let is_cut_off = matches!(self.desk.record.phase(), RunPhase::Running | RunPhase::Failed);
-        if input.is_none() && !is_cut_off && self.desk.is_complete() {
+        let is_cut_off = matches!(self.store.record.phase(), RunPhase::Running | RunPhase::Failed);
+        if input.is_none() && !is_cut_off && self.store.is_complete() {
             return Err(RunError::Complete { run_id: self.id().to_owned() });
         }
-        self.play(&Saying { intent: Some(self.intent(false)), input, data: None })
+        self.run_turn(&TurnInput { intent: Some(self.intent(false)), input, data: None })
     }
 
     /// Why the model is asked next.
     pub(super) fn intent(&self, is_said: bool) -> Intent {
-        if self.desk.record.entries.is_empty() {
+        if self.store.record.entries.is_empty() {
             Intent::Start
         } else if is_said {
             Intent::Continue
@@ -111,51 +111,51 @@ impl Run<'_> {
 
     /// A run that was ended is not gone on with.
     pub(super) fn refuse_ended(&self) -> Result<(), RunError> {
-        if self.desk.record.phase() == RunPhase::Cancelled {
+        if self.store.record.phase() == RunPhase::Cancelled {
             return Err(RunError::Cancelled { run_id: self.id().to_owned() });
         }
         Ok(())
     }
 
-    fn play(&mut self, saying: &Saying<'_>) -> Result<RunReport, RunError> {
+    fn run_turn(&mut self, turn: &TurnInput<'_>) -> Result<RunReport, RunError> {
         self.refuse_ended()?;
         self.warnings.clear();
         // Only what the user says now counts, not what they said before.
-        let submitted = saying.input.and_then(parse_widget_submit);
-        self.desk.is_confirmed = match &submitted {
+        let submitted = turn.input.and_then(parse_widget_submit);
+        self.store.is_confirmed = match &submitted {
             Some(Ok(submitted)) => submitted.is_state_confirmation(),
             Some(Err(_)) | None => false,
         };
         if let Some(Err(problem)) = submitted {
             self.warnings.push(format!("the answer to the question cannot be read: {problem}"));
         }
-        self.settle_open_calls()?;
-        self.tell(saying)?;
-        let end = self.go_on()?;
-        let End { phase, fault, question } = end;
-        self.desk.commit(RunEvent::RunStopped { phase, fault, question })?;
+        self.close_interrupted_calls()?;
+        self.record_said(turn)?;
+        let end = self.ask_until_done()?;
+        let TurnEnd { phase, fault, question } = end;
+        self.store.commit(RunEvent::RunStopped { phase, fault, question })?;
         Ok(self.report())
     }
 
     /// Puts on record what the model is told now.
-    fn tell(&mut self, saying: &Saying<'_>) -> Result<(), RunError> {
-        let layers = self.layers(saying)?;
-        self.desk.commit(RunEvent::Said {
+    fn record_said(&mut self, turn: &TurnInput<'_>) -> Result<(), RunError> {
+        let layers = self.layers(turn)?;
+        self.store.commit(RunEvent::Said {
             blocks: layers.blocks,
-            input: saying.input.map(str::to_owned),
+            input: turn.input.map(str::to_owned),
             node: layers.node,
             agent: layers.agent,
         })
     }
 
-    fn go_on(&mut self) -> Result<End, RunError> {
+    fn ask_until_done(&mut self) -> Result<TurnEnd, RunError> {
         let max_turns = self.config.workflow.max_turns.value.get();
         if self.stop().is_raised() {
-            return Ok(End::aborted(self.id()));
+            return Ok(TurnEnd::aborted(self.id()));
         }
         let next = match self.next_request(&[]) {
             Ok(next) => next,
-            Err(NoRequest::Refused(fault)) => return Ok(End::failed(fault)),
+            Err(NoRequest::Refused(fault)) => return Ok(TurnEnd::failed(fault)),
             Err(NoRequest::Error(error)) => return Err(error),
         };
         let tool_loop = Rounds::new(Limit::Requests(max_turns));
@@ -163,42 +163,42 @@ impl Run<'_> {
             Ok(exchange) => exchange,
             Err(error) => return refused(error.into(), self.id()),
         };
-        let was_complete = self.desk.is_complete();
+        let was_complete = self.store.is_complete();
         let mut asker = RunAsker { run: self, next, question: None, was_complete, is_closing: false };
         let order = asker.order()?;
-        exchange.hold(&mut asker, order)
+        exchange.run(&mut asker, order)
     }
 
     /// The model has nothing more to do for now.
-    fn rest(&self, question: Option<Value>) -> End {
-        let is_done = question.is_none() && self.desk.is_complete();
+    fn turn_end(&self, question: Option<Value>) -> TurnEnd {
+        let is_done = question.is_none() && self.store.is_complete();
         let phase = if is_done { RunPhase::Completed } else { RunPhase::WaitingUser };
-        End { phase, fault: None, question }
+        TurnEnd { phase, fault: None, question }
     }
 
     /// Tells the model where it stands, when that is not what it was told last.
-    fn tell_what_changed(&mut self) -> Result<(), RunError> {
-        let saying = Saying { intent: Some(Intent::Continue), input: None, data: None };
-        if self.desk.workflow().is_none() {
+    fn announce_position(&mut self) -> Result<(), RunError> {
+        let turn = TurnInput { intent: Some(Intent::Continue), input: None, data: None };
+        if self.store.workflow().is_none() {
             return Ok(());
         }
-        let layers = self.layers(&saying)?;
+        let layers = self.layers(&turn)?;
         let now = (layers.node.clone(), layers.agent.clone());
-        if self.desk.record.told.as_ref() == Some(&now) {
+        if self.store.record.announced.as_ref() == Some(&now) {
             return Ok(());
         }
         let (node, agent) = now;
-        self.desk.commit(RunEvent::Said { blocks: layers.blocks, input: None, node, agent })
+        self.store.commit(RunEvent::Said { blocks: layers.blocks, input: None, node, agent })
     }
 
     /// Puts a reply on record.
-    fn take(
+    fn record_reply(
         &mut self,
         text: String,
         tool_calls: Vec<ToolCall>,
         call: Call,
         (ability, sent): (Ability, &Payload),
-    ) -> Result<ControlFlow<End, Vec<ToolCall>>, RunError> {
+    ) -> Result<ControlFlow<TurnEnd, Vec<ToolCall>>, RunError> {
         self.warnings.extend(call.notes.iter().cloned());
         let touched: Vec<&str> = call.touched.iter().map(|file| file.path.as_str()).collect();
         if !touched.is_empty() {
@@ -209,22 +209,22 @@ impl Run<'_> {
             let message = format!("the reply has {n_bytes} bytes, and a turn takes {MAX_REPLY_BYTES}");
             let fault = Fault::new("LLM_BAD_RESPONSE", message, "`aiwf workflow resume` asks again");
             let (call, text) = (Box::new(call), String::new());
-            self.desk.commit(RunEvent::RunAskFailed { fault: fault.clone(), text, call })?;
-            return Ok(ControlFlow::Break(End::failed(fault)));
+            self.store.commit(RunEvent::RunAskFailed { fault: fault.clone(), text, call })?;
+            return Ok(ControlFlow::Break(TurnEnd::failed(fault)));
         }
         let calls = if ability.has_native_tools {
-            unique_ids(tool_calls, self.desk.record.n_tool_calls)
+            unique_ids(tool_calls, self.store.record.n_tool_calls)
         } else {
             self.calls_in_text(&text, sent)
         };
         let event = RunEvent::RunReplied { text, tool_calls: calls.clone(), call: Box::new(call) };
-        self.desk.commit(event)?;
+        self.store.commit(event)?;
         Ok(ControlFlow::Continue(calls))
     }
 
     /// The calls that a model without tools of its own wrote into its text.
     fn calls_in_text(&self, text: &str, sent: &Payload) -> Vec<ToolCall> {
-        let round = u32::try_from(self.desk.record.total.calls).unwrap_or(u32::MAX);
+        let round = u32::try_from(self.store.record.total.calls).unwrap_or(u32::MAX);
         let (calls, problems) = CliMcpResponseHandler { round }.parse_tool_calls(text, sent);
         let mut calls: Vec<ToolCall> = calls
             .into_iter()
@@ -242,7 +242,7 @@ impl Run<'_> {
             arguments: Value::String(problem),
             signature: None,
         }));
-        unique_ids(calls, self.desk.record.n_tool_calls)
+        unique_ids(calls, self.store.record.n_tool_calls)
     }
 
     /// Runs the calls of a reply in their order, each on record before the next: what became of them, and what the user
@@ -251,18 +251,18 @@ impl Run<'_> {
         &mut self,
         calls: &[ToolCall],
         tools: &RunTools,
-    ) -> Result<ControlFlow<End, RanCalls>, RunError> {
+    ) -> Result<ControlFlow<TurnEnd, RanCalls>, RunError> {
         let mut question = None;
         let mut results = Vec::with_capacity(calls.len());
         for call in calls {
             if self.stop().is_raised() {
-                self.settle_open_calls()?;
-                return Ok(ControlFlow::Break(End::aborted(self.id())));
+                self.close_interrupted_calls()?;
+                return Ok(ControlFlow::Break(TurnEnd::aborted(self.id())));
             }
             let name = tools.canonical_name(&call.name);
             let about = about(call);
-            let surroundings = self.engine.surroundings();
-            surroundings.tell(CallEvent::ToolStarted { name: &name, about: &about });
+            let call_context = self.engine.call_context();
+            call_context.notify(CallEvent::ToolStarted { name: &name, about: &about });
             let started_at = Instant::now();
             let ran = if call.name == UNREADABLE {
                 unreadable(call, self.agent().map(|agent| agent.id.as_str()))
@@ -275,10 +275,10 @@ impl Run<'_> {
                 ran
             } else {
                 let stop = self.stop().clone();
-                tools.run(call, &mut self.desk, &stop)
+                tools.run(call, &mut self.store, &stop)
             };
             let error = if ran.is_error { Some(error_code(&ran)) } else { None };
-            surroundings.tell(CallEvent::ToolEnded {
+            call_context.notify(CallEvent::ToolEnded {
                 name: &name,
                 error: error.as_deref(),
                 elapsed: started_at.elapsed(),
@@ -286,7 +286,7 @@ impl Run<'_> {
             results.push(CallResult::new(&name, &call.arguments, ran.is_error));
             self.warnings.extend(ran.warnings);
             question = ran.question.or(question);
-            self.desk.commit(RunEvent::ToolRan {
+            self.store.commit(RunEvent::ToolRan {
                 exec: Box::new(ran.exec),
                 content: ran.content,
                 is_error: ran.is_error,
@@ -297,21 +297,21 @@ impl Run<'_> {
     }
 
     /// Calls that a process left without a result are not run again: the model is told and can look for itself.
-    pub(super) fn settle_open_calls(&mut self) -> Result<(), RunError> {
+    pub(super) fn close_interrupted_calls(&mut self) -> Result<(), RunError> {
         if self.has_unrecorded_artifact() {
-            self.desk.finish_state()?;
+            self.store.finish_state()?;
         }
         for (_, ran) in self.interrupted_results() {
             let Ran { exec, content, is_error, .. } = ran;
             let exec = Box::new(exec);
-            self.desk.commit(RunEvent::ToolRan { exec, content, is_error, left_out: None })?;
+            self.store.commit(RunEvent::ToolRan { exec, content, is_error, left_out: None })?;
         }
         Ok(())
     }
 
     /// Whether a call made its artifact and was cut off before the state file had it.
     fn has_unrecorded_artifact(&self) -> bool {
-        let record = &self.desk.record;
+        let record = &self.store.record;
         let Some(StateWriter::Artifact(id)) = record.state.as_ref().and_then(|state| state.by.as_ref())
         else {
             return false;
@@ -323,7 +323,7 @@ impl Run<'_> {
     /// What the model is told of calls that were interrupted.
     pub(super) fn interrupted_results(&self) -> Vec<(ToolCall, Ran)> {
         let agent = self.agent().map(|agent| agent.id.clone());
-        let open = self.desk.record.open_calls.iter();
+        let open = self.store.record.open_calls.iter();
         open.map(|call| {
             let message = "the run was interrupted before the result of this call was on record; it may or may not \
                            have been done: read the state before you call it again";
@@ -350,9 +350,9 @@ struct RunAsker<'r, 'e> {
 
 impl RunAsker<'_, '_> {
     fn order(&mut self) -> Result<Order, RunError> {
-        let desk = &self.run.desk;
+        let store = &self.run.store;
         Ok(Order {
-            name: format!("{}-{}", desk.setup()?.kind.as_str(), desk.record.total.calls + 1),
+            name: format!("{}-{}", store.setup()?.kind.as_str(), store.record.total.calls + 1),
             payload: Rc::new(std::mem::take(&mut self.next.payload)),
             ability: self.next.ability,
             permission: aiwf_provider::Permission::ReadOnly,
@@ -363,7 +363,7 @@ impl RunAsker<'_, '_> {
 
 impl Asker for RunAsker<'_, '_> {
     type Calls = Vec<ToolCall>;
-    type End = End;
+    type End = TurnEnd;
     type Error = RunError;
 
     fn config(&self) -> &Config {
@@ -372,66 +372,66 @@ impl Asker for RunAsker<'_, '_> {
 
     /// A call of a run is on record before its tools are run, so none is unsettled.
     fn spent(&self, _: Option<&Call>) -> Total {
-        self.run.desk.record.total
+        self.run.store.record.total
     }
 
     fn files(&mut self) -> Result<CallFiles, RunError> {
-        let seq = self.run.desk.journal().lines().len();
+        let seq = self.run.store.journal().lines().len();
         Ok(CallFiles::free(
-            self.run.desk.directory.files()?,
+            self.run.store.ledger.files()?,
             |number| format!("turn-{seq}.partial-{number}"),
             |number| format!("turn-{seq}.output-{number}"),
         ))
     }
 
-    fn on_refused(&mut self, refusal: Refusal) -> Result<End, RunError> {
+    fn on_refused(&mut self, refusal: Refusal) -> Result<TurnEnd, RunError> {
         match refusal {
             Refusal::Unsendable(error) => refused(error.into(), self.run.id()),
             Refusal::OverBudget(message) => {
                 let hint = "raise the limit under `[budget]`, then `aiwf workflow resume` goes on";
-                Ok(End::failed(Fault::new("BUDGET_REACHED", message, hint)))
+                Ok(TurnEnd::failed(Fault::new("BUDGET_REACHED", message, hint)))
             }
-            Refusal::Stopped(_) => Ok(End::aborted(self.run.id())),
+            Refusal::Stopped(_) => Ok(TurnEnd::aborted(self.run.id())),
         }
     }
 
-    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), RunError> {
+    fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), RunError> {
         let (run, next) = (&mut *self.run, &self.next);
-        run.desk.commit(RunEvent::RunAsked {
+        run.store.commit(RunEvent::RunAsked {
             provider: sending.provider.to_owned(),
             payload_sha256: sending.payload_sha256.clone(),
             n_left_out: next.n_left_out,
             left_out: left_out::recorded_in_run(&next.left_out),
         })?;
-        if next.left_out != run.told_left_out {
-            run.told_left_out.clone_from(&next.left_out);
-            run.engine.surroundings().tell(CallEvent::LeftOut(&next.left_out));
+        if next.left_out != run.reported_left_out {
+            run.reported_left_out.clone_from(&next.left_out);
+            run.engine.call_context().notify(CallEvent::LeftOut(&next.left_out));
         }
         Ok(())
     }
 
-    fn on_person(&mut self, _: &CallFiles) -> Result<End, RunError> {
+    fn on_person(&mut self, _: &CallFiles) -> Result<TurnEnd, RunError> {
         Err(RunError::PersonCannotAnswer { provider: self.run.provider.clone() })
     }
 
-    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<End, RunError> {
+    fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<TurnEnd, RunError> {
         let CallFailure { error, call, .. } = failure;
         let fault = fault_of(&error, self.run.id());
         let event = RunEvent::RunAskFailed { fault: fault.clone(), text: bounded(text_of(files)), call };
-        self.run.desk.commit(event)?;
+        self.run.store.commit(event)?;
         // The journal has it all now.
         files.ledger.remove(&files.text)?;
-        Ok(End::failed(fault))
+        Ok(TurnEnd::failed(fault))
     }
 
     fn on_arrived(
         &mut self,
-        arrived: &mut Arrived,
+        arrived: &mut ArrivedReply,
         sent: &Payload,
-    ) -> Result<ControlFlow<End, Option<Vec<ToolCall>>>, RunError> {
+    ) -> Result<ControlFlow<TurnEnd, Option<Vec<ToolCall>>>, RunError> {
         let (text, tool_calls) = (text_of(&arrived.files), std::mem::take(&mut arrived.tool_calls));
         let call = std::mem::take(&mut *arrived.call);
-        let taken = self.run.take(text, tool_calls, call, (self.next.ability, sent))?;
+        let taken = self.run.record_reply(text, tool_calls, call, (self.next.ability, sent))?;
         // The journal has it all now.
         arrived.files.ledger.remove(&arrived.files.text)?;
         Ok(match taken {
@@ -442,20 +442,20 @@ impl Asker for RunAsker<'_, '_> {
         })
     }
 
-    fn on_reply(&mut self, _: Arrived, tool_loop: &Rounds) -> Result<End, RunError> {
+    fn on_reply(&mut self, _: ArrivedReply, tool_loop: &Rounds) -> Result<TurnEnd, RunError> {
         Ok(match tool_loop.cut_short() {
-            None => self.run.rest(None),
+            None => self.run.turn_end(None),
             Some(CutShort::Loop) => {
                 let message = "the same call failed three times, so the model was not asked again";
                 let hint = "tell the model what to do instead with `aiwf workflow say`";
                 let fault = Fault::new("ENGINE_LOOP_DETECTED", message, hint);
-                End { phase: RunPhase::WaitingUser, fault: Some(fault), question: self.question.take() }
+                TurnEnd { phase: RunPhase::WaitingUser, fault: Some(fault), question: self.question.take() }
             }
             Some(CutShort::Limit) => {
                 let max_turns = self.run.config.workflow.max_turns.value;
                 let message = format!("the model was asked {max_turns} times and was not done");
                 let hint = "`aiwf workflow resume` goes on; `max_turns` under `[workflow]` sets the limit";
-                End::failed(Fault::new("ENGINE_MAX_TURNS_EXCEEDED", message, hint))
+                TurnEnd::failed(Fault::new("ENGINE_MAX_TURNS_EXCEEDED", message, hint))
             }
         })
     }
@@ -464,7 +464,7 @@ impl Asker for RunAsker<'_, '_> {
         &mut self,
         calls: Vec<ToolCall>,
         _: &mut Rc<Payload>,
-    ) -> Result<ControlFlow<End, Vec<CallResult>>, RunError> {
+    ) -> Result<ControlFlow<TurnEnd, Vec<CallResult>>, RunError> {
         let tools = Rc::clone(&self.next.tools);
         Ok(match self.run.run_calls(&calls, &tools)? {
             ControlFlow::Continue(RanCalls { results, question }) => {
@@ -475,22 +475,22 @@ impl Asker for RunAsker<'_, '_> {
         })
     }
 
-    fn after_calls(&mut self, _: &mut Arrived) -> Result<ControlFlow<End>, RunError> {
+    fn after_calls(&mut self, _: &mut ArrivedReply) -> Result<ControlFlow<TurnEnd>, RunError> {
         if self.question.is_some() || self.is_closing {
-            return Ok(ControlFlow::Break(self.run.rest(self.question.take())));
+            return Ok(ControlFlow::Break(self.run.turn_end(self.question.take())));
         }
-        let is_complete = self.run.desk.is_complete();
+        let is_complete = self.run.store.is_complete();
         // The model may say its last words, once.
         self.is_closing = is_complete && !self.was_complete;
         self.was_complete = is_complete;
-        self.run.tell_what_changed()?;
+        self.run.announce_position()?;
         Ok(ControlFlow::Continue(()))
     }
 
-    fn next_order(&mut self, _: Order) -> Result<ControlFlow<End, Order>, RunError> {
+    fn next_order(&mut self, _: Order) -> Result<ControlFlow<TurnEnd, Order>, RunError> {
         self.next = match self.run.next_request(&[]) {
             Ok(next) => next,
-            Err(NoRequest::Refused(fault)) => return Ok(ControlFlow::Break(End::failed(fault))),
+            Err(NoRequest::Refused(fault)) => return Ok(ControlFlow::Break(TurnEnd::failed(fault))),
             Err(NoRequest::Error(error)) => return Err(error),
         };
         self.order().map(ControlFlow::Continue)
@@ -503,9 +503,9 @@ fn text_of(files: &CallFiles) -> String {
 }
 
 /// The provider cannot be asked like this; nothing was sent.
-fn refused(error: RunError, run_id: &str) -> Result<End, RunError> {
+fn refused(error: RunError, run_id: &str) -> Result<TurnEnd, RunError> {
     let RunError::Session(crate::SessionError::Ask(error)) = &error else { return Err(error) };
-    Ok(End::failed(fault_of(error, run_id)))
+    Ok(TurnEnd::failed(fault_of(error, run_id)))
 }
 
 /// Stands for a call that could not be read in a text.

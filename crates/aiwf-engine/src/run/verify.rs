@@ -32,23 +32,23 @@ pub struct RunVerified {
 impl Engine {
     /// Checks the chain of a run's journal, its state file, every state it ever had, its log and its package.
     pub fn verify_run(&self, which: &str) -> Result<RunVerified, RunError> {
-        let desk = RunStore::look(&journal::find(self.settings(), which)?)?;
-        let setup = desk.setup()?;
+        let store = RunStore::open_read_only(&journal::find(self.settings(), which)?)?;
+        let setup = store.setup()?;
         let mut problems = Vec::new();
-        if let Err(error) = desk.refuse_changed_state() {
+        if let Err(error) = store.refuse_changed_state() {
             problems.push(error.to_string());
         }
-        let (id, lines) = (&desk.directory.id, desk.journal().lines());
+        let (id, lines) = (&store.ledger.id, store.journal().lines());
         trust::refuse_lost(self.settings(), LedgerKind::Run, id, lines).map_err(SessionError::from)?;
-        let lines = desk.journal().lines();
+        let lines = store.journal().lines();
         let states: Vec<&String> = lines.iter().filter_map(|line| line.event.state_sha256()).collect();
         for sha256 in &states {
-            if desk.directory.kept(sha256).is_none() {
+            if store.ledger.kept(sha256).is_none() {
                 problems.push(format!("state {sha256} is not kept any more, or was changed"));
             }
         }
         let tool_calls = lines.iter().filter(|line| matches!(line.event, RunEvent::ToolRan { .. })).count();
-        let log = desk.directory.usable(super::exec_log::LOG).unwrap_or_default();
+        let log = store.ledger.usable(super::exec_log::LOG).unwrap_or_default();
         let expected = super::exec_log::text(lines);
         if sha256_hex(&log) != sha256_hex(&expected) {
             problems.push(
@@ -56,17 +56,17 @@ impl Engine {
             );
         }
         if let Some(wanted) = &setup.package
-            && let Err(error) = load_package(self, &setup.run_id, wanted, package_reach(self, &desk))
+            && let Err(error) = load_package(self, &setup.run_id, wanted, package_reach(self, &store))
         {
             problems.push(error.to_string());
         }
         Ok(RunVerified {
-            run_id: desk.directory.id.clone(),
+            run_id: store.ledger.id.clone(),
             events: lines.len(),
             states: states.len(),
             tool_calls,
             problems,
-            torn_bytes: desk.journal().torn().map(|torn| torn.n_bytes),
+            torn_bytes: store.journal().torn().map(|torn| torn.n_bytes),
         })
     }
 }

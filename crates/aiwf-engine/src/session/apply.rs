@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::files::artifact_names;
 use super::journal;
-use super::work::Work;
+use super::open_session::OpenSession;
 use crate::Engine;
 use crate::error::EngineError;
 use crate::ledger::SessionRef;
@@ -101,23 +101,26 @@ impl Engine {
         options: &ApplyOptions,
         watcher: &dyn Fn(&str),
     ) -> Result<ApplyReport, SessionError> {
-        let directory = journal::find_complete(self.settings(), given)?;
-        let mut work =
-            if options.is_dry_run { Work::look(self, directory)? } else { Work::open(self, directory)? };
-        if work.state.applying.is_some() && options.is_dry_run {
+        let ledger = journal::find_complete(self.settings(), given)?;
+        let mut session = if options.is_dry_run {
+            OpenSession::open_read_only(self, ledger)?
+        } else {
+            OpenSession::open(self, ledger)?
+        };
+        if session.state.applying.is_some() && options.is_dry_run {
             // What was cut short is settled before anything is copied; looking only shows what is there.
-            work.state.applying = None;
-        } else if work.state.applying.is_some() {
-            work.settle_apply(options.to.as_deref())?;
+            session.state.applying = None;
+        } else if session.state.applying.is_some() {
+            session.settle_apply(options.to.as_deref())?;
         }
-        decide(&work.state, Command::IntendApply { files: Vec::new() })?;
-        work.refuse_stale()?;
-        let planned = work.plan_apply(options)?;
+        decide(&session.state, Command::IntendApply { files: Vec::new() })?;
+        session.refuse_stale()?;
+        let planned = session.plan_apply(options)?;
         let report = ApplyReport {
-            session_id: work.directory.id.clone(),
+            session_id: session.ledger.id.clone(),
             files: planned.iter().map(|file| file.report.clone()).collect(),
             applied: false,
-            outdated: work.state.outdated.iter().map(|path| work.directory.shown(path)).collect(),
+            outdated: session.state.outdated.iter().map(|path| session.ledger.shown(path)).collect(),
         };
         if options.is_dry_run {
             return Ok(report);
@@ -125,7 +128,7 @@ impl Engine {
         if !options.is_forced && report.conflicts().next().is_some() {
             return Err(SessionError::Conflicts { report: Box::new(report) });
         }
-        work.write_into_project(&planned, options, watcher)?;
+        session.write_into_project(&planned, options, watcher)?;
         Ok(ApplyReport { applied: true, ..report })
     }
 }
@@ -139,7 +142,7 @@ struct Planned {
     before: Option<Vec<u8>>,
 }
 
-impl Work<'_> {
+impl OpenSession<'_> {
     fn plan_apply(&mut self, options: &ApplyOptions) -> Result<Vec<Planned>, SessionError> {
         let code = self.newest_code()?;
         let context = self.setup()?.context.clone();
@@ -208,7 +211,7 @@ impl Work<'_> {
     /// The code of the last iteration that has some, by path below `code/`.
     fn newest_code(&self) -> Result<Vec<(String, Vec<u8>)>, SessionError> {
         if self.state.is_request() && self.state.change.files.is_empty() {
-            let id = self.directory.label().to_owned();
+            let id = self.ledger.label().to_owned();
             return Err(SessionError::NothingToApply { id, is_edited: !self.state.change.edited.is_empty() });
         }
         for iteration in (1..=self.state.iteration).rev() {
@@ -219,8 +222,8 @@ impl Work<'_> {
         }
         Err(SessionError::NoArtifact {
             artifact: "code".to_owned(),
-            id: self.directory.label().to_owned(),
-            known: artifact_names(&self.directory, &self.state),
+            id: self.ledger.label().to_owned(),
+            known: artifact_names(&self.ledger, &self.state),
         })
     }
 
@@ -234,8 +237,8 @@ impl Work<'_> {
             planned.iter().filter(|file| file.report.change != ApplyChange::Same).collect();
         let mut files = Vec::new();
         for file in &changing {
-            let before = file.before.as_deref().map(|bytes| self.directory.keep(bytes)).transpose()?;
-            self.directory.keep(&file.content)?;
+            let before = file.before.as_deref().map(|bytes| self.ledger.keep(bytes)).transpose()?;
+            self.ledger.keep(&file.content)?;
             files.push(AppliedFile {
                 target: file.report.target.clone(),
                 before,
@@ -277,7 +280,7 @@ impl Work<'_> {
             let base = if path.starts_with(&named) { named } else { root.clone() };
             let Ok(below) = below(&base, &path) else {
                 return Err(SessionError::ApplyElsewhere {
-                    id: self.directory.label().to_owned(),
+                    id: self.ledger.label().to_owned(),
                     path: file.target.clone(),
                 });
             };
@@ -302,7 +305,7 @@ impl Work<'_> {
                 None => directory.remove_file(name).map_err(failed)?,
                 Some(before) => {
                     let lost = || SessionError::NothingApproved { path: target.file.target.clone() };
-                    let bytes = self.directory.kept(before).ok_or_else(lost)?;
+                    let bytes = self.ledger.kept(before).ok_or_else(lost)?;
                     directory.write_over(name, Some(&target.file.after), &bytes).map_err(failed)?;
                 }
             }

@@ -10,20 +10,20 @@ use aiwf_config::Config;
 use aiwf_provider::{AskError, Payload, Permission};
 use aiwf_session::{Access, Call, Command, FileHash, Phase, PhaseRecipe, Step, Total};
 
+use super::open_session::OpenSession;
 use super::perform::{Performed, StepOutcome};
-use super::work::Work;
 use crate::ask::budget;
 use crate::ask::call::{CallFailure, CallFiles, Order};
-use crate::ask::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use crate::ask::exchange::{ArrivedReply, Asker, Exchange, OutgoingRequest, Refusal};
 use crate::ask::providers::{self, Ability, Duty};
 use crate::ask::repeats::CallResult;
 use crate::ask::rounds::Rounds;
-use crate::ask::tool_caller::{Round, ToolCaller, Wanted};
+use crate::ask::tool_caller::{RequestedCalls, Round, ToolCaller};
 use crate::ask::toolbox::KeptResults;
 use crate::ask::watch::CallEvent;
 use crate::session::session_error::SessionError;
 
-impl<'e> Work<'e> {
+impl<'e> OpenSession<'e> {
     /// What a call is called in recordings and messages.
     pub(crate) fn call_name(phase: Phase, iteration: u32) -> String {
         format!("{}-{iteration}", phase.as_str())
@@ -67,17 +67,17 @@ impl<'e> Work<'e> {
         let payload = self.payload()?;
         self.refuse_over_budget(&payload)?;
         let (exchange, order, mut asker) = self.exchange(name, payload)?;
-        let outcome = exchange.hold(&mut asker, order)?;
+        let outcome = exchange.run(&mut asker, order)?;
         self.is_person_asked = outcome.is_none();
         Ok(outcome.unwrap_or_else(|| StepOutcome::Done(Performed::Asked { provider: name.to_owned() })))
     }
 
     /// Says what the prompt leaves out before it is sent, unless this command wrote it and said so.
-    fn tell_left_out(&mut self) {
+    fn notify_left_out(&mut self) {
         let left_out = &self.state.left_out;
-        if !self.is_left_out_told && !left_out.is_empty() {
-            self.engine.surroundings().tell(CallEvent::LeftOut(left_out));
-            self.is_left_out_told = true;
+        if !self.is_left_out_reported && !left_out.is_empty() {
+            self.engine.call_context().notify(CallEvent::LeftOut(left_out));
+            self.is_left_out_reported = true;
         }
     }
 
@@ -94,7 +94,7 @@ impl<'e> Work<'e> {
 
     /// Takes a reply that lies at its place; a provider that costs nothing is asked again otherwise.
     pub(crate) fn await_reply(&mut self, name: &str) -> Result<StepOutcome, SessionError> {
-        if self.pick_up_reply()? {
+        if self.record_reply_file()? {
             let (path, notes) = (self.response_path()?, Vec::new());
             return Ok(StepOutcome::Done(Performed::ReplyReceived { path, notes }));
         }
@@ -108,17 +108,17 @@ impl<'e> Work<'e> {
     }
 
     /// The exchange of the current phase; the tools that its provider may call are part of it.
-    fn exchange<'w>(
-        &'w mut self,
+    fn exchange<'s>(
+        &'s mut self,
         name: &str,
         payload: Rc<Payload>,
-    ) -> Result<(Exchange<'e>, Order, PhaseAsker<'w, 'e>), SessionError> {
+    ) -> Result<(Exchange<'e>, Order, PhaseAsker<'s, 'e>), SessionError> {
         let engine = self.engine;
         let tools = self.tools(self.state.phase, self.state.iteration)?;
         let mut earlier = Call::default();
         earlier.notes.extend(tools.iter().flat_map(|tools| tools.problems()));
-        let results = KeptResults::below(&engine.settings().project_root, self.directory.kept_dir());
-        let tools = tools.map(|tools| ToolCaller::new(tools, results, &engine.surroundings().stop));
+        let results = KeptResults::below(&engine.settings().project_root, self.ledger.kept_dir());
+        let tools = tools.map(|tools| ToolCaller::new(tools, results, &engine.call_context().stop));
         let tool_loop = tools.as_ref().map_or_else(Rounds::without_tools, |tools| tools.rounds(None));
         let exchange = Exchange::open(engine, self.config(), name, tool_loop)?;
         let order = self.order(payload)?;
@@ -126,7 +126,7 @@ impl<'e> Work<'e> {
             response: self.response_path()?,
             ability: order.ability,
             is_free: exchange.is_free(),
-            work: self,
+            session: self,
             tools,
             earlier,
         };
@@ -154,7 +154,7 @@ impl<'e> Work<'e> {
     }
 
     /// The file the agent wrote is the reply, else its text; both are kept.
-    fn take_answer(
+    fn record_answer(
         &mut self,
         response: &str,
         files: &CallFiles,
@@ -186,7 +186,7 @@ impl<'e> Work<'e> {
     pub(crate) fn keep_call_files(&self, files: &CallFiles) -> Result<Vec<FileHash>, SessionError> {
         let mut kept = Vec::new();
         for file in [&files.text, &files.output] {
-            let n_bytes = files.ledger.n_bytes(file).map_err(|error| self.directory.unusable(file, error))?;
+            let n_bytes = files.ledger.n_bytes(file).map_err(|error| self.ledger.unusable(file, error))?;
             match n_bytes {
                 Some(0) => files.ledger.remove(file)?,
                 Some(_) => kept.push(self.hash(file)?),
@@ -201,7 +201,7 @@ impl<'e> Work<'e> {
         let response = self.response_path()?;
         let stem = response.strip_suffix("-response.md").unwrap_or(&response);
         Ok(CallFiles::free(
-            self.directory.files()?,
+            self.ledger.files()?,
             |number| format!("{stem}-{what}.partial-{number}.md"),
             |number| format!("{stem}-{what}.output-{number}.jsonl"),
         ))
@@ -219,21 +219,21 @@ impl<'e> Work<'e> {
             } else {
                 ability.permission
             },
-            response_path: Some(self.directory.file(&self.response_path()?)),
+            response_path: Some(self.ledger.file(&self.response_path()?)),
         })
     }
 
     /// A reply that lies at its place after a crash is whole, unless an agent may write there by itself.
-    pub(crate) fn take_up_whole_reply(&mut self) -> Result<bool, SessionError> {
+    pub(crate) fn recover_complete_reply(&mut self) -> Result<bool, SessionError> {
         let may_be_whole = self.state.step == (Step::Asked { is_free: false })
             && self.ability()?.permission == Permission::ReadOnly;
-        if may_be_whole { self.pick_up_reply() } else { Ok(false) }
+        if may_be_whole { self.record_reply_file() } else { Ok(false) }
     }
 }
 
 /// A phase of a session or change that asks its provider; it ends with nothing when a person will give the reply.
-struct PhaseAsker<'w, 'e> {
-    work: &'w mut Work<'e>,
+struct PhaseAsker<'s, 'e> {
+    session: &'s mut OpenSession<'e>,
     /// Where the reply is expected, relative to the session.
     response: String,
     ability: Ability,
@@ -244,48 +244,48 @@ struct PhaseAsker<'w, 'e> {
 }
 
 impl Asker for PhaseAsker<'_, '_> {
-    type Calls = Wanted;
+    type Calls = RequestedCalls;
     type End = Option<StepOutcome>;
     type Error = SessionError;
 
     fn config(&self) -> &Config {
-        self.work.config()
+        self.session.config()
     }
 
     fn spent(&self, unsettled: Option<&Call>) -> Total {
-        let state = &self.work.state;
+        let state = &self.session.state;
         let Some(call) = unsettled else { return state.total() };
         let settled = state.spent.split_last().map(|(_, settled)| settled).unwrap_or_default();
         Total::of(settled).with(call.usage.as_ref())
     }
 
     fn files(&mut self) -> Result<CallFiles, SessionError> {
-        self.work.refuse_links(&self.response)?;
-        let files = self.work.call_files("response")?;
+        self.session.refuse_links(&self.response)?;
+        let files = self.session.call_files("response")?;
         if let Some((above, _)) = self.response.rsplit_once('/') {
             let created = files.ledger.create_directories(above);
-            created.map_err(|error| self.work.directory.unusable(above, error))?;
+            created.map_err(|error| self.session.ledger.unusable(above, error))?;
         }
         if !self.is_free {
-            self.work.write_snapshot()?;
+            self.session.write_snapshot()?;
         }
         Ok(files)
     }
 
     fn on_refused(&mut self, refusal: Refusal) -> Result<Self::End, SessionError> {
         match refusal {
-            Refusal::OverBudget(message) => self.work.pause_for_budget(message).map(Some),
+            Refusal::OverBudget(message) => self.session.pause_for_budget(message).map(Some),
             Refusal::Unsendable(_) | Refusal::Stopped(_) => Err(refusal.into()),
         }
     }
 
-    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), SessionError> {
-        self.work.commit(Command::RecordSent {
+    fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), SessionError> {
+        self.session.commit(Command::RecordSent {
             provider: sending.provider.to_owned(),
             payload_sha256: sending.payload_sha256.clone(),
             is_free: sending.is_free,
         })?;
-        self.work.tell_left_out();
+        self.session.notify_left_out();
         Ok(())
     }
 
@@ -296,30 +296,30 @@ impl Asker for PhaseAsker<'_, '_> {
 
     fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<Self::End, SessionError> {
         let CallFailure { error, mut call, has_written } = failure;
-        let work = &mut *self.work;
-        if let Err(link) = work.refuse_links_of_call(&self.response, files) {
+        let session = &mut *self.session;
+        if let Err(link) = session.refuse_links_of_call(&self.response, files) {
             // What could not be written for the link alone is told by the link.
             let is_cause = matches!(error, AskError::Sink(_));
             let error = if is_cause { link } else { error.into() };
-            work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+            session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
             return Err(error);
         }
-        call.kept = work.keep_unfinished(files, &self.response, has_written)?;
+        call.kept = session.keep_unfinished(files, &self.response, has_written)?;
         add_earlier(&mut self.earlier, &call);
         call.touched = std::mem::take(&mut self.earlier.touched);
-        work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+        session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
         Err(error.into())
     }
 
     fn on_arrived(
         &mut self,
-        arrived: &mut Arrived,
+        arrived: &mut ArrivedReply,
         sent: &Payload,
-    ) -> Result<ControlFlow<Self::End, Option<Wanted>>, SessionError> {
+    ) -> Result<ControlFlow<Self::End, Option<RequestedCalls>>, SessionError> {
         // An agent may have put a link in the way meanwhile; nothing is written through it.
-        if let Err(error) = self.work.refuse_links_of_call(&self.response, &arrived.files) {
+        if let Err(error) = self.session.refuse_links_of_call(&self.response, &arrived.files) {
             let call = std::mem::take(&mut arrived.call);
-            self.work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+            self.session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
             return Err(error);
         }
         let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
@@ -327,39 +327,40 @@ impl Asker for PhaseAsker<'_, '_> {
         let text = arrived.files.ledger.read(path).ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
         let tool_calls = std::mem::take(&mut arrived.tool_calls);
-        Ok(ControlFlow::Continue(tools.wanted(text, tool_calls, sent, arrived.round)))
+        Ok(ControlFlow::Continue(tools.requested_calls(text, tool_calls, sent, arrived.round)))
     }
 
-    fn on_reply(&mut self, arrived: Arrived, tool_loop: &Rounds) -> Result<Self::End, SessionError> {
-        let Arrived { mut call, has_written, files, .. } = arrived;
+    fn on_reply(&mut self, arrived: ArrivedReply, tool_loop: &Rounds) -> Result<Self::End, SessionError> {
+        let ArrivedReply { mut call, has_written, files, .. } = arrived;
         self.earlier.notes.extend(tool_loop.warning());
         add_earlier(&mut self.earlier, &call);
         let earlier = std::mem::take(&mut self.earlier);
         (call.touched, call.notes) = (earlier.touched, earlier.notes);
-        self.work.take_answer(&self.response, &files, call, has_written, self.ability).map(Some)
+        self.session.record_answer(&self.response, &files, call, has_written, self.ability).map(Some)
     }
 
     fn on_calls(
         &mut self,
-        calls: Wanted,
+        calls: RequestedCalls,
         payload: &mut Rc<Payload>,
     ) -> Result<ControlFlow<Self::End, Vec<CallResult>>, SessionError> {
         let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(Vec::new())) };
         let Round { uses, results } = tools.run(calls, Rc::make_mut(payload));
         if !uses.is_empty() {
-            self.work.commit(Command::RecordToolCalls { calls: uses })?;
+            self.session.commit(Command::RecordToolCalls { calls: uses })?;
         }
         Ok(ControlFlow::Continue(results))
     }
 
-    fn after_calls(&mut self, arrived: &mut Arrived) -> Result<ControlFlow<Self::End>, SessionError> {
-        arrived.call.kept = self.work.keep_unfinished(&arrived.files, &self.response, arrived.has_written)?;
+    fn after_calls(&mut self, arrived: &mut ArrivedReply) -> Result<ControlFlow<Self::End>, SessionError> {
+        arrived.call.kept =
+            self.session.keep_unfinished(&arrived.files, &self.response, arrived.has_written)?;
         add_earlier(&mut self.earlier, &arrived.call);
         Ok(ControlFlow::Continue(()))
     }
 
-    fn on_asked_again(&mut self, sending: &Sending<'_>, call: Box<Call>) -> Result<(), SessionError> {
-        self.work.commit(Command::RecordAskedAgain {
+    fn on_asked_again(&mut self, sending: &OutgoingRequest<'_>, call: Box<Call>) -> Result<(), SessionError> {
+        self.session.commit(Command::RecordAskedAgain {
             provider: sending.provider.to_owned(),
             payload_sha256: sending.payload_sha256.clone(),
             is_free: sending.is_free,
@@ -369,7 +370,7 @@ impl Asker for PhaseAsker<'_, '_> {
 
     fn on_not_asked_again(&mut self, refusal: Refusal, call: Box<Call>) -> Result<Self::End, SessionError> {
         let error = SessionError::from(refusal);
-        self.work.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+        self.session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
         Err(error)
     }
 }

@@ -9,11 +9,11 @@ use super::change_prompt::check_patterns;
 use super::create::Reach;
 use super::decisions::Decided;
 use super::journal;
+use super::open_session::OpenSession;
 use super::perform::Performed;
 use super::report::SessionReport;
 use super::request::{NewRequest, chosen_agent};
 use super::snapshot::SessionSummary;
-use super::work::Work;
 use crate::Engine;
 use crate::ledger::{SessionRef, Summary, summaries};
 use crate::session::session_error::SessionError;
@@ -66,24 +66,24 @@ impl Engine {
     pub fn run_phase(&self, name: &str, phase: &str, options: PhaseOptions) -> Result<Decided, SessionError> {
         let unknown = || SessionError::UnknownPhase { phase: phase.to_owned() };
         let phase = Phase::from_name(phase).ok_or_else(unknown)?;
-        let mut work = Work::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
-        let agent = options.agent.map(|given| chosen_agent(&given, phase, work.config())).transpose()?;
+        let mut session = OpenSession::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
+        let agent = options.agent.map(|given| chosen_agent(&given, phase, session.config())).transpose()?;
         let choice = PhaseChoice {
             agent,
             instructions: options.instructions,
             files: options.files,
-            may_write: options.may_write || work.config().change.write.value,
+            may_write: options.may_write || session.config().change.write.value,
             opens_gates: options.opens_gates,
         };
-        work.wake_up()?;
-        let kept = work.begin_phase(phase, choice)?;
+        session.resume_if_limit_raised()?;
+        let kept = session.begin_phase(phase, choice)?;
         for kept in &kept {
-            work.tell(kept);
+            session.notify(kept);
         }
-        work.stop_after_phase();
-        let performed = work.run_until_waiting()?;
+        session.stop_after_phase();
+        let performed = session.run_until_waiting()?;
         let performed = kept.into_iter().chain(performed).collect();
-        Ok(Self::decided(&work, performed))
+        Ok(Self::decided(&session, performed))
     }
 
     /// Every change, the one that was worked on last first.
@@ -101,7 +101,7 @@ impl Engine {
     }
 }
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Waits when the phase the change is in now is over.
     fn stop_after_phase(&mut self) {
         self.stop_after = Some((self.state.phase, self.state.iteration));
@@ -120,7 +120,7 @@ impl Work<'_> {
     }
 
     /// Waits for no phase.
-    pub(super) fn run_through(&mut self) {
+    pub(super) fn continue_past_phase(&mut self) {
         self.stop_after = None;
     }
 

@@ -13,9 +13,9 @@ use aiwf_session::{
 use aiwf_store::sha256_hex;
 
 use super::create::Reach;
-use super::work::Work;
+use super::open_session::OpenSession;
 use crate::Engine;
-use crate::catalog::flows::is_beside;
+use crate::catalog::flows::is_template_file;
 use crate::prompt::build::{BuildOptions, Built, Receiver};
 use crate::prompt::document::{ChangeDocument, Document, ToolDocument};
 use crate::prompt::gather::{ChangeFlags, FlowTemplate, MissingFiles, ReadArtifact};
@@ -23,7 +23,7 @@ use crate::prompt::read::into_text;
 use crate::prompt::system_templates::TemplateLayer;
 use crate::session::session_error::SessionError;
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Builds the prompt of a phase for the agent that will be asked.
     pub(crate) fn build_change_prompt(
         &self,
@@ -68,7 +68,7 @@ impl Work<'_> {
     fn recordings(&self) -> Vec<PathBuf> {
         let dirs = self.config().providers.values().filter_map(|provider| provider.dir.as_ref());
         let root = &self.engine.settings().project_root;
-        let record = self.engine.surroundings().record.as_ref();
+        let record = self.engine.call_context().record.as_ref();
         dirs.map(|dir| root.join(&dir.value)).chain(record.cloned()).collect()
     }
 
@@ -117,7 +117,7 @@ impl Work<'_> {
             files.push(("rejected-reply".to_owned(), reply.path.clone()));
         }
         let read = |(name, file): (String, String)| {
-            let path = self.directory.shown(&file);
+            let path = self.ledger.shown(&file);
             // Through the handle of the session: a link in its place is not followed.
             let text = into_text(self.read(&file)?, Path::new(&path))?;
             Ok(ReadArtifact { name, path, text })
@@ -127,11 +127,11 @@ impl Work<'_> {
 
     /// The template of a phase that stands beside its flow, as it was when the session began.
     fn flow_template(&self, spec: &PhaseSpec) -> Result<Option<FlowTemplate>, SessionError> {
-        let Some(name) = spec.template.as_deref().filter(|name| is_beside(name)) else {
+        let Some(name) = spec.template.as_deref().filter(|name| is_template_file(name)) else {
             return Ok(None);
         };
         let path = flow_file(name);
-        let text = into_text(self.read(&path)?, &self.directory.file(&path))?;
+        let text = into_text(self.read(&path)?, &self.ledger.file(&path))?;
         let flow = &self.state.flow.name;
         let is_built_in = Flow::built_in_template(flow, name) == Some(text.as_str());
         let setup = self.setup()?;

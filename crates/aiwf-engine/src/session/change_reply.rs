@@ -11,8 +11,8 @@ use aiwf_session::{
 };
 use aiwf_store::{WritePlan, sha256_hex};
 
+use super::open_session::OpenSession;
 use super::reply_files::path_below_code;
-use super::work::Work;
 use crate::session::session_error::SessionError;
 
 /// What a reply says, before anything is written.
@@ -27,7 +27,7 @@ struct Read {
     notes: Vec<String>,
 }
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Writes what the reply gives; nothing when it has problems, which are added to the list.
     pub(crate) fn take_artifact(
         &mut self,
@@ -38,7 +38,7 @@ impl Work<'_> {
         let spec = self.spec()?.clone();
         let name = spec.artifact_file();
         let may_write = self.setup()?.may_write_project(&self.state.flow, phase);
-        let (session, iteration) = (self.directory.shown(""), self.state.iteration);
+        let (session, iteration) = (self.ledger.shown(""), self.state.iteration);
         let root = self.engine.settings().project_root.clone();
         let name_of = |path: &str| {
             let name = path_below_code(path, &session, iteration);
@@ -61,15 +61,15 @@ impl Work<'_> {
         });
         if read.files.is_some() {
             self.refuse_links(&format!("{iteration}/code"))?;
-            self.refuse_strangers(&iteration)?;
+            self.refuse_unexpected_files(&iteration)?;
         }
         // Announced, then written, then approved: whatever is cut short is done again the same way.
         let intended = [file.clone(), copy.clone()].into_iter().chain(code).collect();
         self.commit(Command::IntendOutputs { files: intended })?;
-        self.directory.keep(read.text.as_bytes())?;
+        self.ledger.keep(read.text.as_bytes())?;
         self.write(&copy.path, read.text.as_bytes())?;
         if let Some(plan) = &read.files {
-            self.directory.keep_all(plan.files().map(|(_, content)| content))?;
+            self.ledger.keep_all(plan.files().map(|(_, content)| content))?;
             self.put_code(&iteration, plan)?;
         }
         self.write(&name, read.text.as_bytes())?;
@@ -105,7 +105,7 @@ impl Work<'_> {
         for file in &self.state.intended {
             let Some(bound) = self.state.bound.get(&file.path) else { continue };
             if bound.sha256 != file.sha256
-                && let Some(found) = self.directory.sha256(&file.path)
+                && let Some(found) = self.ledger.sha256(&file.path)
                 && let Some(approved) = self.approved_instead(&file.path, &found)
             {
                 self.write(&file.path, &approved)?;
@@ -121,7 +121,7 @@ impl Work<'_> {
         if bound.sha256 == found || !self.state.intended.iter().any(is_intended) {
             return None;
         }
-        self.directory.kept(&bound.sha256)
+        self.ledger.kept(&bound.sha256)
     }
 }
 

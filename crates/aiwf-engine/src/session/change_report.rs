@@ -52,15 +52,15 @@ pub struct ArtifactReport {
 }
 
 impl ChangeReport {
-    pub(super) fn of(directory: &SessionLedger, state: &State, setup: &ChangeSetup) -> Self {
+    pub(super) fn of(ledger: &SessionLedger, state: &State, setup: &ChangeSetup) -> Self {
         let change = &state.change;
         let artifact = |spec: &PhaseSpec| {
             let file = spec.artifact_file();
             let sha256 = state.bound.get(&file)?.sha256.clone();
-            Some(ArtifactReport { phase: spec.name, path: directory.shown(&file), sha256 })
+            Some(ArtifactReport { phase: spec.name, path: ledger.shown(&file), sha256 })
         };
         Self {
-            name: directory.label().to_owned(),
+            name: ledger.label().to_owned(),
             request: setup.request.clone(),
             round: state.round,
             max_rounds: state.max_rounds(),

@@ -8,9 +8,9 @@ use aiwf_session::{Approver, Command, FileHash, Flow, GatePattern, GateSetting, 
 use aiwf_store::{Durability, sha256_hex};
 use serde_json::{Map, Value};
 
+use super::open_session::OpenSession;
 use super::perform::Performed;
 use super::request::{keep_templates, refuse_unknown_gates};
-use super::work::Work;
 use crate::Engine;
 use crate::ask::providers;
 use crate::catalog::{flows, profiles};
@@ -150,15 +150,15 @@ impl Engine {
             inputs,
             change: None,
         };
-        Work::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
+        OpenSession::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
         let ledger = creating.publish()?;
-        let mut work = Work::open_created(self, ledger.clone())?;
-        let performed = work.run_until_waiting().map_err(|error| {
+        let mut session = OpenSession::open_created(self, ledger.clone())?;
+        let performed = session.run_until_waiting().map_err(|error| {
             // A session whose first prompt cannot be built has not begun.
-            if work.state.n_events == 1 {
+            if session.state.n_events == 1 {
                 drop(ledger.remove());
-                work.forget();
-                return error.without_place();
+                session.forget();
+                return error.without_location();
             }
             error
         })?;
@@ -217,21 +217,21 @@ pub(super) fn gates_of(flow: &Flow, config: &Config) -> BTreeMap<String, GateSet
 
 /// Writes what a session keeps from its beginning: the standards and the inputs.
 fn fill(
-    directory: &SessionLedger,
+    ledger: &SessionLedger,
     standards: &str,
     inputs: &BTreeMap<String, String>,
 ) -> Result<(FileHash, Vec<FileHash>), SessionError> {
     let texts = std::iter::once(standards).chain(inputs.values().map(String::as_str));
-    directory.keep_all(texts.map(str::as_bytes))?;
-    let bundle = write(directory, "standards-bundle.md", standards)?;
+    ledger.keep_all(texts.map(str::as_bytes))?;
+    let bundle = write(ledger, "standards-bundle.md", standards)?;
     let inputs = inputs
         .iter()
-        .map(|(key, text)| write(directory, &format!("inputs/{key}"), text))
+        .map(|(key, text)| write(ledger, &format!("inputs/{key}"), text))
         .collect::<Result<Vec<_>, _>>()?;
     Ok((bundle, inputs))
 }
 
-fn write(directory: &SessionLedger, relative: &str, text: &str) -> Result<FileHash, SessionError> {
-    directory.files()?.write(relative, text.as_bytes(), Durability::PowerLoss)?;
+fn write(ledger: &SessionLedger, relative: &str, text: &str) -> Result<FileHash, SessionError> {
+    ledger.files()?.write(relative, text.as_bytes(), Durability::PowerLoss)?;
     Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(text.as_bytes()) })
 }

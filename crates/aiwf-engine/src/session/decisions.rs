@@ -9,10 +9,10 @@ use aiwf_session::{Actor, Command, FileHash, Pause, Phase, Step, decide};
 
 use super::apply::unified;
 use super::journal;
+use super::open_session::OpenSession;
 use super::perform::{Performed, StepOutcome};
 use super::report::SessionReport;
 use super::verify::{Difference, stale};
-use super::work::Work;
 use crate::Engine;
 use crate::ask::call::recorded;
 use crate::error::EngineError;
@@ -44,25 +44,25 @@ pub struct Decided {
 }
 
 impl Engine {
-    fn work<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Work<'_>, SessionError> {
-        Work::open(self, journal::find(self.settings(), given)?)
+    fn open_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<OpenSession<'_>, SessionError> {
+        OpenSession::open(self, journal::find(self.settings(), given)?)
     }
 
-    pub(super) fn decided(work: &Work<'_>, performed: Vec<Performed>) -> Decided {
-        let report = SessionReport::of(&work.directory, &work.state).warned(work.engine);
+    pub(super) fn decided(session: &OpenSession<'_>, performed: Vec<Performed>) -> Decided {
+        let report = SessionReport::of(&session.ledger, &session.state).with_profile_warnings(session.engine);
         Decided { performed, report, accepted: None }
     }
 
     /// Does the next thing that needs no decision.
     pub fn step_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
-        work.refuse_cancelled()?;
-        work.run_through();
-        let performed = match work.step()? {
+        let mut session = self.open_session(given)?;
+        session.refuse_cancelled()?;
+        session.continue_past_phase();
+        let performed = match session.step()? {
             StepOutcome::Done(done) => vec![done],
             StepOutcome::Waiting => Vec::new(),
         };
-        Ok(Self::decided(&work, performed))
+        Ok(Self::decided(&session, performed))
     }
 
     /// Goes on until a person is needed or nothing is left to do.
@@ -76,15 +76,15 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         provider: Option<&str>,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
-        work.refuse_cancelled()?;
+        let mut session = self.open_session(given)?;
+        session.refuse_cancelled()?;
         if let Some(provider) = provider {
-            work.choose_agents(provider)?;
+            session.choose_agents(provider)?;
         }
-        work.run_through();
-        work.skip_gates_if_asked()?;
-        let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
+        session.continue_past_phase();
+        session.skip_gates_if_asked()?;
+        let performed = session.run_until_waiting()?;
+        Ok(Self::decided(&session, performed))
     }
 
     /// Says yes to what lies at the gate, and goes on.
@@ -93,43 +93,45 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         options: &ApproveOptions,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work_at_gate(given)?;
-        let by = work.person();
-        work.fs_ability = options.fs_ability.or(work.fs_ability);
+        let mut session = self.open_at_gate(given)?;
+        let by = session.person();
+        session.fs_ability = options.fs_ability.or(session.fs_ability);
         // Whoever says yes where a judge is too dear has decided instead of it.
-        let is_awake = !work.state.gate_over_budget && work.wake_up()?;
-        if is_awake || matches!(work.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
+        let is_awake = !session.state.gate_over_budget && session.resume_if_limit_raised()?;
+        if is_awake || matches!(session.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {
             // Nothing lies at a gate that somebody has seen: what follows is not approved by this.
-            let performed = work.run_until_waiting()?;
-            return Ok(Self::decided(&work, performed));
+            let performed = session.run_until_waiting()?;
+            return Ok(Self::decided(&session, performed));
         }
-        if work.state.step == (Step::Asked { is_free: false }) {
+        if session.state.step == (Step::Asked { is_free: false }) {
             // A call that was interrupted is made again, unless its whole reply is there; nobody has seen that yet.
-            if !work.take_up_whole_reply()? {
-                work.send_again(by)?;
+            if !session.recover_complete_reply()? {
+                session.send_again(by)?;
             }
-            let performed = work.run_until_waiting()?;
-            return Ok(Self::decided(&work, performed));
+            let performed = session.run_until_waiting()?;
+            return Ok(Self::decided(&session, performed));
         }
-        if matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. }) && !work.pick_up_reply()? {
-            if work.state.step == (Step::Asked { is_free: true }) {
-                let path = work.directory.shown(&work.response_path()?);
+        if matches!(session.state.step, Step::Asked { .. } | Step::AskFailed { .. })
+            && !session.record_reply_file()?
+        {
+            if session.state.step == (Step::Asked { is_free: true }) {
+                let path = session.ledger.shown(&session.response_path()?);
                 return Err(SessionError::NoReplyYet { path });
             }
-            work.send_again(by)?;
-            let performed = work.run_until_waiting()?;
-            return Ok(Self::decided(&work, performed));
+            session.send_again(by)?;
+            let performed = session.run_until_waiting()?;
+            return Ok(Self::decided(&session, performed));
         }
-        if matches!(work.state.step, Step::ReplyReady { .. }) {
-            work.take_reply(by)?;
+        if matches!(session.state.step, Step::ReplyReady { .. }) {
+            session.take_reply(by)?;
         } else {
-            if let Some(ability) = work.fs_ability {
-                work.rewrite_prompt(ability)?;
+            if let Some(ability) = session.fs_ability {
+                session.rewrite_prompt(ability)?;
             }
-            work.approve_prompt(by, options.hash_prompts)?;
+            session.approve_prompt(by, options.hash_prompts)?;
         }
-        let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
+        let performed = session.run_until_waiting()?;
+        Ok(Self::decided(&session, performed))
     }
 
     /// Says no to what lies at the gate, with the reason; the next prompt carries it.
@@ -138,14 +140,14 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         feedback: &str,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work_at_gate(given)?;
-        let by = work.person();
+        let mut session = self.open_at_gate(given)?;
+        let by = session.person();
         let feedback = feedback.to_owned();
-        if matches!(work.state.step, Step::Asked { .. }) {
-            work.pick_up_reply()?;
+        if matches!(session.state.step, Step::Asked { .. }) {
+            session.record_reply_file()?;
         }
         // A verdict that stopped the session is about its reply.
-        let is_reply = matches!(work.state.step, Step::ReplyReady { .. } | Step::Paused(Pause::Verdict));
+        let is_reply = matches!(session.state.step, Step::ReplyReady { .. } | Step::Paused(Pause::Verdict));
         let command = |kept: Vec<FileHash>| {
             let (by, feedback) = (by.clone(), feedback.clone());
             if is_reply {
@@ -155,25 +157,25 @@ impl Engine {
             }
         };
         // Nothing is copied for a rejection that is refused.
-        decide(&work.state, command(Vec::new()))?;
+        decide(&session.state, command(Vec::new()))?;
         let paths = if is_reply {
-            [work.written_paths(), vec![work.response_path()?]].concat()
+            [session.written_paths(), vec![session.response_path()?]].concat()
         } else {
-            work.edited_prompt_files()
+            session.edited_prompt_files()
         };
-        let kept = work.keep_rejected(&paths)?;
-        work.commit(command(kept))?;
-        let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
+        let kept = session.keep_rejected(&paths)?;
+        session.commit(command(kept))?;
+        let performed = session.run_until_waiting()?;
+        Ok(Self::decided(&session, performed))
     }
 
     /// Sends the same prompt once more.
     pub fn retry<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
-        let mut work = self.work_at_gate(given)?;
-        let by = work.person();
-        work.send_again(by)?;
-        let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
+        let mut session = self.open_at_gate(given)?;
+        let by = session.person();
+        session.send_again(by)?;
+        let performed = session.run_until_waiting()?;
+        Ok(Self::decided(&session, performed))
     }
 
     /// Puts a reply in place; with a directory to record in, the request and the reply are kept there too.
@@ -183,51 +185,54 @@ impl Engine {
         reply: &str,
         record: Option<&Path>,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work_at_gate(given)?;
-        if work.state.phase.is_final() {
-            return Err(SessionError::NotAwaited { next: work.situation() });
+        let mut session = self.open_at_gate(given)?;
+        if session.state.phase.is_final() {
+            return Err(SessionError::NotAwaited { next: session.next_advice() });
         }
-        let path = work.response_path()?;
-        if !matches!(work.state.step, Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. }) {
-            return Err(SessionError::NotAwaited { next: work.situation() });
+        let path = session.response_path()?;
+        if !matches!(
+            session.state.step,
+            Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. }
+        ) {
+            return Err(SessionError::NotAwaited { next: session.next_advice() });
         }
         if reply.trim().is_empty() {
             return Err(SessionError::EmptyReply);
         }
         if let Some(directory) = record {
-            let (phase, iteration) = (work.state.phase, work.state.iteration);
-            let provider = work.state.provider(phase).to_owned();
+            let (phase, iteration) = (session.state.phase, session.state.iteration);
+            let provider = session.state.provider(phase).to_owned();
             let cassette = Cassette::in_directory(self.settings().current_dir.join(directory));
             let answered = Answered {
-                name: &Work::call_name(phase, iteration),
+                name: &OpenSession::call_name(phase, iteration),
                 provider: &provider,
-                capability: Some(recorded(work.ability()?)),
+                capability: Some(recorded(session.ability()?)),
                 text: reply,
                 reply: &Reply::default(),
             };
-            let payload = work.payload()?;
+            let payload = session.payload()?;
             cassette.record(&payload, answered)?;
         }
-        if work.is_unknown_reply(&path)? {
+        if session.has_unrecorded_reply(&path)? {
             // Somebody saved a reply by hand; it is not written over without a copy.
-            work.keep_rejected(std::slice::from_ref(&path))?;
+            session.keep_rejected(std::slice::from_ref(&path))?;
         }
-        let response = work.write(&path, reply.as_bytes())?;
-        work.directory.keep(reply.as_bytes())?;
-        work.commit(Command::RecordReply { response, call: None })?;
+        let response = session.write(&path, reply.as_bytes())?;
+        session.ledger.keep(reply.as_bytes())?;
+        session.commit(Command::RecordReply { response, call: None })?;
         let received = Performed::ReplyReceived { path, notes: Vec::new() };
-        work.tell(&received);
-        Ok(Self::decided(&work, vec![received]))
+        session.notify(&received);
+        Ok(Self::decided(&session, vec![received]))
     }
 
     /// Takes the code although its review failed.
     pub fn accept<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
-        let mut work = self.work_at_gate(given)?;
-        let by = work.person();
-        work.refuse_stale()?;
-        work.commit(Command::Accept { by })?;
-        let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
+        let mut session = self.open_at_gate(given)?;
+        let by = session.person();
+        session.refuse_stale()?;
+        session.commit(Command::Accept { by })?;
+        let performed = session.run_until_waiting()?;
+        Ok(Self::decided(&session, performed))
     }
 
     /// Allows more iterations, and goes on.
@@ -236,11 +241,11 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         max_iterations: u32,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work_at_gate(given)?;
-        work.refuse_stale()?;
-        work.commit(Command::RaiseCap { max_iterations })?;
-        let performed = work.run_until_waiting()?;
-        Ok(Self::decided(&work, performed))
+        let mut session = self.open_at_gate(given)?;
+        session.refuse_stale()?;
+        session.commit(Command::RaiseCap { max_iterations })?;
+        let performed = session.run_until_waiting()?;
+        Ok(Self::decided(&session, performed))
     }
 
     /// Cancels the session.
@@ -249,74 +254,74 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         reason: Option<&str>,
     ) -> Result<Decided, SessionError> {
-        let mut work = self.work(given)?;
-        let by = work.person();
-        work.commit(Command::Cancel { by, reason: reason.map(str::to_owned) })?;
-        Ok(Self::decided(&work, Vec::new()))
+        let mut session = self.open_session(given)?;
+        let by = session.person();
+        session.commit(Command::Cancel { by, reason: reason.map(str::to_owned) })?;
+        Ok(Self::decided(&session, Vec::new()))
     }
 
     /// Accepts the changes of approved files; what was derived from them is marked.
     pub fn rebind<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Decided, SessionError> {
-        let mut work = self.work_at_gate(given)?;
-        let by = work.person();
-        let changed = stale(&work.directory, &work.state);
+        let mut session = self.open_at_gate(given)?;
+        let by = session.person();
+        let changed = stale(&session.ledger, &session.state);
         if let Some(missing) = changed.iter().find(|difference| difference.found.is_none()) {
-            return Err(SessionError::Missing { path: work.directory.shown(&missing.path) });
+            return Err(SessionError::Missing { path: session.ledger.shown(&missing.path) });
         }
         let files = changed
             .iter()
-            .map(|difference| work.keep(&difference.path))
+            .map(|difference| session.keep(&difference.path))
             .collect::<Result<Vec<FileHash>, _>>()?;
         let accepted = changed
             .iter()
-            .map(|difference| work.edits(difference))
+            .map(|difference| session.edits(difference))
             .collect::<Result<String, SessionError>>()?;
         // A waiting prompt is built again; words that a person put into it are kept.
         let edited =
-            if work.state.step == Step::PromptReady { work.edited_prompt_files() } else { Vec::new() };
-        let kept = work.keep_rejected(&edited)?;
-        work.commit(Command::Rebind { by, files })?;
+            if session.state.step == Step::PromptReady { session.edited_prompt_files() } else { Vec::new() };
+        let kept = session.keep_rejected(&edited)?;
+        session.commit(Command::Rebind { by, files })?;
         let mut performed: Vec<Performed> =
             kept.into_iter().map(|file| Performed::Kept { path: file.path }).collect();
         for kept in &performed {
-            work.tell(kept);
+            session.notify(kept);
         }
-        performed.extend(work.run_until_waiting()?);
-        Ok(Decided { accepted: Some(accepted), ..Self::decided(&work, performed) })
+        performed.extend(session.run_until_waiting()?);
+        Ok(Decided { accepted: Some(accepted), ..Self::decided(&session, performed) })
     }
 
     /// Brings the approved bytes of a file back.
     pub fn restore<'a>(&self, given: impl Into<SessionRef<'a>>, path: &str) -> Result<(), SessionError> {
-        let work = self.work(given)?;
-        let prefix = work.directory.shown("");
+        let session = self.open_session(given)?;
+        let prefix = session.ledger.shown("");
         let relative = path.strip_prefix(&prefix).unwrap_or(path);
         let unknown = || SessionError::NothingApproved { path: path.to_owned() };
-        let bound = work.state.bound.get(relative).ok_or_else(unknown)?;
-        let bytes = work.directory.ledger()?.kept(&bound.sha256);
+        let bound = session.state.bound.get(relative).ok_or_else(unknown)?;
+        let bytes = session.ledger.ledger()?.kept(&bound.sha256);
         let bytes = bytes
-            .map_err(|source| EngineError::Unreadable { path: work.directory.kept_dir(), source })?
+            .map_err(|source| EngineError::Unreadable { path: session.ledger.kept_dir(), source })?
             .ok_or_else(unknown)?;
-        work.write(relative, &bytes).map(drop)
+        session.write(relative, &bytes).map(drop)
     }
 }
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Opens the gates of the session when the command says so.
     pub(super) fn skip_gates_if_asked(&mut self) -> Result<(), SessionError> {
-        if self.engine.surroundings().skips_gates { self.commit(Command::OpenGates) } else { Ok(()) }
+        if self.engine.call_context().skips_gates { self.commit(Command::OpenGates) } else { Ok(()) }
     }
 
     /// A cancelled session cannot be continued; one that is complete has nothing left to do.
     pub(super) fn refuse_cancelled(&self) -> Result<(), SessionError> {
         if self.state.phase == Phase::CANCELLED {
-            return Err(SessionError::Cancelled { id: self.directory.label().to_owned() });
+            return Err(SessionError::Cancelled { id: self.ledger.label().to_owned() });
         }
         Ok(())
     }
 
     /// What somebody changed in an approved file.
     fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
-        let approved = self.directory.kept(&difference.approved);
+        let approved = self.ledger.kept(&difference.approved);
         Ok(unified(&difference.path, approved.as_deref(), &self.read(&difference.path)?))
     }
 
@@ -332,7 +337,7 @@ impl Work<'_> {
     /// Words that a person put into the waiting prompt are not written over.
     pub(super) fn refuse_edited(&self) -> Result<(), SessionError> {
         match self.edited_prompt_files().first() {
-            Some(path) => Err(SessionError::EditedPrompt { path: self.directory.shown(path) }),
+            Some(path) => Err(SessionError::EditedPrompt { path: self.ledger.shown(path) }),
             None => Ok(()),
         }
     }
@@ -343,11 +348,11 @@ impl Work<'_> {
         let response = self.response_path()?;
         let kept = self.keep_rejected(std::slice::from_ref(&response))?;
         self.commit(Command::Retry { by, kept })?;
-        Ok(self.directory.files()?.remove(&response)?)
+        Ok(self.ledger.files()?.remove(&response)?)
     }
 
-    fn situation(&self) -> Advice {
-        SessionReport::of(&self.directory, &self.state).next
+    fn next_advice(&self) -> Advice {
+        SessionReport::of(&self.ledger, &self.state).next
     }
 
     pub(crate) fn written_paths(&self) -> Vec<String> {
@@ -363,8 +368,8 @@ impl Work<'_> {
     }
 
     /// Whether a reply lies there that the journal does not know.
-    fn is_unknown_reply(&self, path: &str) -> Result<bool, SessionError> {
-        if !self.directory.is_file(path) {
+    fn has_unrecorded_reply(&self, path: &str) -> Result<bool, SessionError> {
+        if !self.ledger.is_file(path) {
             return Ok(false);
         }
         let sha256 = aiwf_store::sha256_hex(&self.read(path)?);
@@ -380,14 +385,14 @@ impl Work<'_> {
             format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
         };
         let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
-        for path in paths.iter().filter(|path| self.directory.is_file(path)) {
+        for path in paths.iter().filter(|path| self.ledger.is_file(path)) {
             files.push((path, self.read(path)?));
         }
-        let ledger = self.directory.files()?;
+        let files_dir = self.ledger.files()?;
         let is_free = |number: &u32| {
             files.iter().all(|(path, bytes)| {
                 let copy = name(path, *number);
-                !ledger.exists(&copy) || self.read(&copy).is_ok_and(|kept| kept == *bytes)
+                !files_dir.exists(&copy) || self.read(&copy).is_ok_and(|kept| kept == *bytes)
             })
         };
         let number = (1..=MAX_REJECTED).find(is_free).unwrap_or(MAX_REJECTED);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::apply::unified;
 use super::files::{artifact_names, iterations_with_code};
 use super::journal;
-use super::work::Work;
+use super::open_session::OpenSession;
 use crate::Engine;
 use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
@@ -17,26 +17,26 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         iterations: Option<(u32, u32)>,
     ) -> Result<String, SessionError> {
-        let work = Work::look(self, journal::find_any(self.settings(), given)?)?;
-        let known = iterations_with_code(&work.state);
+        let session = OpenSession::open_read_only(self, journal::find_any(self.settings(), given)?)?;
+        let known = iterations_with_code(&session.state);
         if known.is_empty() {
             return Err(SessionError::NoArtifact {
                 artifact: "code".to_owned(),
-                id: work.directory.label().to_owned(),
-                known: artifact_names(&work.directory, &work.state),
+                id: session.ledger.label().to_owned(),
+                known: artifact_names(&session.ledger, &session.state),
             });
         }
         let mut asked = iterations.into_iter().flat_map(|(from, to)| [from, to]);
         if let Some(iteration) = asked.find(|asked| !known.contains(asked)) {
             return Err(SessionError::NoIteration {
-                id: work.directory.label().to_owned(),
+                id: session.ledger.label().to_owned(),
                 iteration,
                 known,
             });
         }
-        let newest = work.state.iteration;
+        let newest = session.state.iteration;
         let (from, to) = iterations.unwrap_or((newest.saturating_sub(1), newest));
-        let (old, new) = (work.code(from)?, work.code(to)?);
+        let (old, new) = (session.code(from)?, session.code(to)?);
         let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
         Ok(names
             .into_iter()

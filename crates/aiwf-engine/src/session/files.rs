@@ -38,13 +38,13 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         profile: &str,
     ) -> Result<SessionValues, SessionError> {
-        let directory = journal::find_any(self.settings(), given)?;
-        let state = fold(&directory)?;
+        let ledger = journal::find_any(self.settings(), given)?;
+        let state = fold(&ledger)?;
         let setup =
-            state.setup.clone().ok_or_else(|| SessionError::EmptySession { id: directory.id.clone() })?;
+            state.setup.clone().ok_or_else(|| SessionError::EmptySession { id: ledger.id.clone() })?;
         if setup.profile != profile {
             return Err(SessionError::OtherProfile {
-                id: directory.id,
+                id: ledger.id,
                 found: setup.profile,
                 wanted: profile.to_owned(),
             });
@@ -54,15 +54,15 @@ impl Engine {
             setup.inputs.iter().filter_map(|file| Some((file, file.path.strip_prefix("inputs/")?)));
         for (file, key) in of_profile {
             let key = key.to_owned();
-            let missing = || SessionError::Missing { path: directory.shown(&file.path) };
-            inputs.insert(key, directory.read_text(&file.path)?.ok_or_else(missing)?);
+            let missing = || SessionError::Missing { path: ledger.shown(&file.path) };
+            inputs.insert(key, ledger.read_text(&file.path)?.ok_or_else(missing)?);
         }
         let prefix = newest_code(&state);
         let code = state
             .bound
             .keys()
             .filter_map(|path| Some((path.strip_prefix(&prefix)?.to_owned(), path)))
-            .filter_map(|(name, path)| Some((name, directory.read_text(path).ok()??)))
+            .filter_map(|(name, path)| Some((name, ledger.read_text(path).ok()??)))
             .collect();
         Ok(SessionValues { context: setup.context, inputs, code })
     }
@@ -72,15 +72,15 @@ impl Engine {
         &self,
         given: impl Into<SessionRef<'a>>,
     ) -> Result<Vec<SessionArtifact>, SessionError> {
-        let directory = journal::find_any(self.settings(), given)?;
-        let state = fold(&directory)?;
+        let ledger = journal::find_any(self.settings(), given)?;
+        let state = fold(&ledger)?;
         let current = [state.prompt_path(), state.response_path()];
         let written = state.written.iter().map(|file| file.path.clone());
         let paths: BTreeSet<String> =
             state.bound.keys().cloned().chain(written).chain(current.into_iter().flatten()).collect();
-        let ledger = directory.files()?;
+        let files_dir = ledger.files()?;
         let artifact = |path: String| {
-            let n_bytes = ledger.n_bytes(&path).ok()??;
+            let n_bytes = files_dir.n_bytes(&path).ok()??;
             Some(SessionArtifact { path, n_bytes })
         };
         Ok(paths.into_iter().filter_map(artifact).collect())
@@ -92,29 +92,29 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         artifact: &str,
     ) -> Result<(String, String), SessionError> {
-        let directory = journal::find_any(self.settings(), given)?;
-        let state = fold(&directory)?;
-        let relative = artifact_path(artifact, &directory, &state).unwrap_or_else(|| {
-            let whole = format!("{}/", directory.path.display());
-            let below = artifact.strip_prefix(&directory.shown("")).or_else(|| artifact.strip_prefix(&whole));
+        let ledger = journal::find_any(self.settings(), given)?;
+        let state = fold(&ledger)?;
+        let relative = artifact_path(artifact, &ledger, &state).unwrap_or_else(|| {
+            let whole = format!("{}/", ledger.path.display());
+            let below = artifact.strip_prefix(&ledger.shown("")).or_else(|| artifact.strip_prefix(&whole));
             below.unwrap_or(artifact).to_owned()
         });
         if artifact == "code" {
             let prefix = newest_code(&state);
             let mut text = String::new();
             for path in state.bound.keys().filter(|path| path.starts_with(&prefix)) {
-                let missing = || SessionError::Missing { path: directory.shown(path) };
-                let content = directory.read_text(path)?.ok_or_else(missing)?;
+                let missing = || SessionError::Missing { path: ledger.shown(path) };
+                let content = ledger.read_text(path)?.ok_or_else(missing)?;
                 let _ = writeln!(text, "<<<FILE: {}>>>\n{content}", path.trim_start_matches(&prefix));
             }
             if !text.is_empty() {
-                return Ok((directory.shown(&prefix), text));
+                return Ok((ledger.shown(&prefix), text));
             }
         }
         let missing = || SessionError::NoArtifact {
             artifact: artifact.to_owned(),
-            id: directory.label().to_owned(),
-            known: artifact_names(&directory, &state),
+            id: ledger.label().to_owned(),
+            known: artifact_names(&ledger, &state),
         };
         if relative.is_empty() {
             return Err(missing());
@@ -122,8 +122,8 @@ impl Engine {
         // Whatever is there or not: it is no business of the session.
         let outside = || SessionError::OutsideSession { path: artifact.to_owned() };
         let relative = plain(&relative).ok_or_else(outside)?;
-        match directory.read_text(&relative)? {
-            Some(text) => Ok((directory.shown(&relative), text)),
+        match ledger.read_text(&relative)? {
+            Some(text) => Ok((ledger.shown(&relative), text)),
             None => Err(missing()),
         }
     }
@@ -144,13 +144,13 @@ fn plain(relative: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-fn fold(directory: &SessionLedger) -> Result<State, SessionError> {
-    Ok(State::fold(directory.journal()?.lines().iter().map(|line| &line.event)))
+fn fold(ledger: &SessionLedger) -> Result<State, SessionError> {
+    Ok(State::fold(ledger.journal()?.lines().iter().map(|line| &line.event)))
 }
 
 /// The file, relative to the session, that the name of an artifact stands for; empty when there is none yet, nothing
 /// when it is no such name.
-fn artifact_path(artifact: &str, directory: &SessionLedger, state: &State) -> Option<String> {
+fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Option<String> {
     let path = match artifact {
         "standards" => Some("standards-bundle.md".to_owned()),
         "prompt" => {
@@ -168,9 +168,8 @@ fn artifact_path(artifact: &str, directory: &SessionLedger, state: &State) -> Op
             match (spec.recipe, spec.gives) {
                 (PhaseRecipe::Session, Gives::Verdict | Gives::Files) => {
                     // One that waits at its gate is the newest.
-                    let waiting = state
-                        .response_path()
-                        .filter(|path| state.phase == spec.name && directory.is_file(path));
+                    let waiting =
+                        state.response_path().filter(|path| state.phase == spec.name && ledger.is_file(path));
                     let name = format!("/{}-response.md", spec.file);
                     waiting.or_else(|| newest_bound(state, |path| path.ends_with(&name)))
                 }
@@ -182,14 +181,14 @@ fn artifact_path(artifact: &str, directory: &SessionLedger, state: &State) -> Op
 }
 
 /// The names of artifacts that can be shown now.
-pub(super) fn artifact_names(directory: &SessionLedger, state: &State) -> Vec<String> {
+pub(super) fn artifact_names(ledger: &SessionLedger, state: &State) -> Vec<String> {
     let of_phase = |spec: &PhaseSpec| match (spec.recipe, spec.gives) {
         (PhaseRecipe::Session, Gives::Files) => None,
         (PhaseRecipe::Session, Gives::Verdict) => Some(spec.file.clone()),
         (PhaseRecipe::Session, Gives::Text) | (PhaseRecipe::Change, _) => Some(spec.artifact.clone()),
     };
     let is_there = |name: &String| {
-        artifact_path(name, directory, state).is_some_and(|path| !path.is_empty() && directory.is_file(&path))
+        artifact_path(name, ledger, state).is_some_and(|path| !path.is_empty() && ledger.is_file(&path))
     };
     let common = ["standards", "prompt", "response", "code"].map(str::to_owned);
     state.flow.phases.iter().filter_map(of_phase).chain(common).filter(is_there).collect()

@@ -13,10 +13,10 @@ use aiwf_provider::{AskError, Payload};
 use aiwf_reply::{Verdict, parse_verdict_tag, without_thoughts};
 use aiwf_session::{Actor, Approver, Call, Command, Gives, PhaseSpec, Stage, Target, Total};
 
+use super::open_session::OpenSession;
 use super::perform::{Performed, StepOutcome};
-use super::work::Work;
 use crate::ask::call::{CallFailure, CallFiles, Order};
-use crate::ask::exchange::{Arrived, Asker, Exchange, Refusal, Sending};
+use crate::ask::exchange::{ArrivedReply, Asker, Exchange, OutgoingRequest, Refusal};
 use crate::ask::payload::payload_of;
 use crate::ask::providers::{self, Duty};
 use crate::ask::repeats::CallResult;
@@ -31,7 +31,7 @@ const GATE: &str = "gate";
 /// What a judge that may rewrite puts its own version in.
 const REWRITE: (&str, &str) = ("<rewrite>", "</rewrite>");
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Lets a provider judge what lies at the gate.
     pub(crate) fn judge(&mut self, stage: Stage, name: &str) -> Result<StepOutcome, SessionError> {
         self.refuse_stale()?;
@@ -44,11 +44,16 @@ impl Work<'_> {
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
         let permission = ability.permission;
         let order = Order { name: call_name, payload, ability, permission, response_path: None };
-        exchange.hold(&mut JudgeAsker { work: self, stage, name }, order)
+        exchange.run(&mut JudgeAsker { session: self, stage, name }, order)
     }
 
     /// Does what the judge says.
-    fn follow(&mut self, stage: Stage, name: &str, answer: &str) -> Result<StepOutcome, SessionError> {
+    fn act_on_verdict(
+        &mut self,
+        stage: Stage,
+        name: &str,
+        answer: &str,
+    ) -> Result<StepOutcome, SessionError> {
         let by = Actor::Provider(name.to_owned());
         let is_approved = match parse_verdict_tag(answer).value {
             None => return self.leave_to_person(name, "its answer has no verdict, so a person decides"),
@@ -61,12 +66,12 @@ impl Work<'_> {
                 Stage::Response => self.take_reply(by)?,
             }
         } else {
-            self.turn_down(stage, name, answer)?;
+            self.reject_at_gate(stage, name, answer)?;
         }
         Ok(StepOutcome::Done(Performed::Judged { provider: name.to_owned(), is_approved }))
     }
 
-    fn turn_down(&mut self, stage: Stage, name: &str, answer: &str) -> Result<(), SessionError> {
+    fn reject_at_gate(&mut self, stage: Stage, name: &str, answer: &str) -> Result<(), SessionError> {
         let may_rewrite = self.setup()?.gate(self.state.phase, stage).allow_rewrite;
         let rewritten = rewritten(answer).filter(|_| may_rewrite && stage == Stage::Prompt);
         if let Some(text) = rewritten {
@@ -113,7 +118,7 @@ impl Work<'_> {
         };
         let mut context = Vec::new();
         let mut add = |name: &str, path: &str| -> Result<(), SessionError> {
-            if self.directory.is_file(path) {
+            if self.ledger.is_file(path) {
                 let bytes = self.read(path)?;
                 context.push(artifact(name, String::from_utf8_lossy(&bytes).into_owned()));
             }
@@ -170,10 +175,10 @@ impl Work<'_> {
 }
 
 /// A gate that asks its judge.
-struct JudgeAsker<'w, 'e> {
-    work: &'w mut Work<'e>,
+struct JudgeAsker<'s, 'e> {
+    session: &'s mut OpenSession<'e>,
     stage: Stage,
-    name: &'w str,
+    name: &'s str,
 }
 
 impl Asker for JudgeAsker<'_, '_> {
@@ -183,34 +188,34 @@ impl Asker for JudgeAsker<'_, '_> {
     type Error = SessionError;
 
     fn config(&self) -> &Config {
-        self.work.config()
+        self.session.config()
     }
 
     fn spent(&self, _: Option<&Call>) -> Total {
-        self.work.state.total()
+        self.session.state.total()
     }
 
     fn files(&mut self) -> Result<CallFiles, SessionError> {
-        self.work.write_snapshot()?;
-        self.work.call_files(GATE)
+        self.session.write_snapshot()?;
+        self.session.call_files(GATE)
     }
 
     fn on_refused(&mut self, refusal: Refusal) -> Result<StepOutcome, SessionError> {
         match refusal {
-            Refusal::OverBudget(message) => self.work.pause_for_budget(message),
+            Refusal::OverBudget(message) => self.session.pause_for_budget(message),
             Refusal::Unsendable(_) | Refusal::Stopped(_) => {
                 let error = SessionError::from(refusal);
-                self.work.leave_to_person(self.name, &error.to_string())
+                self.session.leave_to_person(self.name, &error.to_string())
             }
         }
     }
 
-    fn on_sent(&mut self, sending: &Sending<'_>) -> Result<(), SessionError> {
+    fn on_sent(&mut self, sending: &OutgoingRequest<'_>) -> Result<(), SessionError> {
         // A judge that costs nothing is asked again after an interruption; the journal has it once.
-        if self.work.state.is_judged {
+        if self.session.state.is_judged {
             return Ok(());
         }
-        self.work.commit(Command::RecordGateAsked {
+        self.session.commit(Command::RecordGateAsked {
             provider: sending.provider.to_owned(),
             payload_sha256: sending.payload_sha256.clone(),
             is_free: sending.is_free,
@@ -219,44 +224,44 @@ impl Asker for JudgeAsker<'_, '_> {
 
     fn on_person(&mut self, files: &CallFiles) -> Result<StepOutcome, SessionError> {
         files.ledger.remove(&files.text)?;
-        self.work.leave_to_person(self.name, "a person decides")
+        self.session.leave_to_person(self.name, "a person decides")
     }
 
     fn on_failed(&mut self, failure: CallFailure, files: &CallFiles) -> Result<StepOutcome, SessionError> {
         let CallFailure { error, mut call, .. } = failure;
-        call.kept = self.work.keep_call_files(files)?;
+        call.kept = self.session.keep_call_files(files)?;
         let message = error.to_string();
         // What the failed call cost is on record with the words that leave the gate to a person.
-        self.work.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
+        self.session.commit(Command::RecordGateAnswer { reply: None, call: Some(call) })?;
         // Whoever stops a judge has not decided: it is asked again by the next command.
         if !matches!(error, AskError::Stopped { .. }) {
-            self.work.leave_to_person(self.name, &message)?;
+            self.session.leave_to_person(self.name, &message)?;
         }
         Err(error.into())
     }
 
     fn on_arrived(
         &mut self,
-        _: &mut Arrived,
+        _: &mut ArrivedReply,
         _: &Payload,
     ) -> Result<ControlFlow<StepOutcome, Option<Infallible>>, SessionError> {
         Ok(ControlFlow::Continue(None))
     }
 
-    fn on_reply(&mut self, arrived: Arrived, _: &Rounds) -> Result<StepOutcome, SessionError> {
-        let Arrived { mut call, files, .. } = arrived;
-        let work = &mut *self.work;
-        let answer = work.read(&files.text)?;
-        let reply = work.keep(&files.text)?;
-        call.kept = work.keep_call_files(&files)?;
+    fn on_reply(&mut self, arrived: ArrivedReply, _: &Rounds) -> Result<StepOutcome, SessionError> {
+        let ArrivedReply { mut call, files, .. } = arrived;
+        let session = &mut *self.session;
+        let answer = session.read(&files.text)?;
+        let reply = session.keep(&files.text)?;
+        call.kept = session.keep_call_files(&files)?;
         call.kept.retain(|file| file.path != reply.path);
         let touched: Vec<String> = call.touched.iter().map(|file| file.path.clone()).collect();
-        work.commit(Command::RecordGateAnswer { reply: Some(reply), call: Some(call) })?;
+        session.commit(Command::RecordGateAnswer { reply: Some(reply), call: Some(call) })?;
         if !touched.is_empty() {
             let message = format!("it changed files of the project: {}", touched.join(", "));
-            return work.leave_to_person(self.name, &message);
+            return session.leave_to_person(self.name, &message);
         }
-        work.follow(self.stage, self.name, &String::from_utf8_lossy(&answer))
+        session.act_on_verdict(self.stage, self.name, &String::from_utf8_lossy(&answer))
     }
 
     fn on_calls(

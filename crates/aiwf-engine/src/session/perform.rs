@@ -5,7 +5,7 @@ use std::fmt;
 use aiwf_config::Origin;
 use aiwf_session::{Actor, Approver, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect};
 
-use super::work::Work;
+use super::open_session::OpenSession;
 use crate::ask::watch::CallEvent;
 use crate::prompt::left_out::left_out_lines;
 use crate::session::session_error::SessionError;
@@ -112,22 +112,22 @@ pub(crate) enum StepOutcome {
 /// Steps without a person that one command may take: far more than any session needs.
 const MAX_STEPS: usize = 1_000;
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Does the next thing that needs no decision, and reports it to the watcher at once.
     ///
     /// A failure names the session and the phase: a command may pass through several phases.
     pub(crate) fn step(&mut self) -> Result<StepOutcome, SessionError> {
         let outcome =
-            self.next_step().map_err(|error| error.in_phase(self.directory.label(), self.state.phase))?;
+            self.next_step().map_err(|error| error.in_phase(self.ledger.label(), self.state.phase))?;
         if let StepOutcome::Done(done) = &outcome {
-            self.tell(done);
+            self.notify(done);
         }
         Ok(outcome)
     }
 
     fn next_step(&mut self) -> Result<StepOutcome, SessionError> {
-        self.take_up_whole_reply()?;
-        self.wake_up()?;
+        self.recover_complete_reply()?;
+        self.resume_if_limit_raised()?;
         match next_effect(&self.state) {
             Some(effect) if !self.is_phase_over() => self.perform(effect),
             Some(_) | None => Ok(StepOutcome::Waiting),
@@ -135,14 +135,14 @@ impl Work<'_> {
     }
 
     /// Reports something that was done to the watcher.
-    pub(crate) fn tell(&self, done: &Performed) {
-        self.engine.surroundings().tell(CallEvent::Performed(done));
+    pub(crate) fn notify(&self, done: &Performed) {
+        self.engine.call_context().notify(CallEvent::Performed(done));
     }
 
     /// Wakes a session that waits at a limit when the configuration allows more by now; says whether it did.
-    pub(crate) fn wake_up(&mut self) -> Result<bool, SessionError> {
+    pub(crate) fn resume_if_limit_raised(&mut self) -> Result<bool, SessionError> {
         if self.state.gate_over_budget {
-            return self.wake_judge();
+            return self.resume_gate_if_budget_raised();
         }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
@@ -178,7 +178,7 @@ impl Work<'_> {
     }
 
     /// Lets the provider at the gate be asked when the configuration allows more by now; says whether it does.
-    fn wake_judge(&mut self) -> Result<bool, SessionError> {
+    fn resume_gate_if_budget_raised(&mut self) -> Result<bool, SessionError> {
         let (Approver::Ai(name), Some(stage)) = (self.state.approver().clone(), self.state.stage) else {
             return Ok(false);
         };
@@ -201,7 +201,7 @@ impl Work<'_> {
         }
         if self.is_profile_changed {
             let changed = Performed::ProfileChanged { name: self.setup()?.profile.clone() };
-            self.tell(&changed);
+            self.notify(&changed);
             performed.push(changed);
         }
         Ok(performed)
@@ -221,7 +221,7 @@ impl Work<'_> {
                 self.write_prompt(phase, iteration, self.fs_ability)?;
                 let path = self.state.flow.prompt_path(phase, iteration).unwrap_or_default();
                 let left_out = self.state.left_out.clone();
-                self.is_left_out_told = true;
+                self.is_left_out_reported = true;
                 Ok(StepOutcome::Done(Performed::PromptWritten { phase, path, left_out }))
             }
             Effect::PassGate { stage } => {
@@ -257,9 +257,9 @@ impl Work<'_> {
     }
 
     /// Takes the file at the awaited path as the reply; says whether there is one.
-    pub(crate) fn pick_up_reply(&mut self) -> Result<bool, SessionError> {
+    pub(crate) fn record_reply_file(&mut self) -> Result<bool, SessionError> {
         let path = self.response_path()?;
-        if !self.directory.is_file(&path) {
+        if !self.ledger.is_file(&path) {
             return Ok(false);
         }
         let response = self.keep(&path)?;

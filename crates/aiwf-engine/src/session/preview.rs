@@ -8,7 +8,7 @@ use aiwf_session::{LeftOut, Phase, Step};
 use serde::Serialize;
 
 use super::journal;
-use super::work::Work;
+use super::open_session::OpenSession;
 use crate::Engine;
 use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
@@ -111,14 +111,14 @@ impl Engine {
         &self,
         given: impl Into<SessionRef<'a>>,
     ) -> Result<Option<AbilityInForce>, SessionError> {
-        let work = Work::open(self, journal::find(self.settings(), given)?)?;
-        let phase = work.state.phase;
-        if work.state.written.is_empty() || phase.is_final() {
+        let session = OpenSession::open(self, journal::find(self.settings(), given)?)?;
+        let phase = session.state.phase;
+        if session.state.written.is_empty() || phase.is_final() {
             return Ok(None);
         }
-        let ability = work.ability()?;
+        let ability = session.ability()?;
         Ok(Some(AbilityInForce {
-            provider: work.state.provider(phase).to_owned(),
+            provider: session.state.provider(phase).to_owned(),
             fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
             lowered_from: ability.lowered_from.map(FsAbility::as_str),
         }))
@@ -129,10 +129,10 @@ impl Engine {
         &self,
         given: impl Into<SessionRef<'a>>,
     ) -> Result<(Vec<SectionReport>, Metadata), SessionError> {
-        let mut work = Work::look(self, journal::find(self.settings(), given)?)?;
-        let (phase, iteration) = (work.state.phase, work.state.iteration);
-        let flag = work.prompt_flag();
-        let mut built = work.build_prompt(phase, iteration, flag)?;
+        let mut session = OpenSession::open_read_only(self, journal::find(self.settings(), given)?)?;
+        let (phase, iteration) = (session.state.phase, session.state.iteration);
+        let flag = session.prompt_flag();
+        let mut built = session.build_prompt(phase, iteration, flag)?;
         let metadata = built.metadata();
         Ok((built.prompt.sections(), metadata))
     }
@@ -142,24 +142,24 @@ impl Engine {
         &self,
         given: impl Into<SessionRef<'a>>,
     ) -> Result<SessionPreview, SessionError> {
-        let mut work = Work::look(self, journal::find(self.settings(), given)?)?;
-        let mut flag = work.prompt_flag();
-        let mut left_out = work.state.left_out.clone();
-        let payload = match work.state.step {
+        let mut session = OpenSession::open_read_only(self, journal::find(self.settings(), given)?)?;
+        let mut flag = session.prompt_flag();
+        let mut left_out = session.state.left_out.clone();
+        let payload = match session.state.step {
             // What the next command will write; looking writes nothing.
             Step::PromptWanted { phase, iteration } => {
-                work.refuse_stale()?;
-                (work.state.phase, work.state.iteration) = (phase, iteration);
-                flag = work.fs_ability;
-                let (payload, built) = work.payload_to_write(flag)?;
+                session.refuse_stale()?;
+                (session.state.phase, session.state.iteration) = (phase, iteration);
+                flag = session.fs_ability;
+                let (payload, built) = session.payload_to_write(flag)?;
                 left_out = built;
                 payload
             }
             // As `approve` with the same flag would send it.
-            Step::PromptReady if work.fs_ability.is_some() => {
-                work.refuse_edited()?;
-                flag = work.fs_ability;
-                let (payload, built) = work.payload_to_write(flag)?;
+            Step::PromptReady if session.fs_ability.is_some() => {
+                session.refuse_edited()?;
+                flag = session.fs_ability;
+                let (payload, built) = session.payload_to_write(flag)?;
                 left_out = built;
                 payload
             }
@@ -171,18 +171,18 @@ impl Engine {
             | Step::ReplyReady { .. }
             | Step::Paused(_)
             | Step::Ended => {
-                let phase = work.state.phase;
-                if work.state.written.is_empty() || phase.is_final() {
+                let phase = session.state.phase;
+                if session.state.written.is_empty() || phase.is_final() {
                     return Err(SessionError::NoPrompt { phase });
                 }
-                Rc::unwrap_or_clone(work.payload()?)
+                Rc::unwrap_or_clone(session.payload()?)
             }
         };
-        let phase: Phase = work.state.phase;
-        let ability = work.ability_in(phase, work.state.iteration, flag)?;
+        let phase: Phase = session.state.phase;
+        let ability = session.ability_in(phase, session.state.iteration, flag)?;
         // An approval is bound to bytes, so a flag cannot change them any more.
         let is_in_force = |asked: &FsAbility| [flag, ability.capability.fs_ability].contains(&Some(*asked));
-        let unused_flag = work.fs_ability.filter(|asked| !is_in_force(asked));
+        let unused_flag = session.fs_ability.filter(|asked| !is_in_force(asked));
         let warnings = unused_flag.map(|asked| {
             format!(
                 "the approved prompt is shown as it will be sent; `--fs-ability {}` applies to the next prompt that is \
@@ -199,12 +199,12 @@ impl Engine {
             .iter()
             .map(|message| PreviewMessage { role: message.role.as_str(), content: message.text() });
         Ok(SessionPreview {
-            session_id: work.directory.id.clone(),
+            session_id: session.ledger.id.clone(),
             prompt: prompt.concat(),
             messages: system.chain(user).collect(),
             metadata: PreviewMetadata {
                 phase,
-                provider: work.state.provider(phase).to_owned(),
+                provider: session.state.provider(phase).to_owned(),
                 payload_sha256: payload.sha256(),
                 fs_ability: ability.capability.fs_ability.map_or("unknown", FsAbility::as_str),
                 lowered_from: ability.lowered_from.map(FsAbility::as_str),

@@ -10,8 +10,8 @@ use aiwf_provider::{AttachedFile, Payload};
 use aiwf_session::{Command, FileHash, LeftOut, Phase, PhaseRecipe, Stage};
 use aiwf_store::sha256_hex;
 
+use super::open_session::OpenSession;
 use super::ownership::attribute;
-use super::work::Work;
 use crate::ask::payload::{files_of, payload_from, tokens_of};
 use crate::ask::providers;
 use crate::prompt::build::{BuildOptions, Built, Receiver};
@@ -27,7 +27,7 @@ struct BuiltParts {
     files: Vec<AttachedFile>,
 }
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Builds the prompt of a phase for the provider that will be asked.
     pub(crate) fn build_prompt(
         &mut self,
@@ -62,7 +62,7 @@ impl Work<'_> {
             .prompt(domain, &setup.context, &inputs)
             .map_err(aiwf_prompt::PromptError::from)?;
         let document = SessionDocument {
-            session_dir: self.directory.path.to_string_lossy().into_owned(),
+            session_dir: self.ledger.path.to_string_lossy().into_owned(),
             phase: domain.as_str().to_owned(),
             iteration,
             profile_prompt,
@@ -162,7 +162,7 @@ impl Work<'_> {
         let prompt = self.build_prompt(phase, iteration, self.prompt_flag())?.prompt;
         let built = BuiltParts { owned: prompt.owned(), files: files_of(&prompt) };
         let texts = files.into_iter().map(|(path, bytes)| {
-            let text = crate::prompt::read::into_text(bytes, &self.directory.file(&path))?;
+            let text = crate::prompt::read::into_text(bytes, &self.ledger.file(&path))?;
             Ok((path, text))
         });
         let texts = texts.collect::<Result<Vec<_>, SessionError>>()?;
@@ -198,7 +198,7 @@ impl Work<'_> {
             let is_system = path.ends_with("-system-prompt.md");
             let role = if is_system { Role::System } else { Role::User };
             let of_role: Vec<&OwnedText> = built.owned.iter().filter(|owned| owned.role == role).collect();
-            let shown = self.directory.shown(&path);
+            let shown = self.ledger.shown(&path);
             let blocks = attribute(&of_role, role, &text, &shown);
             // System text comes first, whatever the order of the files.
             let place = if is_system { 0 } else { messages.len() };
@@ -222,13 +222,13 @@ impl Work<'_> {
 
     /// The id that may stand in a prompt; the name of a change of 0.1.0 is a word like any other and stands in none.
     pub(crate) fn id_in_prompts(&self) -> Option<String> {
-        (!self.state.is_request()).then(|| self.directory.id.clone())
+        (!self.state.is_request()).then(|| self.ledger.id.clone())
     }
 
     /// Once a prompt is approved its approved bytes are what is sent, whatever becomes of the file.
     fn approved_or_disk(&self, path: &str) -> Result<Vec<u8>, SessionError> {
         let bound = self.state.bound.get(path).filter(|_| self.state.stage == Some(Stage::Response));
-        match bound.and_then(|bound| self.directory.kept(&bound.sha256)) {
+        match bound.and_then(|bound| self.ledger.kept(&bound.sha256)) {
             Some(bytes) => Ok(bytes),
             None => self.read(path),
         }
@@ -242,7 +242,7 @@ impl Work<'_> {
             .filter_map(|file| Some((file, file.path.strip_prefix("inputs/")?)))
             .map(|(file, key)| {
                 let bytes = self.read(&file.path)?;
-                let text = crate::prompt::read::into_text(bytes, &self.directory.file(&file.path))?;
+                let text = crate::prompt::read::into_text(bytes, &self.ledger.file(&file.path))?;
                 Ok((key.to_owned(), text))
             })
             .collect()
@@ -254,8 +254,8 @@ impl Work<'_> {
         let (Some(rejected), Some(path)) = (rejected, self.state.flow.response_path(phase, iteration)) else {
             return Ok(());
         };
-        if self.directory.sha256(&path).as_ref() == Some(&rejected.sha256) {
-            self.directory.files()?.remove(&path)?;
+        if self.ledger.sha256(&path).as_ref() == Some(&rejected.sha256) {
+            self.ledger.files()?.remove(&path)?;
         }
         Ok(())
     }

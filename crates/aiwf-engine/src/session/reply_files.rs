@@ -26,8 +26,8 @@ impl SelfRunning {
     }
 
     /// Those of the reply at the gate, of the newest code, and of what agents edited in place.
-    pub(super) fn all(directory: &SessionLedger, state: &State) -> Vec<Self> {
-        let pending = pending_paths(directory, state);
+    pub(super) fn all(ledger: &SessionLedger, state: &State) -> Vec<Self> {
+        let pending = pending_paths(ledger, state);
         let prefix = newest_code(state);
         let code = state.bound.keys().filter_map(|path| Some(path.strip_prefix(&prefix)?.to_owned()));
         let files = state.change.files.iter().map(|file| file.path.clone());
@@ -40,19 +40,19 @@ impl SelfRunning {
 /// The paths that the reply at the gate gives, whichever way its files are written.
 ///
 /// Nobody has decided on them yet: one too many is better than one too few.
-fn pending_paths(directory: &SessionLedger, state: &State) -> Vec<String> {
+fn pending_paths(ledger: &SessionLedger, state: &State) -> Vec<String> {
     let gives_files = state.flow.gives_files(state.phase);
     let may_have_reply = matches!(state.step, Step::ReplyReady { .. } | Step::Asked { is_free: true });
     let Some(path) = state.response_path().filter(|_| gives_files && may_have_reply) else {
         return Vec::new();
     };
-    let path = directory.file(&path);
+    let path = ledger.file(&path);
     if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_file()) {
         return Vec::new();
     }
     let Ok(reply) = read_text(&path) else { return Vec::new() };
     let blocks = parse_file_markers(&reply).value.into_iter().chain(parse_fenced_files(&reply).value);
-    blocks.map(|block| path_below_code(&block.path, &directory.shown(""), state.iteration)).collect()
+    blocks.map(|block| path_below_code(&block.path, &ledger.shown(""), state.iteration)).collect()
 }
 
 /// What a file of a reply is called below `code/`.

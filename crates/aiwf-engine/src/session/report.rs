@@ -121,16 +121,16 @@ impl Engine {
         &self,
         given: impl Into<SessionRef<'a>>,
     ) -> Result<SessionReport, SessionError> {
-        let directory = journal::find_any(self.settings(), given)?;
-        let journal = directory.journal()?;
+        let ledger = journal::find_any(self.settings(), given)?;
+        let journal = ledger.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
-        let mut report = SessionReport::of(&directory, &state).warned(self);
-        let kind = directory.kind();
-        if let Some(problem) = trust::problem(self.settings(), kind, &directory.id, journal.lines()) {
+        let mut report = SessionReport::of(&ledger, &state).with_profile_warnings(self);
+        let kind = ledger.kind();
+        if let Some(problem) = trust::problem(self.settings(), kind, &ledger.id, journal.lines()) {
             report.not_trusted = Some(problem.to_string());
             report.next = problem.advice();
         }
-        if state.is_interrupted() && directory.is_locked() {
+        if state.is_interrupted() && ledger.is_locked() {
             // Nothing was interrupted: somebody is asking right now.
             report.problems = Vec::new();
             report.remark = Some("the call is under way".to_owned());
@@ -158,31 +158,31 @@ impl Engine {
         &self,
         given: impl Into<SessionRef<'a>>,
     ) -> Result<Vec<Line<Event>>, SessionError> {
-        let directory = journal::find_any(self.settings(), given)?;
-        Ok(directory.journal()?.lines().to_vec())
+        let ledger = journal::find_any(self.settings(), given)?;
+        Ok(ledger.journal()?.lines().to_vec())
     }
 }
 
 impl SessionReport {
     /// The same, with what is to know about the profile.
-    pub(super) fn warned(mut self, engine: &Engine) -> Self {
+    pub(super) fn with_profile_warnings(mut self, engine: &Engine) -> Self {
         if !self.profile.is_empty() {
             self.warnings = engine.profile_warnings(&self.profile);
         }
         self
     }
 
-    pub(crate) fn of(directory: &SessionLedger, state: &State) -> Self {
+    pub(crate) fn of(ledger: &SessionLedger, state: &State) -> Self {
         let setup = state.setup.as_ref();
-        let shown = |path: Option<String>| path.map(|path| directory.shown(&path));
+        let shown = |path: Option<String>| path.map(|path| ledger.shown(&path));
         let phase = state.phase;
         let is_yet_to_begin = state.is_request() && matches!(state.step, Step::PromptWanted { .. });
         let response_path = shown(state.response_path()).filter(|_| !is_yet_to_begin);
-        let differences: Vec<Difference> = stale(directory, state);
+        let differences: Vec<Difference> = stale(ledger, state);
         let is_awaited = state.step == Step::Asked { is_free: true };
         let awaiting = response_path.iter().filter(|_| is_awaited).cloned().collect();
         Self {
-            session_id: directory.id.clone(),
+            session_id: ledger.id.clone(),
             flow: state.flow.name.clone(),
             profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
             context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
@@ -190,32 +190,32 @@ impl SessionReport {
             stage: state.stage.map(aiwf_session::Stage::as_str),
             status: state.status().as_str(),
             iteration: state.iteration,
-            gate: gate(directory, state),
+            gate: gate(ledger, state),
             prompt_path: shown(state.prompt_path()).filter(|_| !is_yet_to_begin),
             system_prompt_path: state
                 .written
                 .iter()
                 .find(|file| file.path.ends_with("-system-prompt.md"))
-                .map(|file| directory.shown(&file.path)),
+                .map(|file| ledger.shown(&file.path)),
             response_path,
             awaiting,
-            outdated: state.outdated.iter().map(|path| directory.shown(path)).collect(),
+            outdated: state.outdated.iter().map(|path| ledger.shown(path)).collect(),
             left_out: state.left_out.clone(),
-            unknown: unknown_files(directory, state),
-            self_running: SelfRunning::all(directory, state),
+            unknown: unknown_files(ledger, state),
+            self_running: SelfRunning::all(ledger, state),
             problems: capped(problems(state)),
             warnings: Vec::new(),
             remark: state.remark.clone(),
             change: setup.and_then(|setup| {
                 let change = setup.change.as_ref()?;
-                Some(Box::new(ChangeReport::of(directory, state, change)))
+                Some(Box::new(ChangeReport::of(ledger, state, change)))
             }),
             not_trusted: None,
-            next: advice::next(directory.label(), state, !differences.is_empty()),
+            next: advice::next(ledger.label(), state, !differences.is_empty()),
             stale: differences
                 .into_iter()
                 .map(|difference| StaleReport {
-                    path: directory.shown(&difference.path),
+                    path: ledger.shown(&difference.path),
                     approved: difference.approved,
                     found: difference.found,
                 })
@@ -238,24 +238,24 @@ fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
         || state.response_path().as_deref() == Some(path)
 }
 
-fn unknown_files(directory: &SessionLedger, state: &State) -> Vec<String> {
+fn unknown_files(ledger: &SessionLedger, state: &State) -> Vec<String> {
     let named: BTreeSet<&str> =
         state.written.iter().chain(&state.intended).map(|file| file.path.as_str()).collect();
-    let walk = ignore::WalkBuilder::new(&directory.path).standard_filters(false).build();
+    let walk = ignore::WalkBuilder::new(&ledger.path).standard_filters(false).build();
     let mut unknown: Vec<String> = walk
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
-        .filter_map(|entry| Some(entry.path().strip_prefix(&directory.path).ok()?.display().to_string()))
+        .filter_map(|entry| Some(entry.path().strip_prefix(&ledger.path).ok()?.display().to_string()))
         .filter(|path| !is_ours(path, state, &named))
-        .map(|path| directory.shown(&path))
+        .map(|path| ledger.shown(&path))
         .collect();
     unknown.sort();
     unknown
 }
 
-fn gate(directory: &SessionLedger, state: &State) -> Option<GateReport> {
+fn gate(ledger: &SessionLedger, state: &State) -> Option<GateReport> {
     state.stage?;
-    let sha256 = sha256_of(directory, state);
+    let sha256 = sha256_of(ledger, state);
     let kind = match state.approver() {
         Approver::Manual => "manual".to_owned(),
         Approver::Skip => "skip".to_owned(),

@@ -9,7 +9,7 @@ use serde_json::Map;
 
 use super::change_prompt::{check_patterns, flow_file};
 use super::create::{Created, Reach, gates_of};
-use super::work::Work;
+use super::open_session::OpenSession;
 use crate::Engine;
 use crate::ask::providers::{self, Duty};
 use crate::ledger::{NewLedger, SessionLedger};
@@ -34,7 +34,7 @@ pub struct NewRequest {
 }
 
 /// A session that has begun.
-pub(crate) struct Begun {
+pub(crate) struct StartedSession {
     pub(crate) id: String,
     pub(crate) warnings: Vec<String>,
 }
@@ -44,14 +44,14 @@ impl Engine {
     pub fn start_flow(&self, new: &NewRequest) -> Result<Created, SessionError> {
         let begun = self.begin_request(new)?;
         let ledger = super::journal::find(self.settings(), Some(begun.id.as_str()))?;
-        let mut work = Work::open(self, ledger)?;
-        work.run_through();
-        let performed = work.run_until_waiting().map_err(|error| {
+        let mut session = OpenSession::open(self, ledger)?;
+        session.continue_past_phase();
+        let performed = session.run_until_waiting().map_err(|error| {
             // A session whose first prompt cannot be built has not begun.
-            if work.state.n_events == 1 {
-                drop(work.directory.remove());
-                work.forget();
-                return error.without_place();
+            if session.state.n_events == 1 {
+                drop(session.ledger.remove());
+                session.forget();
+                return error.without_location();
             }
             error
         })?;
@@ -59,7 +59,7 @@ impl Engine {
     }
 
     /// Begins a session with a request; nothing is asked yet.
-    pub(crate) fn begin_request(&self, new: &NewRequest) -> Result<Begun, SessionError> {
+    pub(crate) fn begin_request(&self, new: &NewRequest) -> Result<StartedSession, SessionError> {
         if let Some(name) = &new.name {
             check_name(name)?;
         }
@@ -85,8 +85,8 @@ impl Engine {
         let ledger = creating.ledger();
         let inputs = keep_templates(ledger, &found.templates)?;
         let setup = Setup { session_id: ledger.id.clone(), inputs, ..setup };
-        Work::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
-        Ok(Begun { id: creating.publish()?.id, warnings })
+        OpenSession::open_created(self, ledger.clone())?.commit(Command::Create(Box::new(setup)))?;
+        Ok(StartedSession { id: creating.publish()?.id, warnings })
     }
 }
 
@@ -189,7 +189,7 @@ pub(super) fn chosen_agent(given: &str, phase: Phase, config: &Config) -> Result
 }
 
 fn agent_of(provider: &str, phase: Phase, config: &Config) -> Result<Agent, SessionError> {
-    let call = Work::call_name(phase, 1);
+    let call = OpenSession::call_name(phase, 1);
     let ability = providers::ability(provider, config, None, Duty::Read, &call)?;
     Ok(Agent { provider: provider.to_owned(), template: ability.template_agent.map(str::to_owned) })
 }

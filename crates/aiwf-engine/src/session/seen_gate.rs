@@ -7,7 +7,7 @@ use aiwf_session::{Phase, Stage, State, Step};
 use aiwf_store::sha256_hex;
 
 use super::journal;
-use super::work::Work;
+use super::open_session::OpenSession;
 use crate::Engine;
 use crate::ledger::{SessionLedger, SessionRef};
 use crate::session::session_error::SessionError;
@@ -33,10 +33,10 @@ pub struct SeenGate {
 }
 
 impl SeenGate {
-    pub(crate) fn of(directory: &SessionLedger, state: &State, seq: u64) -> Self {
-        let (sha256, awaits_reply) = match reply_sha256(directory, state) {
+    pub(crate) fn of(ledger: &SessionLedger, state: &State, seq: u64) -> Self {
+        let (sha256, awaits_reply) = match reply_sha256(ledger, state) {
             Some(sha256) => (Some(sha256), false),
-            None => (prompt_sha256(directory, state), state.step != Step::PromptReady),
+            None => (prompt_sha256(ledger, state), state.step != Step::PromptReady),
         };
         Self { phase: state.phase, stage: state.stage, iteration: state.iteration, seq, sha256, awaits_reply }
     }
@@ -65,14 +65,14 @@ impl SeenGate {
 }
 
 /// The hash of what lies at the gate: of the reply, or of the prompt when there is no reply yet.
-pub(crate) fn sha256_of(directory: &SessionLedger, state: &State) -> Option<String> {
-    reply_sha256(directory, state).or_else(|| prompt_sha256(directory, state))
+pub(crate) fn sha256_of(ledger: &SessionLedger, state: &State) -> Option<String> {
+    reply_sha256(ledger, state).or_else(|| prompt_sha256(ledger, state))
 }
 
-fn reply_sha256(directory: &SessionLedger, state: &State) -> Option<String> {
+fn reply_sha256(ledger: &SessionLedger, state: &State) -> Option<String> {
     match state.step {
         Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } | Step::Paused(_) => {
-            directory.sha256(&state.response_path()?)
+            ledger.sha256(&state.response_path()?)
         }
         Step::NotCreated | Step::PromptWanted { .. } | Step::PromptReady | Step::AskWanted | Step::Ended => {
             None
@@ -80,7 +80,7 @@ fn reply_sha256(directory: &SessionLedger, state: &State) -> Option<String> {
     }
 }
 
-fn prompt_sha256(directory: &SessionLedger, state: &State) -> Option<String> {
+fn prompt_sha256(ledger: &SessionLedger, state: &State) -> Option<String> {
     let is_there = match state.step {
         Step::PromptReady | Step::Asked { .. } | Step::AskFailed { .. } => true,
         Step::NotCreated
@@ -93,7 +93,7 @@ fn prompt_sha256(directory: &SessionLedger, state: &State) -> Option<String> {
     let paths = state.written.iter().filter(|_| is_there).map(|file| file.path.clone());
     let mut hashes = Vec::new();
     for path in paths {
-        hashes.push((directory.sha256(&path)?, path));
+        hashes.push((ledger.sha256(&path)?, path));
     }
     match hashes.as_slice() {
         [] => None,
@@ -111,37 +111,37 @@ fn prompt_sha256(directory: &SessionLedger, state: &State) -> Option<String> {
 impl Engine {
     /// The gate of a session as it is now; nothing is locked.
     pub fn seen_gate<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<SeenGate, SessionError> {
-        let directory = journal::find(self.settings(), given)?;
-        look(&directory)
+        let ledger = journal::find(self.settings(), given)?;
+        read_gate(&ledger)
     }
 
     /// Opens a session to decide on the gate that was seen when the command began.
-    pub(super) fn work_at_gate<'a>(
+    pub(super) fn open_at_gate<'a>(
         &self,
         given: impl Into<SessionRef<'a>>,
-    ) -> Result<Work<'_>, SessionError> {
-        let directory = journal::find(self.settings(), given)?;
-        let seen = match &self.surroundings().seen {
+    ) -> Result<OpenSession<'_>, SessionError> {
+        let ledger = journal::find(self.settings(), given)?;
+        let seen = match &self.call_context().seen {
             Some(seen) => seen.clone(),
-            None => look(&directory)?,
+            None => read_gate(&ledger)?,
         };
-        if let Some(expected) = &self.surroundings().expected {
+        if let Some(expected) = &self.call_context().expected {
             refuse_unexpected(&seen, expected)?;
         }
-        let mut work = Work::open(self, directory)?;
-        let found = SeenGate::of(&work.directory, &work.state, work.last_seq());
+        let mut session = OpenSession::open(self, ledger)?;
+        let found = SeenGate::of(&session.ledger, &session.state, session.last_seq());
         if seen.is_same(&found) {
-            work.skip_gates_if_asked()?;
-            return Ok(work);
+            session.skip_gates_if_asked()?;
+            return Ok(session);
         }
         Err(SessionError::AnotherGate { seen: seen.words(), found: found.words() })
     }
 }
 
-fn look(directory: &SessionLedger) -> Result<SeenGate, SessionError> {
-    let journal = directory.journal()?;
+fn read_gate(ledger: &SessionLedger) -> Result<SeenGate, SessionError> {
+    let journal = ledger.journal()?;
     let state = State::fold(journal.lines().iter().map(|line| &line.event));
-    Ok(SeenGate::of(directory, &state, journal.lines().len() as u64))
+    Ok(SeenGate::of(ledger, &state, journal.lines().len() as u64))
 }
 
 fn refuse_unexpected(seen: &SeenGate, expected: &str) -> Result<(), SessionError> {

@@ -547,7 +547,7 @@ impl SessionError {
 
     /// The error itself, without the session and the phase it happened in.
     #[must_use]
-    pub fn without_place(self) -> Self {
+    pub fn without_location(self) -> Self {
         if let Self::InPhase { error, .. } = self { *error } else { self }
     }
 
@@ -688,7 +688,7 @@ impl SessionError {
             Self::ProfileExists { .. } => "choose another name".into(),
             Self::NoHome => "set `HOME`, or use `--project`".into(),
             Self::UnknownProfile { name, known } => {
-                near(name, known).then(Action::ListProfiles).then(" lists all")
+                suggestion(name, known).then(Action::ListProfiles).then(" lists all")
             }
             Self::HeldToReading { .. } => "omit `--fs-ability`: the reply comes as text".into(),
             Self::OverLimit { .. } => "raise the limit in `[budget]` of `.aiwf/config.toml`".into(),
@@ -702,7 +702,7 @@ impl SessionError {
                 format!("set `input` and `output` in `[prices.\"{model}\"]`, in dollars per million tokens")
                     .into()
             }
-            Self::UnknownProvider { name, known, .. } => near(name, known)
+            Self::UnknownProvider { name, known, .. } => suggestion(name, known)
                 .then(Action::ListProviders)
                 .then(" lists all; a table `[providers.NAME]` adds one"),
             Self::Ask(error) => error.hint().into(),
@@ -761,7 +761,7 @@ fn did_you_mean(close: &str) -> Advice {
 }
 
 /// The nearest known name, or nothing, before what lists all of them.
-fn near(given: &str, known: &[String]) -> Advice {
+fn suggestion(given: &str, known: &[String]) -> Advice {
     nearest(given, known.iter().map(String::as_str)).map_or_else(Advice::default, did_you_mean)
 }
 

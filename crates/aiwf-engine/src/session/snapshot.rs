@@ -69,11 +69,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    pub(crate) fn of(directory: &SessionLedger, state: &State, journal: &Journal<Event>) -> Self {
+    pub(crate) fn of(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) -> Self {
         Self {
             version: VERSION,
             journal_bytes: journal.n_bytes(),
-            summary: summarize(directory, state, journal),
+            summary: summarize(ledger, state, journal),
         }
     }
 
@@ -83,11 +83,11 @@ impl Snapshot {
     }
 }
 
-fn summarize(directory: &SessionLedger, state: &State, journal: &Journal<Event>) -> SessionSummary {
+fn summarize(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) -> SessionSummary {
     let setup = state.setup.as_ref();
     let lines = journal.lines();
     SessionSummary {
-        session_id: directory.id.clone(),
+        session_id: ledger.id.clone(),
         profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
         context: setup.map(context).unwrap_or_default(),
         phase: state.phase.as_str().to_owned(),

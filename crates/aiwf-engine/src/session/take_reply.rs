@@ -6,8 +6,8 @@ use aiwf_profile::{PhaseValue, ReviewVerdict};
 use aiwf_session::{Actor, Command, FileHash, Outcome, PhaseRecipe};
 use aiwf_store::{ConfinedError, StoreError, WritePlan};
 
+use super::open_session::OpenSession;
 use super::reply_files::path_below_code;
-use super::work::Work;
 use crate::prompt::read::into_text;
 use crate::session::session_error::SessionError;
 
@@ -29,16 +29,16 @@ pub(super) fn capped(problems: Vec<String>) -> Vec<String> {
     listed
 }
 
-impl Work<'_> {
+impl OpenSession<'_> {
     /// Takes the reply that lies at its place, with everything it gives.
     pub(crate) fn take_reply(&mut self, by: Actor) -> Result<(), SessionError> {
         self.refuse_stale()?;
         let path = self.response_path()?;
         // Read once: what is hashed is what is parsed.
         let bytes = self.read(&path)?;
-        let sha256 = self.directory.keep(&bytes)?;
+        let sha256 = self.ledger.keep(&bytes)?;
         let response = FileHash { path: path.clone(), sha256 };
-        let text = into_text(bytes, &self.directory.file(&path));
+        let text = into_text(bytes, &self.ledger.file(&path));
         let is_change = self.spec()?.recipe == PhaseRecipe::Change;
         let mut artifact = None;
         let (value, mut problems) = match text {
@@ -63,7 +63,7 @@ impl Work<'_> {
         }
         let problems = capped(problems);
         self.commit(Command::RefuseReply { response, problems: problems.clone() })?;
-        Err(SessionError::ReplyProblems { path: self.directory.shown(&path), problems })
+        Err(SessionError::ReplyProblems { path: self.ledger.shown(&path), problems })
     }
 
     /// Writes what the reply gives; nothing when it has problems, which are added to the list.
@@ -77,12 +77,12 @@ impl Work<'_> {
                 let hash = aiwf_store::sha256_hex(plan.as_bytes());
                 let intended = FileHash { path: "plan.md".to_owned(), sha256: hash };
                 self.commit(Command::IntendOutputs { files: vec![intended] })?;
-                self.directory.keep(plan.as_bytes())?;
+                self.ledger.keep(plan.as_bytes())?;
                 Ok(Some(Outcome::Plan { plan: self.write("plan.md", plan.as_bytes())? }))
             }
             PhaseValue::Files(blocks) => {
                 let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-                let (session, iteration) = (self.directory.shown(""), self.state.iteration);
+                let (session, iteration) = (self.ledger.shown(""), self.state.iteration);
                 let new = blocks.into_iter().map(|block| {
                     (path_below_code(&block.path, &session, iteration), block.content.into_bytes())
                 });
@@ -131,13 +131,13 @@ impl Work<'_> {
     fn write_code(&mut self, plan: &WritePlan) -> Result<Outcome, SessionError> {
         let iteration = format!("iteration-{}", self.state.iteration);
         self.refuse_links(&format!("{iteration}/code"))?;
-        self.refuse_strangers(&iteration)?;
+        self.refuse_unexpected_files(&iteration)?;
         let files: Vec<FileHash> = plan
             .hashes()
             .map(|(name, sha256)| FileHash { path: format!("{iteration}/code/{name}"), sha256 })
             .collect();
         self.commit(Command::IntendOutputs { files: files.clone() })?;
-        self.directory.keep_all(plan.files().map(|(_, content)| content))?;
+        self.ledger.keep_all(plan.files().map(|(_, content)| content))?;
         self.put_code(&iteration, plan)?;
         Ok(Outcome::Code { files })
     }
@@ -145,17 +145,17 @@ impl Work<'_> {
     /// Writes the code of an iteration in place of what is there.
     pub(super) fn put_code(&self, iteration: &str, plan: &WritePlan) -> Result<(), SessionError> {
         let failed = |error: ConfinedError| StoreError {
-            path: self.directory.file(&format!("{iteration}/code")),
+            path: self.ledger.file(&format!("{iteration}/code")),
             source: error.into(),
         };
-        let parent = self.directory.files()?.create_directories(iteration).map_err(failed)?;
+        let parent = self.ledger.files()?.create_directories(iteration).map_err(failed)?;
         let temporary = format!(".tmp-{}-code", self.state.n_events);
         Ok(plan.write_in(&parent, &temporary, "code").map_err(failed)?)
     }
 
     /// A file in the code directory that we did not announce is a person's; it is not written over.
-    pub(super) fn refuse_strangers(&self, iteration: &str) -> Result<(), SessionError> {
-        let root = self.directory.file(&format!("{iteration}/code"));
+    pub(super) fn refuse_unexpected_files(&self, iteration: &str) -> Result<(), SessionError> {
+        let root = self.ledger.file(&format!("{iteration}/code"));
         if !root.exists() {
             return Ok(());
         }
@@ -165,7 +165,7 @@ impl Work<'_> {
             .filter_map(Result::ok)
             .filter(|entry| !entry.file_type().is_some_and(|kind| kind.is_dir()))
             .filter_map(|entry| {
-                Some(entry.path().strip_prefix(&self.directory.path).ok()?.display().to_string())
+                Some(entry.path().strip_prefix(&self.ledger.path).ok()?.display().to_string())
             })
             .filter(|path| !intended.contains(path.as_str()))
             .collect();

@@ -61,8 +61,8 @@ pub struct BudgetReport {
 impl Engine {
     /// What a session cost so far.
     pub fn session_usage<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<UsageReport, SessionError> {
-        let directory = journal::find_any(self.settings(), given)?;
-        let journal = directory.journal()?;
+        let ledger = journal::find_any(self.settings(), given)?;
+        let journal = ledger.journal()?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let config = load_config(self.settings(), &Flags::default())?;
         let mut phases: Vec<PhaseUsage> = Vec::new();
@@ -83,8 +83,8 @@ impl Engine {
         let is_asked =
             |name: &String| self.open_provider(name, &config).is_ok_and(|provider| !provider.is_free());
         Ok(UsageReport {
-            name: directory.name().map(str::to_owned),
-            session_id: directory.id,
+            name: ledger.name().map(str::to_owned),
+            session_id: ledger.id,
             total: state.total(),
             phases,
             calls: state.spent,

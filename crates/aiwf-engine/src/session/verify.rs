@@ -41,37 +41,37 @@ pub struct Verified {
 impl Engine {
     /// Checks the chain of the journal and every approved file.
     pub fn verify<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Verified, SessionError> {
-        let directory = journal::find_any(self.settings(), given)?;
-        let journal = directory.journal()?;
+        let ledger = journal::find_any(self.settings(), given)?;
+        let journal = ledger.journal()?;
         journal.refuse_shorter(None)?;
-        trust::refuse_lost(self.settings(), directory.kind(), &directory.id, journal.lines())?;
+        trust::refuse_lost(self.settings(), ledger.kind(), &ledger.id, journal.lines())?;
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         Ok(Verified {
-            session_id: directory.id.clone(),
+            session_id: ledger.id.clone(),
             n_events: journal.lines().len(),
             n_files: state.bound.len(),
-            differences: stale(&directory, &state),
+            differences: stale(&ledger, &state),
             torn_bytes: journal.torn().map(|torn| torn.n_bytes),
-            problems: object_problems(&directory, &state)?,
+            problems: object_problems(&ledger, &state)?,
         })
     }
 }
 
 /// Approved bytes that are not kept any more, and kept bytes that are not what they were.
-fn object_problems(directory: &SessionLedger, state: &State) -> Result<Vec<String>, SessionError> {
-    let ledger = directory.ledger()?;
-    let damaged = ledger.damaged().map_err(|error| directory.unusable("objects", error))?;
+fn object_problems(ledger: &SessionLedger, state: &State) -> Result<Vec<String>, SessionError> {
+    let store = ledger.ledger()?;
+    let damaged = store.damaged().map_err(|error| ledger.unusable("objects", error))?;
     let mut problems: Vec<String> = damaged
         .iter()
         .map(|name| {
             format!(
                 "`{}` was changed: its name is the SHA-256 of other bytes",
-                directory.shown(&format!("objects/{name}"))
+                ledger.shown(&format!("objects/{name}"))
             )
         })
         .collect();
     for (path, bound) in &state.bound {
-        if !damaged.contains(&bound.sha256) && directory.kept(&bound.sha256).is_none() {
+        if !damaged.contains(&bound.sha256) && ledger.kept(&bound.sha256).is_none() {
             problems.push(format!("the approved bytes of `{path}` are not kept any more"));
         }
     }
@@ -79,7 +79,7 @@ fn object_problems(directory: &SessionLedger, state: &State) -> Result<Vec<Strin
 }
 
 /// The approved files that are not what they were.
-pub(crate) fn stale(directory: &SessionLedger, state: &State) -> Vec<Difference> {
+pub(crate) fn stale(ledger: &SessionLedger, state: &State) -> Vec<Difference> {
     let intended: BTreeMap<&str, &String> =
         state.intended.iter().map(|file| (file.path.as_str(), &file.sha256)).collect();
     state
@@ -87,7 +87,7 @@ pub(crate) fn stale(directory: &SessionLedger, state: &State) -> Vec<Difference>
         .iter()
         .filter(|(_, bound)| bound.is_checked)
         .filter_map(|(path, bound)| {
-            let found = directory.sha256(path);
+            let found = ledger.sha256(path);
             // What a command that was cut short wrote is no edit; the next one writes it again.
             let is_intended = found.is_some() && intended.get(path.as_str()).copied() == found.as_ref();
             (found.as_deref() != Some(bound.sha256.as_str()) && !is_intended).then(|| Difference {

@@ -122,7 +122,7 @@ impl Engine {
         let standing = records(self.settings(), kind).map(|records| records.standing(&id, lines));
         let problem = super::problem(self.settings(), kind, &id, lines)
             .filter(|problem| matches!(problem, TrustError::Short { .. } | TrustError::Different { .. }));
-        let mut named = Named::default();
+        let mut named = NamedInJournal::default();
         for line in lines {
             if let Ok(event) = serde_json::to_value(&line.event) {
                 named.collect(None, &event);
@@ -207,12 +207,12 @@ fn find(settings: &Settings, given: &str) -> Result<FoundLedger, SessionError> {
 
 /// What the events of a journal name.
 #[derive(Default)]
-struct Named {
+struct NamedInJournal {
     people: BTreeSet<String>,
     outside: BTreeSet<String>,
 }
 
-impl Named {
+impl NamedInJournal {
     fn collect(&mut self, key: Option<&str>, value: &Value) {
         match value {
             Value::Object(map) => {

@@ -125,7 +125,7 @@ impl Engine {
     }
 
     /// What agreeing to a provider, a server or the project's settings means; nothing is remembered yet.
-    pub fn asked_agreement(&self, kind: AgreementKind, name: &str) -> Result<Agreement, SessionError> {
+    pub fn preview_agreement(&self, kind: AgreementKind, name: &str) -> Result<Agreement, SessionError> {
         let config = Config::load(self.settings(), &Flags::default())?;
         let project = self.settings().project_root.to_string_lossy().into_owned();
         let nothing = |what: String| SessionError::from(TrustError::NothingToAgree { what });

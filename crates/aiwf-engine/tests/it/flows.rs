@@ -156,7 +156,7 @@ fn a_flow_that_comes_with_the_project_skips_no_gate_before_consent() {
     assert!(started.warnings[0].contains("aiwf trust add flow theirs"), "{:?}", started.warnings);
     let report = scene.engine.session_report(Some(started.id.as_str())).unwrap();
     assert_eq!((report.phase.as_str(), report.stage), ("specify", Some("prompt")));
-    let agreement = scene.engine.asked_agreement(AgreementKind::Flow, "theirs").unwrap();
+    let agreement = scene.engine.preview_agreement(AgreementKind::Flow, "theirs").unwrap();
     scene.engine.agree(&agreement).unwrap();
     let started = scene.engine.start_flow(&request("theirs")).unwrap();
     assert_eq!(started.warnings, Vec::<String>::new());

@@ -106,7 +106,7 @@ fn add(
     engine: &Engine,
     output: &Output<'_>,
 ) -> Result<Exit, Failure> {
-    let agreement = engine.asked_agreement(kind, name)?;
+    let agreement = engine.preview_agreement(kind, name)?;
     let is_agreed = is_yes || ask(&shown(&agreement), "Agree to exactly this?", output);
     if is_agreed {
         engine.agree(&agreement)?;

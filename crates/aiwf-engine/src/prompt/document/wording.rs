@@ -12,7 +12,7 @@ pub(super) struct Misfit {
 
 /// Why text is not JSON.
 pub(super) fn of_syntax_error(error: &serde_json::Error) -> String {
-    let message = without_place(error);
+    let message = without_location(error);
     match message.as_str() {
         "expected ident" | "expected value" => "a value was expected".to_owned(),
         "trailing characters" => "something follows the document".to_owned(),
@@ -25,7 +25,7 @@ pub(super) fn of_syntax_error(error: &serde_json::Error) -> String {
 
 /// Why JSON is not a document.
 pub(super) fn of_data_error(error: &serde_json::Error) -> Misfit {
-    let message = without_place(error);
+    let message = without_location(error);
     if let Some(rest) = message.strip_prefix("unknown field `") {
         return unknown_field(rest);
     }
@@ -92,7 +92,7 @@ fn given(found: &str) -> String {
 }
 
 /// The message without the place, which is told apart.
-fn without_place(error: &serde_json::Error) -> String {
+fn without_location(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let suffix = format!(" at line {} column {}", error.line(), error.column());
     message.strip_suffix(&suffix).unwrap_or(&message).to_owned()

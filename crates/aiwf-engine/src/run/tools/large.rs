@@ -36,7 +36,7 @@ pub(super) struct Shrunk {
 }
 
 /// What a result was before it was shrunk.
-pub(super) struct Whole {
+pub(super) struct OriginalSize {
     n_bytes: usize,
     /// How much of it the tool itself returned.
     returned: Returned,
@@ -51,7 +51,7 @@ enum Returned {
     },
 }
 
-impl Whole {
+impl OriginalSize {
     pub(super) fn of(result: &Value) -> Self {
         let is_part = result.get("truncated") == Some(&Value::Bool(true));
         let returned = if is_part {

@@ -15,7 +15,7 @@ use aiwf_tools::sandbox::{
 use serde_json::{Value, json};
 
 use super::super::event::{RunKind, StateWriter};
-use super::super::state_desk::StateDesk;
+use super::super::state_access::StateAccess;
 use super::ask_user::CONFIRM_WIDGET_ID;
 
 /// The file that is guarded.
@@ -31,7 +31,7 @@ const ARTIFACTS: &str = "artifacts";
 /// that the file is the call's.
 pub(super) struct StateGate<'d> {
     mounts: &'d Mounts,
-    desk: &'d mut dyn StateDesk,
+    store: &'d mut dyn StateAccess,
     call_id: &'d str,
     kind: RunKind,
     warnings: Vec<StateWarning>,
@@ -42,11 +42,11 @@ pub(super) struct StateGate<'d> {
 impl<'d> StateGate<'d> {
     pub(super) fn new(
         mounts: &'d Mounts,
-        desk: &'d mut dyn StateDesk,
+        store: &'d mut dyn StateAccess,
         call_id: &'d str,
         kind: RunKind,
     ) -> Self {
-        Self { mounts, desk, call_id, kind, warnings: Vec::new(), with_artifact: None }
+        Self { mounts, store, call_id, kind, warnings: Vec::new(), with_artifact: None }
     }
 
     /// What the guard said about the write that was taken.
@@ -76,9 +76,9 @@ impl<'d> StateGate<'d> {
             .apply(before)
             .map_err(|error| ToolError::new(ErrorCode::InvalidFrontMatter, format!("`{path}`: {error}")))?;
         if after != before {
-            let conditions = self.desk.conditions();
-            let accepted = guarded(self.desk.graph().ok_or_else(no_graph)?, before, &after, conditions)?;
-            self.desk.intend(StateWriter::Artifact(self.call_id.to_owned()), before, &after)?;
+            let conditions = self.store.conditions();
+            let accepted = guarded(self.store.graph().ok_or_else(no_graph)?, before, &after, conditions)?;
+            self.store.intend(StateWriter::Artifact(self.call_id.to_owned()), before, &after)?;
             self.warnings.extend(accepted.warnings);
         }
         self.with_artifact = Some(after);
@@ -96,8 +96,8 @@ impl WriteGate for StateGate<'_> {
         if !is_state_file(path) || before == Some(after) {
             return Ok(());
         }
-        let conditions = self.desk.conditions();
-        let Some(graph) = self.desk.graph() else {
+        let conditions = self.store.conditions();
+        let Some(graph) = self.store.graph() else {
             return match self.kind {
                 RunKind::Run => Err(no_graph()),
                 RunKind::Agent | RunKind::Chat => Ok(()),
@@ -105,7 +105,7 @@ impl WriteGate for StateGate<'_> {
         };
         let (before, after) = (text_of(before.ok_or_else(lost)?)?, text_of(after)?);
         let accepted = guarded(graph, before, after, conditions)?;
-        self.desk.intend(StateWriter::Call(self.call_id.to_owned()), before, after)?;
+        self.store.intend(StateWriter::Call(self.call_id.to_owned()), before, after)?;
         self.warnings.extend(accepted.warnings);
         Ok(())
     }
@@ -130,19 +130,19 @@ pub(super) fn confirm(
     mounts: &Mounts,
     path: &AliasPath,
     after: Option<&[u8]>,
-    desk: &mut dyn StateDesk,
+    store: &mut dyn StateAccess,
 ) -> Result<(), ToolError> {
-    if !is_state_file(path) || !desk.is_complete() {
+    if !is_state_file(path) || !store.is_complete() {
         return Ok(());
     }
     if after.is_some() && mounts.current(path, MAX_STATE_BYTES)?.as_deref() == after {
         return Ok(());
     }
-    confirmed(desk)
+    confirmed(store)
 }
 
-fn confirmed(desk: &mut dyn StateDesk) -> Result<(), ToolError> {
-    if desk.take_confirmation() {
+fn confirmed(store: &mut dyn StateAccess) -> Result<(), ToolError> {
+    if store.take_confirmation() {
         return Ok(());
     }
     let message = format!(
@@ -165,21 +165,21 @@ pub(super) fn complete(
     limits: FsLimits,
     mut call: CompleteNode,
     by: StateWriter,
-    desk: &mut dyn StateDesk,
+    store: &mut dyn StateAccess,
 ) -> Result<(Value, Vec<StateWarning>), ToolError> {
     call.artifacts = checked_artifacts(mounts, &call.artifacts)?;
     let path = state_path()?;
     let bytes = mounts.current(&path, MAX_STATE_BYTES)?.ok_or_else(lost)?;
     let before = text_of(&bytes)?;
-    if desk.is_complete() {
-        confirmed(desk)?;
+    if store.is_complete() {
+        confirmed(store)?;
     }
-    let (now, conditions) = (desk.now(), desk.conditions());
-    let graph = desk.graph().ok_or_else(no_graph)?;
+    let (now, conditions) = (store.now(), store.conditions());
+    let graph = store.graph().ok_or_else(no_graph)?;
     let exists = |output: &str| is_there(mounts, output);
     let moved = complete_node(graph, before, &call, &exists, &now, conditions).map_err(rejected)?;
     within(limits, moved.text.len())?;
-    desk.intend(by, before, &moved.text)?;
+    store.intend(by, before, &moved.text)?;
     mounts.write(&path, moved.text.as_bytes(), Durability::PowerLoss)?;
     let accepted = moved.accepted;
     let mut result = json!({

@@ -23,20 +23,20 @@ pub(super) type BuiltFor = (Phase, u32, Vec<FileHash>, Vec<String>);
 
 /// What a session is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Entry {
+enum OpenMode {
     /// To act on it.
-    Acting,
+    Write,
     /// To begin it.
     Created,
     /// To look at it.
-    Looking,
+    ReadOnly,
 }
 
 /// A locked session.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about one command")]
-pub(crate) struct Work<'e> {
+pub(crate) struct OpenSession<'e> {
     pub(crate) engine: &'e crate::Engine,
-    pub(crate) directory: SessionLedger,
+    pub(crate) ledger: SessionLedger,
     pub(crate) state: State,
     journal: Journal<aiwf_session::Event>,
     profile: Option<Profile>,
@@ -53,7 +53,7 @@ pub(crate) struct Work<'e> {
     /// Whether a person was asked by this command; asking again would change nothing.
     pub(super) is_person_asked: bool,
     /// Whether this command has said what the prompt leaves out.
-    pub(super) is_left_out_told: bool,
+    pub(super) is_left_out_reported: bool,
     /// What a flag of this command says that receivers of new prompts can do with files.
     pub(super) fs_ability: Option<FsAbility>,
     /// Whether something happened since `session.json` was written.
@@ -66,65 +66,68 @@ pub(crate) struct Work<'e> {
     lock: Option<Lock>,
 }
 
-impl<'e> Work<'e> {
+impl<'e> OpenSession<'e> {
     /// Opens a session to act on it: takes the lock, reads the journal, removes what a crash left half done.
     ///
     /// One that is not the user's is refused before anything is touched.
-    pub(crate) fn open(engine: &'e crate::Engine, directory: SessionLedger) -> Result<Self, SessionError> {
-        Self::enter(engine, directory, Entry::Acting)
+    pub(crate) fn open(engine: &'e crate::Engine, ledger: SessionLedger) -> Result<Self, SessionError> {
+        Self::open_locked(engine, ledger, OpenMode::Write)
     }
 
     /// Opens a session that this process created.
     pub(crate) fn open_created(
         engine: &'e crate::Engine,
-        directory: SessionLedger,
+        ledger: SessionLedger,
     ) -> Result<Self, SessionError> {
-        Self::enter(engine, directory, Entry::Created)
+        Self::open_locked(engine, ledger, OpenMode::Created)
     }
 
-    fn enter(
+    fn open_locked(
         engine: &'e crate::Engine,
-        directory: SessionLedger,
-        entry: Entry,
+        ledger: SessionLedger,
+        mode: OpenMode,
     ) -> Result<Self, SessionError> {
-        let lock = directory.lock()?;
-        let work = Self::load(engine, directory, entry, Some(lock))?;
-        work.directory.files()?.remove_leftovers_below();
-        work.undo_intended()?;
-        Ok(work)
+        let lock = ledger.lock()?;
+        let session = Self::load(engine, ledger, mode, Some(lock))?;
+        session.ledger.files()?.remove_leftovers_below();
+        session.undo_intended()?;
+        Ok(session)
     }
 
     /// Opens a session to look at it, whoever created it: nothing is locked, written, removed or put on record.
-    pub(crate) fn look(engine: &'e crate::Engine, directory: SessionLedger) -> Result<Self, SessionError> {
-        Self::load(engine, directory, Entry::Looking, None)
+    pub(crate) fn open_read_only(
+        engine: &'e crate::Engine,
+        ledger: SessionLedger,
+    ) -> Result<Self, SessionError> {
+        Self::load(engine, ledger, OpenMode::ReadOnly, None)
     }
 
     fn load(
         engine: &'e crate::Engine,
-        directory: SessionLedger,
-        entry: Entry,
+        ledger: SessionLedger,
+        mode: OpenMode,
         lock: Option<Lock>,
     ) -> Result<Self, SessionError> {
-        let journal = directory.journal()?;
+        let journal = ledger.journal()?;
         let config = load_config(engine.settings(), &Flags::default())?;
-        let witness = match entry {
-            Entry::Acting => {
+        let witness = match mode {
+            OpenMode::Write => {
                 journal.refuse_shorter(None)?;
-                let kind = directory.kind();
-                Some(engine.refuse_untrusted(kind, &directory.id, journal.lines(), &config)?)
+                let kind = ledger.kind();
+                Some(engine.refuse_untrusted(kind, &ledger.id, journal.lines(), &config)?)
             }
-            Entry::Created => Some(engine.witness_created(directory.kind(), &directory.id)),
-            Entry::Looking => None,
+            OpenMode::Created => Some(engine.witness_created(ledger.kind(), &ledger.id)),
+            OpenMode::ReadOnly => None,
         };
         let is_own = match &witness {
             Some(witness) => witness.is_own(),
-            None => trust::is_own(engine.settings(), directory.kind(), &directory.id, journal.lines()),
+            None => trust::is_own(engine.settings(), ledger.kind(), &ledger.id, journal.lines()),
         };
         let state = State::fold(journal.lines().iter().map(|line| &line.event));
         let stop_after = state.flow.waits.then_some((state.phase, state.iteration));
         Ok(Self {
             engine,
-            directory,
+            ledger,
             state,
             journal,
             profile: None,
@@ -135,8 +138,8 @@ impl<'e> Work<'e> {
             tools: None,
             built: None,
             is_person_asked: false,
-            is_left_out_told: false,
-            fs_ability: engine.surroundings().fs_ability,
+            is_left_out_reported: false,
+            fs_ability: engine.call_context().fs_ability,
             is_snapshot_due: false,
             is_own,
             witness,
@@ -146,7 +149,7 @@ impl<'e> Work<'e> {
 
     /// What the session was set up with.
     pub(crate) fn setup(&self) -> Result<&Setup, SessionError> {
-        self.state.setup.as_ref().ok_or_else(|| SessionError::EmptySession { id: self.directory.id.clone() })
+        self.state.setup.as_ref().ok_or_else(|| SessionError::EmptySession { id: self.ledger.id.clone() })
     }
 
     /// What the flow says about the current phase.
@@ -223,13 +226,13 @@ impl<'e> Work<'e> {
         if !std::mem::take(&mut self.is_snapshot_due) {
             return Ok(());
         }
-        Snapshot::of(&self.directory, &self.state, &self.journal).write(&self.directory)
+        Snapshot::of(&self.ledger, &self.state, &self.journal).write(&self.ledger)
     }
 
     /// The bytes of a file of the session.
     pub(crate) fn read(&self, relative: &str) -> Result<Vec<u8>, SessionError> {
-        let missing = || SessionError::Missing { path: self.directory.shown(relative) };
-        let bytes = self.directory.read(relative)?.ok_or_else(missing)?;
+        let missing = || SessionError::Missing { path: self.ledger.shown(relative) };
+        let bytes = self.ledger.read(relative)?.ok_or_else(missing)?;
         // Who acts has taken back what a command that was cut short wrote; who looks must see the same.
         match self.approved_instead(relative, &sha256_hex(&bytes)) {
             Some(approved) if self.lock.is_none() => Ok(approved),
@@ -240,34 +243,34 @@ impl<'e> Work<'e> {
     /// A file as it is now, its bytes kept so that an approval can always be shown.
     pub(crate) fn keep(&self, relative: &str) -> Result<FileHash, SessionError> {
         let bytes = self.read(relative)?;
-        let sha256 = self.directory.keep(&bytes)?;
+        let sha256 = self.ledger.keep(&bytes)?;
         Ok(FileHash { path: relative.to_owned(), sha256 })
     }
 
     /// A file as it is now, by its hash alone; it may be large.
     pub(crate) fn hash(&self, relative: &str) -> Result<FileHash, SessionError> {
-        let sha256 = self.directory.files()?.sha256(relative);
-        let sha256 = sha256.map_err(|error| self.directory.unusable(relative, error))?;
-        let missing = || SessionError::Missing { path: self.directory.shown(relative) };
+        let sha256 = self.ledger.files()?.sha256(relative);
+        let sha256 = sha256.map_err(|error| self.ledger.unusable(relative, error))?;
+        let missing = || SessionError::Missing { path: self.ledger.shown(relative) };
         Ok(FileHash { path: relative.to_owned(), sha256: sha256.ok_or_else(missing)? })
     }
 
     /// Writes a file of the session, durably.
     pub(crate) fn write(&self, relative: &str, bytes: &[u8]) -> Result<FileHash, SessionError> {
         self.refuse_links(relative)?;
-        self.directory.files()?.write(relative, bytes, Durability::PowerLoss)?;
+        self.ledger.files()?.write(relative, bytes, Durability::PowerLoss)?;
         Ok(FileHash { path: relative.to_owned(), sha256: sha256_hex(bytes) })
     }
 
     /// A link inside a session could lead anywhere; what a program is told to write is not behind one.
     pub(crate) fn refuse_links(&self, relative: &str) -> Result<(), SessionError> {
-        let refused = self.directory.files()?.refuse_links(relative);
-        refused.map_err(|error| self.directory.unusable(relative, error))
+        let refused = self.ledger.files()?.refuse_links(relative);
+        refused.map_err(|error| self.ledger.unusable(relative, error))
     }
 
     /// Approved files that are not what they were; commands that would build on them refuse.
     pub(crate) fn refuse_stale(&self) -> Result<(), SessionError> {
-        let stale = super::verify::stale(&self.directory, &self.state);
+        let stale = super::verify::stale(&self.ledger, &self.state);
         if stale.is_empty() { Ok(()) } else { Err(SessionError::Stale { files: stale }) }
     }
 
@@ -281,7 +284,7 @@ impl<'e> Work<'e> {
     /// The person at the keyboard.
     pub(crate) fn person(&self) -> Actor {
         let name = self.engine.settings().user.clone().unwrap_or_else(|| "unknown".to_owned());
-        Actor::Person(Person { name, surface: self.engine.surroundings().surface })
+        Actor::Person(Person { name, surface: self.engine.call_context().surface })
     }
 
     /// The number of the last event.
@@ -295,7 +298,7 @@ impl<'e> Work<'e> {
     }
 }
 
-impl Drop for Work<'_> {
+impl Drop for OpenSession<'_> {
     fn drop(&mut self) {
         // What happened is in the journal; without this a list takes a little longer.
         drop(self.write_snapshot());

@@ -7,8 +7,8 @@ use super::event::StateWriter;
 
 /// The run as its tools see it.
 ///
-/// A conversation without a workflow has a desk too: it has no graph, and nothing there is ever complete.
-pub(crate) trait StateDesk {
+/// A conversation without a workflow has no graph and is never complete.
+pub(crate) trait StateAccess {
     /// The graph of the workflow.
     fn graph(&self) -> Option<&Graph>;
 
