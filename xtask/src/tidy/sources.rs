@@ -30,7 +30,7 @@ pub(super) fn file_length(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Finds ignored tests, and TODO comments without an issue.
+/// Finds ignored tests, and comments that promise later work without an issue.
 pub(super) fn leftovers(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (file, rust) in tree.rust_files() {
