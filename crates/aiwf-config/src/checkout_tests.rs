@@ -1,7 +1,8 @@
 use super::*;
+use crate::layer_reader;
 
 fn layer(file: ConfigFile, text: &str) -> ConfigLayer {
-    let (layer, problems) = ConfigLayer::parse(file, Path::new("/base"), text);
+    let (layer, problems) = layer_reader::read(file, Path::new("/base"), text);
     assert_eq!(problems, []);
     layer
 }
@@ -55,24 +56,24 @@ fn a_project_may_lower_limits_and_not_raise_them() {
                    [workflow]\nmax_turns = 1000\nmax_write_bytes = 99999999\n";
     insta::assert_snapshot!(loosened("", project), @r#"
     session.max_iterations = 9, not 5
-    change.max_rounds = 8, not 3
-    session.max_template_mb = 65, not 64
     session.hash_prompts = false, not true
+    session.max_template_mb = 65, not 64
+    change.max_rounds = 8, not 3
     change.write = true, not false
+    workflow.max_turns = 1000, not 50
+    workflow.max_write_bytes = 99999999, not 2097152
     tools.max_rounds = 99, not 10
     tools.max_result_bytes = 9999999, not 32768
     tools.grant.planning = ["a__b"], not []
-    workflow.max_turns = 1000, not 50
-    workflow.max_write_bytes = 99999999, not 2097152
     "#);
     insta::assert_snapshot!(loosened(
         "[budget]\nmax_calls = 10\nmax_cost = 60.0\n[workflow]\nconditions = \"enforce\"",
         "[budget]\nmax_calls = 100\nmax_cost = 50.0\n[prices.m]\ninput = 0\noutput = 0\n\
          [workflow]\nconditions = \"warn\"",
     ), @r#"
+    workflow.conditions = warn, not enforce
     budget.max_calls = 100, not 10
     prices."m" = input 0, output 0, not unknown
-    workflow.conditions = warn, not enforce
     "#);
     assert_eq!(
         loosened(
@@ -87,15 +88,15 @@ fn a_project_may_lower_limits_and_not_raise_them() {
 fn loosened_settings_count_after_consent_to_exactly_these() {
     let text = "[session]\nmax_iterations = 9\nhash_prompts = true";
     let (layer, checkout) = confined("", text, &[]);
-    assert_eq!(layer.max_iterations, None);
-    assert!(layer.hash_prompts.is_some());
+    assert_eq!(layer.session.max_iterations, None);
+    assert!(layer.session.hash_prompts.is_some());
     let consents = [agreed(ConsentKind::Project, &checkout.loosened_sha256)];
     let (layer, checkout) = confined("", text, &consents);
     assert!(checkout.is_agreed);
-    assert_eq!(layer.max_iterations.map(|n| n.value.get()), Some(9));
+    assert_eq!(layer.session.max_iterations.map(|n| n.value.get()), Some(9));
     let (layer, checkout) = confined("", "[session]\nmax_iterations = 10", &consents);
     assert!(!checkout.is_agreed);
-    assert_eq!(layer.max_iterations, None);
+    assert_eq!(layer.session.max_iterations, None);
 }
 
 #[test]

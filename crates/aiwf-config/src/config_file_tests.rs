@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::config::Config;
-use crate::config_layer::ConfigLayer;
 use crate::flags::Flags;
+use crate::layer_reader;
 
 struct World {
     root: tempfile::TempDir,
@@ -98,7 +98,7 @@ fn the_problems_of_both_files_come_at_once() {
     error: configuration has 2 problems
       ~/.aiwf/config.toml:1:2: unknown key `sesion` (did you mean `session`?)
       .aiwf/config.toml:2:1: unknown key `planer` in `[roles]` (did you mean `planner`?)
-    hint: begin with the first: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `standards`, `tools`, `trust`, `workflow`
+    hint: begin with the first: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
     ");
 }
 
@@ -180,7 +180,7 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in any::<Vec<u8>>()) {
         if let Ok(text) = into_text(ConfigFile::Project, bytes) {
-            ConfigLayer::parse(ConfigFile::Project, Path::new("/project"), &text);
+            layer_reader::read(ConfigFile::Project, Path::new("/project"), &text);
         }
     }
 }

@@ -1,9 +1,11 @@
 use std::path::Path;
 
+use aiwf_session::{GatePattern, Role};
+
 use super::*;
 
 fn layer(file: ConfigFile, text: &str) -> ConfigLayer {
-    let (layer, problems) = ConfigLayer::parse(file, Path::new("/base"), text);
+    let (layer, problems) = layer_reader::read(file, Path::new("/base"), text);
     assert_eq!(problems, []);
     layer
 }
@@ -139,12 +141,12 @@ fn a_providers_own_ability_wins_over_the_one_for_all_and_the_flag_over_both() {
     let ability = |flags: &Flags, provider: &str| {
         let config = resolve(user, project, flags);
         let own = config.providers.get(provider).and_then(|provider| provider.fs_ability.as_ref());
-        let ability = own.or(config.default_fs_ability.as_ref());
+        let ability = own.or(config.defaults.fs_ability.as_ref());
         ability.map(|ability| (ability.value, ability.origin.to_string()))
     };
     let expect = |ability, origin: &str| Some((ability, origin.to_owned()));
     let none = Flags::default();
     assert_eq!(ability(&none, "x"), expect(FsAbility::None, "~/.aiwf/config.toml:2"));
     assert_eq!(ability(&none, "y"), expect(FsAbility::LocalRead, ".aiwf/config.toml:2"));
-    assert_eq!(resolve("", "", &none).default_fs_ability, None);
+    assert_eq!(resolve("", "", &none).defaults.fs_ability, None);
 }

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use aiwf_session::{GatePattern, Role};
 
-use crate::config_layer::ConfigLayer;
+use crate::config::ConfigLayer;
 use crate::gate::{Approver, Gate};
+use crate::gates::GatesLayer;
 use crate::name::{excerpt, ticked};
 use crate::origin::{Origin, Sourced};
+use crate::roles::RolesLayer;
 
 /// Flags that win over every file; what was not given is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,13 +32,13 @@ impl Flags {
         }
         let gate_flag = |gate: &Gate| Sourced::new(gate.clone(), Origin::Flag("--gate"));
         gates.extend(self.gates.iter().map(|(name, gate)| (*name, gate_flag(gate))));
+        let role_flag = |(role, provider): (&Role, &String)| {
+            (*role, Sourced::new(provider.clone(), Origin::Flag(flag(*role))))
+        };
+        let roles = self.roles.iter().map(role_flag).collect();
         ConfigLayer {
-            roles: self
-                .roles
-                .iter()
-                .map(|(role, provider)| (*role, Sourced::new(provider.clone(), Origin::Flag(flag(*role)))))
-                .collect(),
-            gates,
+            roles: RolesLayer { named: roles, ..RolesLayer::default() },
+            gates: GatesLayer { named: gates, ..GatesLayer::default() },
             ..ConfigLayer::default()
         }
     }

@@ -90,12 +90,12 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[providers.x]\nsupports_system_promt = true\n"), @"
     error: unknown key `supports_system_promt` in `[providers.x]`
      --> .aiwf/config.toml:2:1
-    hint: did you mean `supports_system_prompt`? known: `type`, `model`, `base_url`, `api_key_env`, `api_key_command`, `timeout`, `connect_timeout`, `first_byte_timeout`, `program`, `argv`, `reply`, `env`, `dir`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`
+    hint: did you mean `supports_system_prompt`? known: `type`, `model`, `program`, `argv`, `reply`, `base_url`, `api_key_env`, `api_key_command`, `env`, `dir`, `timeout`, `connect_timeout`, `first_byte_timeout`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`
     ");
     assert_snapshot!(check("[sesion]\n"), @"
     error: unknown key `sesion`
      --> .aiwf/config.toml:1:2
-    hint: did you mean `session`? known: `budget`, `change`, `defaults`, `gates`, `mcp`, `prices`, `providers`, `roles`, `session`, `standards`, `tools`, `trust`, `workflow`
+    hint: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
     ");
     assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", retries = 2 }\n"), @"
     error: unknown key `retries` in `[gates.default]`
@@ -268,24 +268,7 @@ fn all_problems_of_a_file_come_at_once() {
 fn a_flood_of_problems_is_cut() {
     let lines: Vec<String> = (0..500).map(|idx| format!("key{idx} = 1")).collect();
     let shown = check(&lines.join("\n"));
-    assert!(shown.contains("  … and 80 more\nhint: begin with the first: known: `budget`"), "{shown}");
-}
-
-#[test]
-fn every_listed_key_is_read() {
-    for (table, keys) in HOMES {
-        for key in *keys {
-            let text = format!("{table}\n{key} = []\n");
-            assert!(!check(&text).contains("unknown key"), "{text}");
-        }
-    }
-    for table in TABLES {
-        assert!(!check(&format!("[{table}]\n")).contains("unknown key"), "{table}");
-    }
-    for option in GATE_OPTIONS {
-        let text = format!("gates.default = {{ {option} = [] }}\n");
-        assert!(!check(&text).contains("unknown key"), "{text}");
-    }
+    assert!(shown.contains("  … and 80 more\nhint: begin with the first: known: `roles`"), "{shown}");
 }
 
 #[test]
@@ -483,5 +466,6 @@ fn a_key_command_counts_in_the_users_file() {
     assert!(problems.is_empty());
     let provider = &layer.providers["p"];
     assert!(provider.api_key_command.is_some());
-    assert_eq!(provider.users_base_url.as_deref(), Some("https://a.example/v1"));
+    let config = Config::resolve([layer.clone()], &Flags::default());
+    assert!(config.users_base_urls.contains("https://a.example/v1"));
 }

@@ -7,45 +7,54 @@
 mod environment;
 mod settings;
 
-mod checkout;
+mod setting;
+mod table_kinds;
+mod value;
+
 mod config;
+mod gates;
+mod mcp_server_config;
+mod price;
+mod provider_config;
+mod roles;
+mod tables;
+
+mod checkout;
 mod config_file;
-mod config_layer;
 mod entry;
 mod error;
 mod fault;
 mod flags;
 mod gate;
 mod layer_reader;
-mod layer_values;
 mod name;
 mod origin;
 mod problem;
 mod provider_check;
-mod provider_table;
 mod setting_docs;
 mod toml_text;
-mod tools_config;
-mod tools_entry;
-mod tools_table;
-mod trust_table;
 mod vocabulary;
-mod workflow_config;
-mod workflow_table;
 
 pub use checkout::{Checkout, CheckoutProvider, Loosening};
-pub use config::{BudgetConfig, ChangeConfig, Config, Gates, Roles, SessionConfig, TrustConfig};
-pub use config_layer::{Price, ProviderConfig, StandardsConfig};
+pub use config::Config;
 pub use entry::Entry;
 pub use environment::{Environment, variable};
 pub use error::ConfigError;
 pub use fault::ConfigFault;
 pub use flags::{Flags, GateFlagError, parse_gate_flag};
 pub use gate::{Approver, Gate};
+pub use gates::Gates;
+pub use mcp_server_config::McpServerConfig;
 pub use origin::{ConfigFile, Origin, Sourced};
+pub use price::Price;
 pub use problem::ConfigProblem;
-pub use setting_docs::{SettingDoc, TableDoc, setting_docs};
+pub use provider_config::ProviderConfig;
+pub use roles::Roles;
+pub use setting::{SettingDoc, TableDoc};
+pub use setting_docs::setting_docs;
 pub use settings::Settings;
-pub use tools_config::{McpConfig, McpServerConfig, ToolsConfig};
+pub use tables::{
+    BudgetConfig, ChangeConfig, DefaultsConfig, McpConfig, SessionConfig, StandardsConfig, ToolsConfig,
+    TrustConfig, WorkflowConfig,
+};
 pub use vocabulary::{Adopt, Conditions, FsAbility};
-pub use workflow_config::WorkflowConfig;

@@ -43,6 +43,12 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
+/// A name as a key of TOML, in quotes where it needs them.
+pub(crate) fn quoted_key(name: &str) -> String {
+    let is_bare = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if is_bare && !name.is_empty() { name.to_owned() } else { format!("\"{name}\"") }
+}
+
 /// Names in backticks, separated by commas.
 pub(crate) fn ticked<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")

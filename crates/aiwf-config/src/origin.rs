@@ -22,9 +22,10 @@ impl fmt::Display for ConfigFile {
 }
 
 /// Where a value comes from, the weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Nobody said anything.
+    /// Nothing is set.
+    #[default]
     Default,
     /// A line of a file.
     File {

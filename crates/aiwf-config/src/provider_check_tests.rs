@@ -3,8 +3,8 @@ use std::path::Path;
 use insta::assert_snapshot;
 
 use super::*;
-use crate::config_layer::ConfigLayer;
 use crate::flags::Flags;
+use crate::layer_reader;
 use crate::origin::ConfigFile;
 
 fn check(text: &str, flags: &Flags) -> String {
@@ -12,7 +12,7 @@ fn check(text: &str, flags: &Flags) -> String {
 }
 
 fn check_file(file: ConfigFile, text: &str, flags: &Flags) -> String {
-    let (layer, problems) = ConfigLayer::parse(file, Path::new("/project"), text);
+    let (layer, problems) = layer_reader::read(file, Path::new("/project"), text);
     assert_eq!(problems, []);
     match Config::resolve([layer], flags).check_providers(&["manual", "openai", "replay"]) {
         Ok(()) => "ok".to_owned(),

@@ -42,8 +42,8 @@ impl<'a> TomlText<'a> {
         ConfigProblem { origin: self.origin(offset), column: Some(column), fault }
     }
 
-    /// A value as it stands in the file, cut for a message.
-    pub(crate) fn shown(&self, span: Range<usize>) -> String {
+    /// A value as it is written in the file, cut for a message.
+    pub(crate) fn excerpt(&self, span: Range<usize>) -> String {
         excerpt(self.text.get(span).unwrap_or_default())
     }
 

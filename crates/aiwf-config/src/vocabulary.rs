@@ -1,4 +1,10 @@
-//! The words that settings may use for abilities and conditions.
+//! The words that settings may use.
+
+/// A setting that is one of a few words.
+pub(crate) trait Choice: Copy + 'static {
+    fn choices() -> &'static [Self];
+    fn name(self) -> &'static str;
+}
 
 /// What a provider can do with files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +32,6 @@ impl FsAbility {
             Self::None => "none",
         }
     }
-
-    /// The value with that name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|ability| ability.as_str() == name)
-    }
 }
 
 /// What happens to sessions that the user did not create.
@@ -52,11 +53,6 @@ impl Adopt {
             Self::Ask => "ask",
             Self::Always => "always",
         }
-    }
-
-    /// The value with that name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|adopt| adopt.as_str() == name)
     }
 }
 
@@ -80,9 +76,34 @@ impl Conditions {
             Self::Enforce => "enforce",
         }
     }
+}
 
-    /// The value with that name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|conditions| conditions.as_str() == name)
+impl Choice for FsAbility {
+    fn choices() -> &'static [Self] {
+        &Self::ALL
+    }
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+}
+
+impl Choice for Adopt {
+    fn choices() -> &'static [Self] {
+        &Self::ALL
+    }
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+}
+
+impl Choice for Conditions {
+    fn choices() -> &'static [Self] {
+        &Self::ALL
+    }
+
+    fn name(self) -> &'static str {
+        self.as_str()
     }
 }

@@ -109,7 +109,7 @@ fn is_set_by_user(origin: Origin) -> bool {
 
 /// Whether the user's own file names an address for any provider.
 fn is_named_by_user(config: &Config, url: &str) -> bool {
-    config.providers.values().any(|provider| provider.users_base_url.as_deref() == Some(url))
+    config.users_base_urls.contains(url)
 }
 
 fn key_source(variable: Option<String>, command: Option<Vec<String>>) -> KeySource {
@@ -182,7 +182,7 @@ pub(crate) fn resolve(
     let settings = |provider_config| FsAbilitySettings {
         flag: wanted.fs_ability,
         provider_config,
-        global_config: config.default_fs_ability.as_ref().and_then(|ability| from_config(ability.value)),
+        global_config: config.defaults.fs_ability.as_ref().and_then(|ability| from_config(ability.value)),
         provider: recorded
             .as_ref()
             .and_then(|recorded| FsAbility::from_name(&recorded.fs_ability))

@@ -54,7 +54,7 @@ fn the_page_of_settings() {
             "\n## `{}`\n\n{}\n\n| key | value | default | what it does |\n|---|---|---|---|\n",
             doc.table, doc.about
         );
-        for setting in doc.settings {
+        for setting in &doc.settings {
             let default =
                 if setting.default.is_empty() { String::new() } else { format!("`{}`", setting.default) };
             let _ = writeln!(page, "| `{}` | {} | {default} | {} |", setting.key, setting.kind, setting.help);

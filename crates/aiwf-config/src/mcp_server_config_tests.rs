@@ -3,16 +3,16 @@ use std::path::Path;
 use insta::assert_snapshot;
 
 use crate::config::Config;
-use crate::config_layer::ConfigLayer;
 use crate::error::ConfigError;
 use crate::flags::Flags;
+use crate::layer_reader;
 use crate::origin::{ConfigFile, Origin};
 
 fn resolve(user: &str, project: &str) -> Result<Config, String> {
     let mut layers = Vec::new();
     let mut problems = Vec::new();
     for (file, text) in [(ConfigFile::User, user), (ConfigFile::Project, project)] {
-        let (layer, more) = ConfigLayer::parse(file, Path::new("/base"), text);
+        let (layer, more) = layer_reader::read(file, Path::new("/base"), text);
         layers.push(layer);
         problems.extend(more);
     }

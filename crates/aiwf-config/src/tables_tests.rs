@@ -3,16 +3,16 @@ use std::path::Path;
 use insta::assert_snapshot;
 
 use crate::config::Config;
-use crate::config_layer::ConfigLayer;
 use crate::error::ConfigError;
 use crate::flags::Flags;
+use crate::layer_reader;
 use crate::origin::ConfigFile;
 
 fn resolve(user: &str, project: &str) -> Result<Config, String> {
     let mut layers = Vec::new();
     let mut problems = Vec::new();
     for (file, text) in [(ConfigFile::User, user), (ConfigFile::Project, project)] {
-        let (layer, more) = ConfigLayer::parse(file, Path::new("/base"), text);
+        let (layer, more) = layer_reader::read(file, Path::new("/base"), text);
         layers.push(layer);
         problems.extend(more);
     }
@@ -28,7 +28,7 @@ fn resolve(user: &str, project: &str) -> Result<Config, String> {
 fn shown(user: &str, project: &str) -> String {
     match resolve(user, project) {
         Ok(config) => {
-            let listed = config.workflow_entries().into_iter();
+            let listed = config.entries().into_iter().filter(|entry| entry.key.starts_with("workflow."));
             let lines = listed.map(|entry| format!("{} = {} ({})", entry.key, entry.value, entry.origin));
             lines.collect::<Vec<_>>().join("\n")
         }
@@ -61,13 +61,13 @@ max_write_bytes = 2000
 files = false
 "), @"
     workflow.conditions = enforce (~/.aiwf/config.toml:4)
+    workflow.context_tokens = 64000 (.aiwf/config.toml:4)
     workflow.files = false (.aiwf/config.toml:8)
     workflow.max_read_bytes = 1000 (.aiwf/config.toml:6)
     workflow.max_turns = 8 (.aiwf/config.toml:3)
     workflow.max_write_bytes = 2000 (.aiwf/config.toml:7)
-    workflow.result_preview_bytes = 100 (.aiwf/config.toml:5)
-    workflow.context_tokens = 64000 (.aiwf/config.toml:4)
     workflow.provider = openai (~/.aiwf/config.toml:2)
+    workflow.result_preview_bytes = 100 (.aiwf/config.toml:5)
     ");
 }
 

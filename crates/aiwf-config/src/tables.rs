@@ -1,0 +1,238 @@
+//! The tables of `config.toml` whose keys are fixed.
+
+use std::collections::BTreeMap;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
+
+use aiwf_session::Phase;
+
+use crate::layer_reader::{LayerReader, TomlEntry};
+use crate::mcp_server_config::McpServerConfig;
+use crate::origin::Sourced;
+use crate::setting::{
+    Rule, at_most, more_needs_consent, off_needs_consent, on_needs_consent, settings, user_off_wins,
+};
+use crate::table_kinds::{Map, Name, Tables};
+use crate::value::{
+    Count, Dollars, LargeCount, Names, OneOf, Paths, Patterns, ProviderName, Switch, Time, ToolNames,
+};
+use crate::vocabulary::{Adopt, Conditions, FsAbility};
+
+/// A default that is not zero.
+const fn count(number: u32) -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(number.saturating_sub(1))
+}
+
+/// A default that is not zero and may be large.
+const fn bytes(number: u64) -> NonZeroU64 {
+    NonZeroU64::MIN.saturating_add(number.saturating_sub(1))
+}
+
+const KIB: u64 = 1024;
+
+settings! {
+    /// How sessions run.
+    pub SessionConfig from SessionLayer {
+        /// Maximum number of iterations; the first generation counts as 1.
+        max_iterations: Sourced<NonZeroU32> = Count [count(5)], at_most();
+        /// Whether a prompt edited after its approval counts as changed.
+        hash_prompts: Sourced<bool> = Switch [true], off_needs_consent();
+        /// Maximum number of tokens in a prompt; without it, the provider's window less its reply limit.
+        budget_tokens: Option<Sourced<NonZeroU32>> = Count, at_most();
+        /// Megabytes of memory that a template may use, unless it is built in.
+        max_template_mb: Sourced<NonZeroU32> = Count [count(64)], at_most();
+    }
+}
+
+settings! {
+    /// What the project adds to the standards of every profile, besides the files in `.aiwf/standards/`. A file is
+    /// named by its path below its directory.
+    pub StandardsConfig from StandardsLayer {
+        /// More directories of standards; in a project's file, directories of the project.
+        dirs: Option<Sourced<Vec<String>>> = Paths;
+        /// Files of the profile that the project's files of the same name replace.
+        replace: Option<Sourced<Vec<String>>> = Names;
+        /// Files to leave out.
+        exclude: Option<Sourced<Vec<String>>> = Names;
+    }
+}
+
+settings! {
+    /// How changes run.
+    pub ChangeConfig from ChangeLayer {
+        /// The provider of each phase; a phase that is not named uses `[roles]`.
+        agents: BTreeMap<String, Sourced<String>> = Map<ChangePhase, ProviderName>;
+        /// Files that every phase sees.
+        files: Option<Sourced<Vec<String>>> = Patterns;
+        /// Maximum number of rounds of each loop.
+        max_rounds: Sourced<NonZeroU32> = Count [count(3)], at_most();
+        /// Whether the agent that implements may edit the project itself.
+        write: Sourced<bool> = Switch [false], on_needs_consent();
+    }
+}
+
+settings! {
+    /// How runs of workflow packages and conversations with their agents go.
+    pub WorkflowConfig from WorkflowLayer {
+        /// What happens when a run takes an edge whose condition does not hold: a warning or a refusal.
+        conditions: Sourced<Conditions> = OneOf<Conditions> [Conditions::Warn], warn_needs_consent();
+        /// Number of requests to the model after which a run stops.
+        max_turns: Sourced<NonZeroU32> = Count [count(50)], at_most();
+        /// Maximum number of tokens in a request; without it, the provider's window less its reply limit.
+        context_tokens: Option<Sourced<NonZeroU32>> = Count, at_most();
+        /// Bytes of each tool result that stay in the conversation.
+        result_preview_bytes: Sourced<NonZeroU64> = LargeCount [bytes(64 * KIB)], at_most();
+        /// The provider; without it, `[roles] default`.
+        provider: Option<Sourced<String>> = ProviderName;
+        /// Bytes that a file tool may read at once; an agent can only lower it.
+        max_read_bytes: Sourced<NonZeroU64> = LargeCount [bytes(512 * KIB)], at_most();
+        /// Bytes that a file tool may write at once; an agent can only lower it.
+        max_write_bytes: Sourced<NonZeroU64> = LargeCount [bytes(2048 * KIB)], at_most();
+        /// Whether models get file tools.
+        files: Sourced<bool> = Switch [true], user_off_wins();
+    }
+}
+
+fn warn_needs_consent() -> Rule<Conditions> {
+    Rule::ConsentIf {
+        is_looser: |found, instead| *found == Conditions::Warn && instead == Some(&Conditions::Enforce),
+        doc: "undoing your `enforce` needs consent",
+    }
+}
+
+settings! {
+    /// Limits for one session, change or run. Each call is checked before it is made, with the most it can use.
+    /// Without a setting there is no limit.
+    pub BudgetConfig from BudgetLayer {
+        /// Maximum number of calls.
+        max_calls: Option<Sourced<NonZeroU64>> = LargeCount, at_most();
+        /// Maximum number of tokens, sent and received.
+        max_tokens: Option<Sourced<NonZeroU64>> = LargeCount, at_most();
+        /// Maximum cost.
+        max_cost: Option<Sourced<f64>> = Dollars, at_most();
+    }
+}
+
+settings! {
+    /// What applies to every provider without a setting of its own.
+    pub DefaultsConfig from DefaultsLayer {
+        /// What a provider can do with files.
+        fs_ability: Option<Sourced<FsAbility>> = OneOf<FsAbility>, writing_needs_consent();
+    }
+}
+
+pub(crate) fn writing_needs_consent() -> Rule<FsAbility> {
+    Rule::ConsentIf {
+        is_looser: |found, instead| {
+            let writes = |ability: FsAbility| matches!(ability, FsAbility::LocalWrite | FsAbility::WriteOnly);
+            writes(*found) && instead.is_some_and(|instead| !writes(*instead))
+        },
+        doc: "writing where you allow none needs consent",
+    }
+}
+
+settings! {
+    /// Servers of tools.
+    pub McpConfig from McpLayer {
+        /// Whether servers start without your consent.
+        allow_unknown: Sourced<bool> = Switch [false], Rule::UserOnly;
+        /// The servers, see the next table.
+        servers: BTreeMap<String, McpServerConfig> = Tables<McpServerConfig>;
+    }
+}
+
+settings! {
+    /// How tools are used.
+    pub ToolsConfig from ToolsLayer {
+        /// Whether models get tools.
+        enabled: Sourced<bool> = Switch [true], user_off_wins();
+        /// Maximum number of rounds of tool calls.
+        max_rounds: Sourced<NonZeroU32> = Count [count(10)], at_most();
+        /// Bytes of each result that a model sees.
+        max_result_bytes: Sourced<NonZeroU64> = LargeCount [bytes(32 * KIB)], at_most();
+        /// Maximum time of a call, unless its server has a `timeout` of its own.
+        timeout: Option<Sourced<Duration>> = Time, at_most();
+        /// The tools that each phase may use, see the next table.
+        grants as "grant": BTreeMap<String, Sourced<Vec<String>>> = Map<GrantPhase, ToolNames>, more_needs_consent();
+    }
+}
+
+settings! {
+    /// Whose sessions are trusted.
+    pub TrustConfig from TrustLayer {
+        /// What happens to a session that you did not create: `always` lets every command act on it, for CI and
+        /// containers with a fresh home.
+        adopt: Sourced<Adopt> = OneOf<Adopt> [Adopt::Ask], Rule::UserOnly;
+    }
+}
+
+/// A phase of the flow `change`.
+pub(crate) struct ChangePhase;
+
+impl ChangePhase {
+    const ALL: [&'static str; 5] = ["plan", "challenge", "implement", "review", "archive"];
+}
+
+impl Name for ChangePhase {
+    type Key = String;
+    const LABEL: &'static str = "phase";
+
+    fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<String> {
+        if !Self::ALL.contains(&entry.key) {
+            reader.unknown(entry, &Self::ALL);
+            return None;
+        }
+        Some(entry.key.to_owned())
+    }
+
+    fn show(key: &String) -> String {
+        key.clone()
+    }
+}
+
+/// What can be granted tools: a phase of any flow, a reply, or a way to work with a package.
+pub(crate) struct GrantPhase;
+
+impl Name for GrantPhase {
+    type Key = String;
+    const LABEL: &'static str = "phase";
+    const ABOUT: Option<&'static str> = Some(
+        "The tools that each phase may use, by their full names `SERVER__TOOL`. A phase that is not named gets none; \
+         phases of your own flows can be named too.",
+    );
+    const KNOWN: &'static [(&'static str, &'static str)] = &[
+        ("planning", "Sessions: the plan"),
+        ("generating", "Sessions: the code"),
+        ("reviewing", "Sessions: the review"),
+        ("revising", "Sessions: the revision"),
+        ("plan", "Changes: the plan"),
+        ("challenge", "Changes: the objections to the plan"),
+        ("implement", "Changes: the code"),
+        ("review", "Changes: the review"),
+        ("archive", "Changes: the record"),
+        ("reply", "`aiwf prompt send reply`"),
+        ("workflow", "`aiwf workflow`: runs of packages"),
+        ("agent", "`aiwf agent`: conversations with agents of packages"),
+        ("chat", "`aiwf chat`"),
+    ];
+
+    fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<String> {
+        let names: Vec<&str> = Self::KNOWN.iter().map(|(name, _)| *name).collect();
+        // Flows have phases of their own; a name that is nearly a common one is a mistake.
+        let is_slip = |known: &&str| strsim::damerau_levenshtein(entry.key, known) <= 2;
+        let is_phase = || Phase::from_name(entry.key).is_some() && !names.iter().any(is_slip);
+        if !names.contains(&entry.key) && !is_phase() {
+            reader.unknown(entry, &names);
+            return None;
+        }
+        Some(entry.key.to_owned())
+    }
+
+    fn show(key: &String) -> String {
+        key.clone()
+    }
+}
+
+#[cfg(test)]
+#[path = "tables_tests.rs"]
+mod tests;
