@@ -1,9 +1,10 @@
-//! What a project's configuration wants beyond what the user's own allows.
+//! Confines a project's configuration to what the user allows.
 //!
-//! In: the user's layer and the project's. Out: the project's layer as far as it counts, and a list of what needs the
-//! user's consent. A project may tighten gates, limits and tools; whatever is looser than the user's own setting or
+//! In: the user's layer and the project's. Out: the part of the project's layer that counts, and a list of what needs
+//! the user's consent. A project may tighten gates, limits and tools; a setting that is looser than the user's own or
 //! the default counts only after the user agreed to exactly these settings. A provider that the project defines or
-//! redirects is listed with everything that decides what is started or contacted.
+//! redirects is listed with everything that decides what is started or contacted. Which rule a setting has is part of
+//! its declaration.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::price::{Prices, lower_needs_consent};
 use crate::provider_config::ProviderConfig;
 use crate::setting::{Kind as _, Listing, Table as _};
 
-/// What a project's configuration wants that needs the user's consent.
+/// What needs the user's consent in a project's configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checkout {
     /// The project's settings that are looser than the user's own.
@@ -32,13 +33,11 @@ pub struct Checkout {
 /// A setting of the project that is looser than the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loosening {
-    /// The whole name, such as `session.max_iterations`.
+    /// The full name, such as `session.max_iterations`.
     pub key: String,
-    /// What the project sets.
     pub value: String,
-    /// What counts without consent.
+    /// What is in force without consent.
     pub instead: String,
-    /// Where the project sets it.
     pub origin: Origin,
 }
 
@@ -47,14 +46,14 @@ pub struct Loosening {
 pub struct CheckoutProvider {
     /// SHA-256 of everything that decides what is started, contacted or given a key.
     pub sha256: String,
-    /// The same in words.
+    /// The same as text for the user.
     pub shown: String,
     /// Whether the user agreed to exactly this.
     pub is_agreed: bool,
 }
 
 impl Checkout {
-    /// What the loosened settings are, one line each.
+    /// The loosened settings, one line each.
     pub fn shown_loosened(&self) -> String {
         let lines: Vec<String> =
             self.loosened.iter().map(|setting| format!("{} = {}", setting.key, setting.value)).collect();
@@ -62,7 +61,7 @@ impl Checkout {
     }
 }
 
-/// The project's layer as far as it counts, and what needs consent.
+/// Returns the part of the project's layer that counts, and what needs consent.
 pub(crate) fn confine(
     user: &ConfigLayer,
     project: ConfigLayer,

@@ -1,4 +1,4 @@
-//! Finds and reads the configuration files; bounded, and never outside the project for the project's own.
+//! Finds and reads the configuration files: at most 1 MiB each, the project's only from inside the project.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -8,10 +8,8 @@ use crate::error::ConfigError;
 use crate::origin::ConfigFile;
 use crate::settings::Settings;
 
-/// The largest file that is taken for a configuration.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A file that exists.
 #[derive(Debug)]
 pub(crate) struct FoundFile {
     pub(crate) file: ConfigFile,
@@ -26,7 +24,7 @@ pub(crate) fn read_all(settings: &Settings) -> Result<Vec<FoundFile>, ConfigErro
     if let Some(home) = &settings.home {
         places.push((ConfigFile::User, home));
     }
-    // Work in the home itself has no file but the user's; it must not count as a project's too.
+    // In the home itself the user's file must not count as a project's too.
     if settings.home.as_ref().is_none_or(|home| !is_same_directory(home, &settings.project_root)) {
         places.push((ConfigFile::Project, &settings.project_root));
     }
@@ -50,19 +48,19 @@ fn read(file: ConfigFile, root: &Path) -> Result<Option<String>, ConfigError> {
         Ok(resolved) => resolved,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return if path.symlink_metadata().is_ok() {
-                Err(unreadable(io::Error::new(io::ErrorKind::NotFound, "the link leads nowhere")))
+                Err(unreadable(io::Error::new(io::ErrorKind::NotFound, "the link is broken")))
             } else {
                 Ok(None)
             };
         }
         Err(error) => return Err(unreadable(error)),
     };
-    // People keep their own file elsewhere and link to it; a checkout must not reach out of itself.
+    // People link their own file to another place; a project's must not lead out of the project.
     let is_confined = file == ConfigFile::Project;
     if is_confined && !resolved.starts_with(root.canonicalize().map_err(unreadable)?) {
         return Err(ConfigError::LeavesProject);
     }
-    // Asked before opening: opening a pipe would wait for a writer.
+    // Checked before opening, because opening a pipe would wait for a writer.
     if !fs::metadata(&resolved).map_err(unreadable)?.is_file() {
         return Err(ConfigError::NotAFile { file });
     }

@@ -60,7 +60,7 @@ fn check(settings: &Settings) -> String {
         Ok(config) => config.session.max_iterations.origin.to_string(),
         Err(error) => {
             let cause = error.source().map(|cause| format!("\n  caused by: {cause}")).unwrap_or_default();
-            format!("error: {error}{cause}\nhint: {}", error.hint())
+            error.with_hint().replacen("\nhint:", &format!("{cause}\nhint:"), 1)
         }
     }
 }
@@ -98,7 +98,7 @@ fn the_problems_of_both_files_come_at_once() {
     error: configuration has 2 problems
       ~/.aiwf/config.toml:1:2: unknown key `sesion` (did you mean `session`?)
       .aiwf/config.toml:2:1: unknown key `planer` in `[roles]` (did you mean `planner`?)
-    hint: begin with the first: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
+    hint: start with the first: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
     ");
 }
 
@@ -106,8 +106,8 @@ fn the_problems_of_both_files_come_at_once() {
 fn a_link_that_leaves_the_project_is_refused() {
     let world = World::new().with("outside.toml", SET).with_link(PROJECT, "outside.toml");
     assert_snapshot!(world.check(), @"
-    error: `.aiwf/config.toml` is a link that leaves the project
-    hint: replace the link with a file; what is yours alone belongs in `~/.aiwf/config.toml`
+    error: `.aiwf/config.toml` is a link to a file outside the project
+    hint: replace the link with a file; your own settings belong in `~/.aiwf/config.toml`
     ");
 }
 
@@ -116,7 +116,7 @@ fn a_folder_that_leaves_the_project_is_refused() {
     let world = World::new().with(USER, SET);
     fs::remove_dir_all(world.root.path().join("project/.aiwf")).unwrap();
     let world = world.with_link("project/.aiwf", "home/.aiwf");
-    assert!(world.check().contains("leaves the project"));
+    assert!(world.check().contains("outside the project"));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn the_users_file_may_be_a_link_to_anywhere() {
 fn a_link_that_leads_nowhere_is_an_error() {
     assert_snapshot!(World::new().with_link(PROJECT, "nowhere").check(), @"
     error: could not read `.aiwf/config.toml`
-      caused by: the link leads nowhere
+      caused by: the link is broken
     hint: make `.aiwf/config.toml` readable, or remove it to use the defaults
     ");
 }
@@ -165,7 +165,7 @@ fn a_directory_is_not_a_file() {
     fs::create_dir(world.root.path().join(USER)).unwrap();
     assert_snapshot!(world.check(), @"
     error: `~/.aiwf/config.toml` is not a file
-    hint: put a TOML file at `~/.aiwf/config.toml`, or remove what stands there
+    hint: replace `~/.aiwf/config.toml` with a TOML file, or remove it
     ");
 }
 

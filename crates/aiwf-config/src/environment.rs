@@ -1,38 +1,34 @@
-//! The process's surroundings, as values a test can make up.
+//! The environment of the process, as values that a test can choose.
 
 #![expect(clippy::disallowed_methods, reason = "this crate is where the environment is read")]
 
 use std::io;
 use std::path::PathBuf;
 
-/// What the process was started with.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    /// The current directory.
     pub current_dir: PathBuf,
-    /// `PWD`, when it is set to an absolute path: the current directory as the shell names it, links and all.
+    /// `PWD`, when it is set to an absolute path: the working directory as the shell names it, with symbolic links.
     pub shell_dir: Option<PathBuf>,
-    /// The user's home, when there is one.
     pub home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is set to an absolute path.
     pub cache_home: Option<PathBuf>,
-    /// `XDG_DATA_HOME`, when it is set to an absolute path, else where such files are in the home.
+    /// `XDG_DATA_HOME`, when it is set to an absolute path, else its usual place in the home.
     pub data_home: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME`, when it is set to an absolute path, else where such files are in the home.
+    /// `XDG_CONFIG_HOME`, when it is set to an absolute path, else its usual place in the home.
     pub config_home: Option<PathBuf>,
-    /// `SHELL`: the program that the user types commands into.
+    /// `SHELL`: the user's login shell.
     pub shell: Option<PathBuf>,
     /// `USER`, or `LOGNAME`.
     pub user: Option<String>,
 }
 
-/// What a variable holds, such as one that a setting names; nothing when it is not set or empty.
+/// The value of an environment variable, unless it is unset or empty.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 impl Environment {
-    /// Reads the surroundings of this process.
     pub fn read() -> io::Result<Self> {
         let absolute =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

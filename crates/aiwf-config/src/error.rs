@@ -1,64 +1,42 @@
-//! Why there are no settings or no configuration.
+//! Why settings or configuration could not be read.
 
 use std::io;
 use std::path::PathBuf;
 
+use aiwf_advice::Advice;
 use aiwf_store::UserFileError;
 
 use crate::origin::ConfigFile;
 use crate::problem::{ConfigProblem, shown};
 
-/// Why there are no settings or no configuration.
+/// Why settings or configuration could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// `--project-dir` names no directory.
     #[error("project directory `{}` does not exist", path.display())]
-    NoProjectDir {
-        /// The path given.
-        path: PathBuf,
-    },
-    /// The project is in a directory whose name is not text.
-    #[error("the path of the project is not UTF-8: `{}`", path.display())]
-    PathNotUtf8 {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A configuration file could not be read.
+    NoProjectDir { path: PathBuf },
+    #[error("the project path is not UTF-8: `{}`", path.display())]
+    PathNotUtf8 { path: PathBuf },
     #[error("could not read `{file}`")]
     Unreadable {
-        /// The file.
         file: ConfigFile,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
-    /// Something else stands where a configuration file should.
     #[error("`{file}` is not a file")]
-    NotAFile {
-        /// The path.
-        file: ConfigFile,
-    },
-    /// The project's file is a link to somewhere else.
-    #[error("`{}` is a link that leaves the project", ConfigFile::Project)]
+    NotAFile { file: ConfigFile },
+    #[error("`{}` is a link to a file outside the project", ConfigFile::Project)]
     LeavesProject,
-    /// A configuration file is too large to be one.
     #[error("`{file}` is larger than 1 MiB")]
-    TooLarge {
-        /// The file.
-        file: ConfigFile,
-    },
-    /// A configuration file is not text.
+    TooLarge { file: ConfigFile },
     #[error("`{file}` is not UTF-8 text\n --> {file}:{line}")]
     NotUtf8 {
-        /// The file.
         file: ConfigFile,
         /// The line of the first bad byte, counted from 1.
         line: usize,
     },
-    /// What the user agreed to cannot be read.
+    /// The record of the user's consents cannot be read.
     #[error(transparent)]
     Consents(#[from] UserFileError),
-    /// Settings are wrong.
     #[error("{}", shown(problems))]
     Invalid {
         /// At least one problem, the user's file first, in the order of lines.
@@ -82,37 +60,46 @@ impl ConfigError {
     }
 
     /// One thing to do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Advice {
         match self {
             Self::PathNotUtf8 { .. } => {
-                "rename the directory, or work in a copy of the project with a plain path".to_owned()
+                "rename the directory, or work in a copy of the project whose path is UTF-8".into()
             }
             Self::NoProjectDir { .. } => {
-                "name a directory that exists, or leave `--project-dir` out to use the current one".to_owned()
+                "name a directory that exists, or none to find the project from the working directory".into()
             }
             Self::Unreadable { file, .. } => {
-                format!("make `{file}` readable, or remove it to use the defaults")
+                format!("make `{file}` readable, or remove it to use the defaults").into()
             }
-            Self::NotAFile { file } => format!("put a TOML file at `{file}`, or remove what stands there"),
+            Self::NotAFile { file } => format!("replace `{file}` with a TOML file, or remove it").into(),
             Self::LeavesProject => {
-                format!("replace the link with a file; what is yours alone belongs in `{}`", ConfigFile::User)
+                format!("replace the link with a file; your own settings belong in `{}`", ConfigFile::User)
+                    .into()
             }
             Self::TooLarge { file } | Self::NotUtf8 { file, .. } => {
-                format!("`{file}` must be a TOML file; move it away to use the defaults")
+                format!("`{file}` must be a TOML file; move it away to use the defaults").into()
             }
-            Self::Consents(error) => error.hint(),
+            Self::Consents(error) => error.hint().into(),
             Self::Invalid { problems } => match problems.as_slice() {
-                [] => "correct the settings, then run the command again".to_owned(),
+                [] => "fix the settings, then run the command again".into(),
                 [problem] => problem.fault.hint(),
-                [first, ..] => format!("begin with the first: {}", first.fault.hint()),
+                [first, ..] => Advice::from("start with the first: ").join(first.fault.hint()),
             },
         }
     }
 
-    /// Problems in the order a person reads them.
+    /// Sorts the problems as a person reads them.
     pub(crate) fn invalid(mut problems: Vec<ConfigProblem>) -> Self {
         problems.sort();
         problems.dedup();
         Self::Invalid { problems }
+    }
+}
+
+#[cfg(test)]
+impl ConfigError {
+    /// The error and its hint as tests compare them, with actions by their names.
+    pub(crate) fn with_hint(&self) -> String {
+        format!("error: {self}\nhint: {}", self.hint().worded(|action, _| format!("<{action:?}>")))
     }
 }

@@ -1,7 +1,8 @@
-//! What the command line says about settings.
+//! Settings given on the command line.
 
 use std::collections::BTreeMap;
 
+use aiwf_advice::Advice;
 use aiwf_session::{GatePattern, Role};
 
 use crate::config::ConfigLayer;
@@ -11,7 +12,7 @@ use crate::name::{excerpt, ticked};
 use crate::origin::{Origin, Sourced};
 use crate::roles::RolesLayer;
 
-/// Flags that win over every file; what was not given is empty.
+/// Flags, which win over every file; a flag that was not given is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// `--planner`, `--generator`, `--reviewer`, `--reviser`.
@@ -55,41 +56,26 @@ fn flag(role: Role) -> &'static str {
     }
 }
 
-/// Why the value of `--gate` says nothing.
+/// Why the value of `--gate` is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GateFlagError {
-    /// There is no gate or no `=`.
     #[error("`{text}` is not `PHASE.STAGE=KIND`")]
-    NoKind {
-        /// What was given.
-        text: String,
-    },
-    /// No gate can have that name.
-    #[error("`{name}` names no gate")]
-    UnknownGate {
-        /// What was given.
-        name: String,
-    },
-    /// No approver is written like that.
+    NoKind { text: String },
+    #[error("`{name}` is not a gate")]
+    UnknownGate { name: String },
     #[error("gate `{name}` is `{kind}`, not one of {}", ticked(Approver::LEGAL))]
-    UnknownKind {
-        /// The gate.
-        name: GatePattern,
-        /// What was given.
-        kind: String,
-    },
+    UnknownKind { name: GatePattern, kind: String },
 }
 
 impl GateFlagError {
     /// One thing to do about it.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Advice {
         match self {
-            Self::NoKind { .. } => "write it like `planning.prompt=skip`".to_owned(),
+            Self::NoKind { .. } => "write it like `planning.prompt=skip`".into(),
             Self::UnknownGate { .. } => {
-                "write `PHASE.prompt`, `PHASE.response`, `PHASE.*`, `*.prompt`, `*.response` or `*`"
-                    .to_owned()
+                "write `PHASE.prompt`, `PHASE.response`, `PHASE.*`, `*.prompt`, `*.response` or `*`".into()
             }
-            Self::UnknownKind { name, .. } => format!("write it like `{name}=skip`"),
+            Self::UnknownKind { name, .. } => format!("write it like `{name}=skip`").into(),
         }
     }
 }
@@ -115,7 +101,9 @@ mod tests {
     fn check(text: &str) -> String {
         match parse_gate_flag(text) {
             Ok((name, gate)) => format!("{name} {gate}"),
-            Err(error) => format!("{error}\nhint: {}", error.hint()),
+            Err(error) => {
+                format!("{error}\nhint: {}", error.hint().worded(|action, _| format!("{action:?}")))
+            }
         }
     }
 
@@ -147,7 +135,7 @@ mod tests {
     #[test]
     fn what_cannot_be_a_gate_is_refused() {
         insta::assert_snapshot!(check("planning=skip"), @"
-        `planning` names no gate
+        `planning` is not a gate
         hint: write `PHASE.prompt`, `PHASE.response`, `PHASE.*`, `*.prompt`, `*.response` or `*`
         ");
     }

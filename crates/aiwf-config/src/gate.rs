@@ -1,17 +1,17 @@
-//! Gates as settings name them.
+//! Gates as the configuration writes them.
 
 use std::fmt;
 
 use crate::name::is_provider_name;
 
-/// Who says yes at a gate.
+/// Who approves at a gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approver {
     /// A person.
     Manual,
-    /// Nobody: the gate is always open.
+    /// Nobody: the gate is skipped.
     Skip,
-    /// A provider.
+    /// A model, by the name of its provider.
     Ai(String),
 }
 
@@ -19,7 +19,6 @@ impl Approver {
     /// How the legal values are written, for messages.
     pub(crate) const LEGAL: [&'static str; 3] = ["manual", "skip", "ai:<provider>"];
 
-    /// The approver written like that.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "manual" => Some(Self::Manual),
@@ -42,26 +41,24 @@ impl fmt::Display for Approver {
     }
 }
 
-/// How a gate works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// Who says yes.
     pub approver: Approver,
-    /// How often a provider may say no before a person decides.
+    /// Number of times a model may reject before a person decides.
     pub max_retries: u32,
-    /// Whether a provider may rewrite what it judges.
+    /// Whether a model may replace the prompt that it judges with its own version.
     pub allow_rewrite: bool,
 }
 
 impl Gate {
-    /// A gate with that approver, who is not asked again and rewrites nothing.
+    /// A gate without retries and rewrites.
     pub(crate) fn new(approver: Approver) -> Self {
         Self { approver, max_retries: 0, allow_rewrite: false }
     }
 }
 
 impl fmt::Display for Gate {
-    /// As in a configuration file, the short form where it says everything.
+    /// As in a configuration file, in the short form if no option is set.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { approver, max_retries, allow_rewrite } = self;
         if (*max_retries, *allow_rewrite) == (0, false) {

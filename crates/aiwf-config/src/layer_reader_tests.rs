@@ -12,7 +12,7 @@ fn check(text: &str) -> String {
     let (layer, problems) = read(ConfigFile::Project, Path::new("/project"), text);
     if !problems.is_empty() {
         let error = ConfigError::invalid(problems);
-        return format!("error: {error}\nhint: {}", error.hint());
+        return error.with_hint();
     }
     let set = Config::resolve([layer], &Flags::default())
         .entries()
@@ -137,32 +137,32 @@ fn an_illegal_value_names_the_setting_and_the_legal_ones() {
     assert_snapshot!(check("[defaults]\nfs_ability = \"write\"\n"), @r#"
     error: `defaults.fs_ability` is `"write"`, not one of `local-write`, `local-read`, `write-only`, `none`
      --> .aiwf/config.toml:2:14
-    hint: did you mean `write-only`? correct the value, or remove the line
+    hint: did you mean `write-only`? fix the value, or remove the line
     "#);
     assert_snapshot!(check("[providers.x]\nfs_ability = true\n"), @"
     error: `providers.x.fs_ability` is `true`, not one of `local-write`, `local-read`, `write-only`, `none`
      --> .aiwf/config.toml:2:14
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     ");
     assert_snapshot!(check("[gates]\n\"planning.prompt\" = \"ai\"\n"), @r#"
     error: `gates."planning.prompt"` is `"ai"`, not one of `manual`, `skip`, `ai:<provider>`
      --> .aiwf/config.toml:2:21
-    hint: did you mean `ai:<provider>`? correct the value, or remove the line
+    hint: did you mean `ai:<provider>`? fix the value, or remove the line
     "#);
     assert_snapshot!(check("[gates]\ndefault = { approver = \"ai:a b\" }\n"), @r#"
     error: `gates.default.approver` is `"ai:a b"`, not one of `manual`, `skip`, `ai:<provider>`
      --> .aiwf/config.toml:2:24
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     "#);
     assert_snapshot!(check("[roles]\nplanner = \"\"\n"), @r#"
     error: `roles.planner` is `""`, not a name of 1 to 64 letters, digits, `-`, `_` or `.`
      --> .aiwf/config.toml:2:11
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     "#);
     assert_snapshot!(check("[providers.tape]\ndir = \"~/tapes\"\n"), @r#"
     error: `providers.tape.dir` is `"~/tapes"`, not a path without `~`, absolute or relative to the directory of `.aiwf/`
      --> .aiwf/config.toml:2:7
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     "#);
 }
 
@@ -171,7 +171,7 @@ fn a_number_out_of_range_is_refused() {
     assert_snapshot!(check("[session]\nmax_iterations = 0\n"), @"
     error: `session.max_iterations` is `0`, not a whole number from 1 to 4294967295
      --> .aiwf/config.toml:2:18
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     ");
     for number in ["-1", "4294967296", "99999999999999999999", "1.5", "\"5\""] {
         assert!(check(&format!("[session]\nbudget_tokens = {number}\n")).contains(number));
@@ -179,7 +179,7 @@ fn a_number_out_of_range_is_refused() {
     assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", max_retries = -1 }\n"), @"
     error: `gates.default.max_retries` is `-1`, not a whole number from 0 to 4294967295
      --> .aiwf/config.toml:2:46
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     ");
 }
 
@@ -188,22 +188,22 @@ fn a_wrong_type_is_refused() {
     assert_snapshot!(check("[session]\nhash_prompts = \"yes\"\n"), @r#"
     error: `session.hash_prompts` is `"yes"`, not `true` or `false`
      --> .aiwf/config.toml:2:16
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     "#);
     assert_snapshot!(check("session = 5\n"), @"
     error: `session` is `5`, not a table
      --> .aiwf/config.toml:1:11
-    hint: begin the table with a line `[session]`
+    hint: start the table with a line `[session]`
     ");
     assert_snapshot!(check("[[roles]]\nplanner = \"manual\"\n"), @"
     error: `roles` is `[[roles]]`, not a table
      --> .aiwf/config.toml:1:1
-    hint: begin the table with a line `[roles]`
+    hint: start the table with a line `[roles]`
     ");
     assert_snapshot!(check("[providers]\ncodex = \"codex\"\n"), @r#"
     error: `providers.codex` is `"codex"`, not a table
      --> .aiwf/config.toml:2:9
-    hint: begin the table with a line `[providers.codex]`
+    hint: start the table with a line `[providers.codex]`
     "#);
 }
 
@@ -219,9 +219,9 @@ fn a_gate_needs_an_approver() {
 #[test]
 fn a_provider_needs_a_usable_name() {
     assert_snapshot!(check("[providers.\"my agent\"]\n"), @"
-    error: `my agent` is no name for a provider
+    error: `my agent` is not a valid provider name
      --> .aiwf/config.toml:1:12
-    hint: a provider's name is 1 to 64 letters, digits, `-`, `_` or `.`
+    hint: a provider name is 1 to 64 letters, digits, `-`, `_` or `.`
     ");
 }
 
@@ -231,22 +231,22 @@ fn malformed_toml_has_line_and_column() {
     error: configuration has 2 problems
       .aiwf/config.toml:2:18: not valid TOML: extra `=`, expected nothing
       .aiwf/config.toml:2:20: not valid TOML: unexpected key or value, expected newline, `#`
-    hint: begin with the first: correct the line; texts stand in quotes, tables begin with a name in brackets
+    hint: start with the first: fix the line: text needs quotes, and a table starts with its name in brackets
     ");
     assert_snapshot!(check("[roles]\nplanner = \"a\"\nplanner = \"b\"\n"), @"
     error: not valid TOML: duplicate key
      --> .aiwf/config.toml:3:1
-    hint: correct the line; texts stand in quotes, tables begin with a name in brackets
+    hint: fix the line: text needs quotes, and a table starts with its name in brackets
     ");
     assert_snapshot!(check("[roles\n"), @"
     error: not valid TOML: unclosed table, expected `]`
      --> .aiwf/config.toml:1:7
-    hint: correct the line; texts stand in quotes, tables begin with a name in brackets
+    hint: fix the line: text needs quotes, and a table starts with its name in brackets
     ");
     assert_snapshot!(check("[roles]\nplanner = manual\n"), @"
     error: not valid TOML: string values must be quoted, expected literal string
      --> .aiwf/config.toml:2:11
-    hint: correct the line; texts stand in quotes, tables begin with a name in brackets
+    hint: fix the line: text needs quotes, and a table starts with its name in brackets
     ");
 }
 
@@ -260,7 +260,7 @@ fn all_problems_of_a_file_come_at_once() {
       .aiwf/config.toml:3:16: `session.hash_prompts` is `1`, not `true` or `false`
       .aiwf/config.toml:5:14: `defaults.fs_ability` is `"all"`, not one of `local-write`, `local-read`, `write-only`, `none`
       .aiwf/config.toml:6:2: unknown key `rolls` (did you mean `roles`?)
-    hint: begin with the first: did you mean `max_iterations`? known: `max_iterations`, `hash_prompts`, `budget_tokens`, `max_template_mb`
+    hint: start with the first: did you mean `max_iterations`? known: `max_iterations`, `hash_prompts`, `budget_tokens`, `max_template_mb`
     "#);
 }
 
@@ -268,7 +268,7 @@ fn all_problems_of_a_file_come_at_once() {
 fn a_flood_of_problems_is_cut() {
     let lines: Vec<String> = (0..500).map(|idx| format!("key{idx} = 1")).collect();
     let shown = check(&lines.join("\n"));
-    assert!(shown.contains("  … and 80 more\nhint: begin with the first: known: `roles`"), "{shown}");
+    assert!(shown.contains("  … and 80 more\nhint: start with the first: known: `roles`"), "{shown}");
 }
 
 #[test]
@@ -442,20 +442,20 @@ agents = { planning = "manual" }
 "#
     ), @r#"
     error: configuration has 13 problems
-      .aiwf/config.toml:4:12: `providers.p.base_url` is `"ftp://x"`, not an address that begins with `https://` or `http://`
-      .aiwf/config.toml:5:1: `providers.p.api_key`: keys do not stand in files
+      .aiwf/config.toml:4:12: `providers.p.base_url` is `"ftp://x"`, not a URL that starts with `https://` or `http://`
+      .aiwf/config.toml:5:1: `providers.p.api_key`: API keys do not belong in files
       .aiwf/config.toml:6:15: `providers.p.api_key_env` is `"not a name"`, not the name of a variable, such as `OPENAI_API_KEY`
-      .aiwf/config.toml:7:1: `providers.p.api_key_command` counts only in your own configuration
-      .aiwf/config.toml:8:11: `providers.p.timeout` is `"ten minutes"`, not a time such as `500ms`, `90s`, `10m` or `1h`
-      .aiwf/config.toml:9:8: `providers.p.argv` is `[]`, not a list of texts, such as `["a", "b"]`
+      .aiwf/config.toml:7:1: `providers.p.api_key_command` can only be set in your own configuration
+      .aiwf/config.toml:8:11: `providers.p.timeout` is `"ten minutes"`, not a duration such as `500ms`, `90s`, `10m` or `1h`
+      .aiwf/config.toml:9:8: `providers.p.argv` is `[]`, not a list of strings, such as `["a", "b"]`
       .aiwf/config.toml:10:9: `providers.p.reply` is `"json:pointer"`, not one of `stdout`, `file`, `json:/pointer`
-      .aiwf/config.toml:11:9: `providers.p.env.1A` is no name for a variable
-      .aiwf/config.toml:11:26: `providers.p.env.TZ` is `1`, not a text
+      .aiwf/config.toml:11:9: `providers.p.env.1A` is not a valid variable name
+      .aiwf/config.toml:11:26: `providers.p.env.TZ` is `1`, not a string
       .aiwf/config.toml:12:21: `providers.p.max_output_tokens` is `0`, not a whole number from 1
       .aiwf/config.toml:14:12: `budget.max_cost` is `-1`, not a number of dollars, such as `5.00`
       .aiwf/config.toml:15:9: `prices.m` needs both `input` and `output`
       .aiwf/config.toml:18:12: unknown key `planning` in `[change.agents]` (did you mean `plan`?)
-    hint: begin with the first: correct the value, or remove the line
+    hint: start with the first: fix the value, or remove the line
     "#);
 }
 

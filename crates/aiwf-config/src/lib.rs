@@ -1,8 +1,11 @@
-//! What the surroundings and the configuration files say, read once.
+//! Reads the environment and the configuration files, once.
 //!
-//! The only crate that reads the environment, the current directory and the home directory. Everyone else gets
-//! a [`Settings`] (where everything is) and, if they need one, a [`Config`] (what people have set), and asks
-//! nobody. [`Settings`] costs no file; a [`Config`] is read only by the command that asks for it.
+//! The only crate that reads the environment, the working directory and the home directory. Every other crate gets
+//! a [`Settings`] (where everything is) and, if it needs one, a [`Config`] (what people have set). [`Settings`] reads
+//! no file; only the commands that need a [`Config`] read it.
+//!
+//! Every setting is declared once, with the macro in `setting.rs`; the declarations are in `config.rs`, `tables.rs`,
+//! `roles.rs`, `gates.rs`, `price.rs`, `provider_config.rs` and `mcp_server_config.rs`.
 
 mod environment;
 mod settings;

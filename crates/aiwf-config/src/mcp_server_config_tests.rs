@@ -20,7 +20,7 @@ fn resolve(user: &str, project: &str) -> Result<Config, String> {
         return Ok(Config::resolve(layers, &Flags::default()));
     }
     let error = ConfigError::invalid(problems);
-    Err(format!("error: {error}\nhint: {}", error.hint()))
+    Err(error.with_hint())
 }
 
 fn shown(user: &str, project: &str) -> String {
@@ -76,8 +76,8 @@ reply = []
 
 #[test]
 fn a_checkout_cannot_let_itself_in() {
-    assert_snapshot!(shown("", "[mcp]\nallow_unknown = true"), @r"
-    error: `mcp.allow_unknown` counts only in your own configuration
+    assert_snapshot!(shown("", "[mcp]\nallow_unknown = true"), @"
+    error: `mcp.allow_unknown` can only be set in your own configuration
      --> .aiwf/config.toml:2:1
     hint: move the line to `~/.aiwf/config.toml`
     ");
@@ -120,10 +120,10 @@ fn a_file_that_says_how_a_server_is_reached_says_all_of_it() {
 
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
-    assert_snapshot!(shown("", "[mcp.servers.a__b]\ncommand = \"x\""), @r"
-    error: `a__b` is no name for a server
+    assert_snapshot!(shown("", "[mcp.servers.a__b]\ncommand = \"x\""), @"
+    error: `a__b` is not a valid server name
      --> .aiwf/config.toml:1:14
-    hint: a server's name is 1 to 32 letters, digits, `-` or single `_` inside
+    hint: a server name is 1 to 32 letters, digits, `-` or single `_` inside
     ");
     assert_snapshot!(shown("", "[mcp.servers.a]\ncommand = \"x\"\nurl = \"http://y\""), @r"
     error: `mcp.servers.a` has both `command` and `url`
@@ -137,24 +137,24 @@ fn what_is_wrong_is_named_with_its_place() {
     ");
     assert_snapshot!(shown("", "[mcp.servers.a]\nargs = \"x\"\nheaders = { \"a b\" = \"x\" }\nenv = { A = 1 }"), @r#"
     error: configuration has 3 problems
-      .aiwf/config.toml:2:8: `mcp.servers.a.args` is `"x"`, not a list of texts, such as `["a", "b"]`
-      .aiwf/config.toml:3:13: `mcp.servers.a.headers."a b"` is no name for a header
-      .aiwf/config.toml:4:13: `mcp.servers.a.env.A` is `1`, not a text on one line
-    hint: begin with the first: correct the value, or remove the line
+      .aiwf/config.toml:2:8: `mcp.servers.a.args` is `"x"`, not a list of strings, such as `["a", "b"]`
+      .aiwf/config.toml:3:13: `mcp.servers.a.headers."a b"` is not a valid header name
+      .aiwf/config.toml:4:13: `mcp.servers.a.env.A` is `1`, not a string on one line
+    hint: start with the first: fix the value, or remove the line
     "#);
     assert_snapshot!(shown("", "[tools.grant]\nplaning = []"), @"
     error: unknown key `planing` in `[tools.grant]`
      --> .aiwf/config.toml:2:1
     hint: did you mean `planning`? known: `planning`, `generating`, `reviewing`, `revising`, `plan`, `challenge`, `implement`, `review`, `archive`, `reply`, `workflow`, `agent`, `chat`
     ");
-    assert_snapshot!(shown("", "[tools.grant]\nplanning = [\"files\"]"), @r"
-    error: `tools.grant.planning` names `files`, which is no name of a tool
+    assert_snapshot!(shown("", "[tools.grant]\nplanning = [\"files\"]"), @"
+    error: `tools.grant.planning` names `files`, which is not a full tool name
      --> .aiwf/config.toml:2:12
-    hint: tools are named `SERVER__TOOL`; `aiwf tools list` shows them
+    hint: tools are named `SERVER__TOOL`; <ListTools> lists them
     ");
-    assert_snapshot!(shown("", "[tools]\nmax_rounds = 0"), @r"
+    assert_snapshot!(shown("", "[tools]\nmax_rounds = 0"), @"
     error: `tools.max_rounds` is `0`, not a whole number from 1 to 4294967295
      --> .aiwf/config.toml:2:14
-    hint: correct the value, or remove the line
+    hint: fix the value, or remove the line
     ");
 }

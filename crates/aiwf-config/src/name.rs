@@ -1,20 +1,19 @@
-//! Names in settings and in messages.
+//! Which names are valid, and how names appear in messages.
 
-/// Whether a provider may be called that.
+/// Whether a provider can have that name.
 ///
-/// The name must survive as a bare TOML key, inside `ai:<provider>` and as the value of a flag.
+/// It must be valid as a bare TOML key, inside `ai:<provider>` and as the value of a flag.
 pub(crate) fn is_provider_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_NAME
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
-/// What a provider may be called, for messages.
 pub(crate) const PROVIDER_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`";
 
-/// Whether an MCP server may be called that.
+/// Whether an MCP server can have that name.
 ///
-/// `__` separates it from the names of its tools, so a full name can be read in one way only.
+/// `__` separates it from the names of its tools, so that a full name has one meaning.
 pub(crate) fn is_mcp_server_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 32
@@ -24,12 +23,11 @@ pub(crate) fn is_mcp_server_name(name: &str) -> bool {
         && !name.ends_with('_')
 }
 
-/// What an MCP server may be called, for messages.
 pub(crate) const MCP_SERVER_NAME_RULE: &str = "1 to 32 letters, digits, `-` or single `_` inside";
 
 const MAX_NAME: usize = 64;
 
-/// The known name closest to `name`, when one is close enough to be a slip of the pen.
+/// The known name closest to `name`, if one is close enough to be a typo.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.len() > MAX_NAME {
         return None;
@@ -54,7 +52,7 @@ pub(crate) fn ticked<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The start of a text, for messages: one line, at most 60 characters, nothing that moves a cursor.
+/// The start of a text, for messages: one line, at most 60 characters, no control characters.
 pub(crate) fn excerpt(text: &str) -> String {
     const LENGTH: usize = 60;
     let line = text.lines().next().unwrap_or_default();
@@ -68,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_its_name_and_nonsense_finds_none() {
+    fn a_typo_finds_its_name_and_nonsense_finds_none() {
         let known = ["max_iterations", "hash_prompts", "budget_tokens"];
         assert_eq!(nearest("max_iteration", known), Some("max_iterations"));
         assert_eq!(nearest("Hash-Prompts", known), Some("hash_prompts"));

@@ -5,9 +5,8 @@ use std::fmt;
 /// A file that holds configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigFile {
-    /// The user's own.
     User,
-    /// The project's, which wins over the user's.
+    /// Wins over the user's.
     Project,
 }
 
@@ -24,22 +23,19 @@ impl fmt::Display for ConfigFile {
 /// Where a value comes from, the weakest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Nothing is set.
     #[default]
     Default,
-    /// A line of a file.
     File {
-        /// The file.
         file: ConfigFile,
         /// The line, counted from 1.
         line: usize,
     },
-    /// A flag of this command, such as `--planner`.
+    /// A flag of the command, such as `--planner`.
     Flag(&'static str),
 }
 
 impl Origin {
-    /// Of two values of one setting, the one with the greater rank counts.
+    /// The value with the greater rank wins.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Default => 0,
@@ -60,17 +56,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value that knows where it comes from.
+/// A value with its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sourced<T> {
-    /// The value.
     pub value: T,
-    /// Where it comes from.
     pub origin: Origin,
 }
 
 impl<T> Sourced<T> {
-    /// A value and its origin.
     pub(crate) fn new(value: T, origin: Origin) -> Self {
         Self { value, origin }
     }

@@ -12,7 +12,6 @@ pub struct ConfigProblem {
     pub origin: Origin,
     /// The column in that line, counted from 1 in characters.
     pub column: Option<usize>,
-    /// What is wrong, and what to do about it.
     pub fault: ConfigFault,
 }
 

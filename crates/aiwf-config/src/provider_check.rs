@@ -1,6 +1,6 @@
-//! Checks that the providers settings speak of exist.
+//! Checks that every provider that a setting names exists.
 //!
-//! This crate knows no provider by name, so the caller says which are built in.
+//! This crate knows no provider by name, so the caller passes the built-in ones.
 
 use crate::checkout::is_project;
 use crate::config::Config;
@@ -15,8 +15,8 @@ impl Config {
     /// Reports every setting that names a provider or a type of provider that does not exist.
     ///
     /// A name exists if it is one of `built_in` or has a `[providers.NAME]` table; a table under any other name
-    /// needs a `type`, which is one of `built_in`. A project may set up a built-in provider and not make it another one:
-    /// whoever asks for `codex` gets that or nothing.
+    /// needs a `type`, which is one of `built_in`. A project cannot change the type of a built-in provider: a user who
+    /// names `codex` gets codex or an error.
     pub fn check_providers(&self, built_in: &[&str]) -> Result<(), ConfigError> {
         let known: Vec<&str> =
             built_in.iter().copied().chain(self.providers.keys().map(String::as_str)).collect();

@@ -16,7 +16,7 @@ fn check_file(file: ConfigFile, text: &str, flags: &Flags) -> String {
     assert_eq!(problems, []);
     match Config::resolve([layer], flags).check_providers(&["manual", "openai", "replay"]) {
         Ok(()) => "ok".to_owned(),
-        Err(error) => format!("error: {error}\nhint: {}", error.hint()),
+        Err(error) => error.with_hint(),
     }
 }
 
@@ -33,7 +33,7 @@ fn an_unknown_provider_of_a_role_is_named_once_with_its_place() {
     assert_snapshot!(check("[roles]\ndefault = \"opnai\"\n", &Flags::default()), @"
     error: unknown provider `opnai`
      --> .aiwf/config.toml:2
-    hint: did you mean `openai`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    hint: did you mean `openai`? <ListProviders> lists all; a table `[providers.NAME]` adds one
     ");
 }
 
@@ -43,7 +43,7 @@ fn an_unknown_provider_of_a_flag_names_the_flag() {
     assert_snapshot!(check("", &flags), @"
     error: unknown provider `zzz`
      --> --planner
-    hint: `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    hint: <ListProviders> lists all; a table `[providers.NAME]` adds one
     ");
 }
 
@@ -52,7 +52,7 @@ fn an_unknown_provider_of_a_gate_is_named() {
     assert_snapshot!(check("[gates]\n\"planning.prompt\" = \"ai:judge\"\n", &Flags::default()), @"
     error: unknown provider `judge`
      --> .aiwf/config.toml:2
-    hint: `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    hint: <ListProviders> lists all; a table `[providers.NAME]` adds one
     ");
 }
 
@@ -60,7 +60,7 @@ fn an_unknown_provider_of_a_gate_is_named() {
 fn a_project_cannot_make_a_built_in_provider_another_one() {
     let text = "[providers.openai]\ntype = \"replay\"\ndir = \"tapes\"\n";
     assert_snapshot!(check(text, &Flags::default()), @"
-    error: provider `openai` is built in, and a project cannot give it the type `replay`
+    error: provider `openai` is built in: a project cannot change its type to `replay`
      --> .aiwf/config.toml:2
     hint: choose another name, as in `[providers.my-provider]`
     ");
@@ -71,7 +71,7 @@ fn a_project_cannot_make_a_built_in_provider_another_one() {
 #[test]
 fn an_unknown_type_names_the_known_ones() {
     assert_snapshot!(check("[providers.x]\ntype = \"opnai\"\n", &Flags::default()), @"
-    error: provider `x` has the unknown type `opnai`
+    error: provider `x` has unknown type `opnai`
      --> .aiwf/config.toml:2
     hint: did you mean `openai`? known: `manual`, `openai`, `replay`
     ");
@@ -91,7 +91,7 @@ fn all_of_them_come_at_once() {
     assert_snapshot!(check("[roles]\nplanner = \"a\"\n[providers.b]\ntype = \"c\"\n", &Flags::default()), @"
     error: configuration has 2 problems
       .aiwf/config.toml:2: unknown provider `a`
-      .aiwf/config.toml:4: provider `b` has the unknown type `c`
-    hint: begin with the first: `aiwf providers` lists all; a table `[providers.NAME]` adds one
+      .aiwf/config.toml:4: provider `b` has unknown type `c`
+    hint: start with the first: <ListProviders> lists all; a table `[providers.NAME]` adds one
     ");
 }

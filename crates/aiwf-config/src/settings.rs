@@ -1,4 +1,4 @@
-//! Flags and surroundings become settings.
+//! Where everything is, from flags and the environment.
 
 use std::path::{Path, PathBuf};
 
@@ -7,30 +7,29 @@ use aiwf_store::Consents;
 use crate::environment::Environment;
 use crate::error::ConfigError;
 
-/// Where everything is.
+/// Where everything is: the project, the home, the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Where relative paths of the command line start.
+    /// The base of relative paths on the command line.
     pub current_dir: PathBuf,
-    /// The same directory as the shell names it, links and all.
+    /// The same directory as the shell names it, with symbolic links.
     pub shell_dir: Option<PathBuf>,
     /// The project: the nearest directory with `.aiwf/`, else the git root, else the current directory.
     pub project_root: PathBuf,
-    /// The user's home, when there is one.
     pub home: Option<PathBuf>,
-    /// Where things live that can be made again.
+    /// Files here can be deleted at any time.
     pub cache_dir: Option<PathBuf>,
-    /// The name the system knows the user by.
+    /// The login name.
     pub user: Option<String>,
-    /// Providers that the program brings itself; each exists as if it had a `[providers.NAME]` table.
+    /// Providers that the program brings along; each exists as if it had a `[providers.NAME]` table.
     pub embedded_providers: std::collections::BTreeSet<String>,
 }
 
-/// The directory that makes a project, and the user's own one in the home.
+/// Marks a project; the one in the home is the user's own.
 const AIWF_DIR: &str = ".aiwf";
 
 impl Settings {
-    /// Flags over surroundings.
+    /// `project_dir`, if it is given, wins over the project found from the working directory.
     pub fn resolve(project_dir: Option<&Path>, environment: Environment) -> Result<Self, ConfigError> {
         let project_root = match project_dir {
             Some(given) => {
@@ -42,7 +41,7 @@ impl Settings {
             }
             None => find_project(&environment),
         };
-        // Prompts, journals and agents are told paths as text; half of them would name another directory.
+        // Prompts, journals and agents get paths as text; a lossy one would name another directory.
         if project_root.to_str().is_none() {
             return Err(ConfigError::PathNotUtf8 { path: project_root });
         }
@@ -61,22 +60,21 @@ impl Settings {
         })
     }
 
-    /// The project's own directory.
+    /// The project's `.aiwf/`.
     pub fn project_dir(&self) -> PathBuf {
         self.project_root.join(AIWF_DIR)
     }
 
-    /// The user's own directory.
+    /// The user's `~/.aiwf/`.
     pub fn user_dir(&self) -> Option<PathBuf> {
         self.home.as_ref().map(|home| home.join(AIWF_DIR))
     }
 
-    /// What the user's own state remembers: sessions, and what the user agreed to.
+    /// Where records of the user's sessions and consents are kept.
     pub fn state_dir(&self) -> Option<PathBuf> {
         self.user_dir().map(|user| user.join("state"))
     }
 
-    /// What the user agreed to.
     pub fn consents(&self) -> Option<Consents> {
         self.state_dir().map(|state| Consents::at(state.join("consents.json")))
     }
@@ -84,7 +82,7 @@ impl Settings {
 
 fn find_project(environment: &Environment) -> PathBuf {
     let above = || environment.current_dir.ancestors();
-    // The home's `.aiwf` is the user's, so a home is not a project because of it.
+    // The home has an `.aiwf/` that is the user's own, so it does not make the home a project.
     let is_project =
         |path: &&Path| environment.home.as_deref() != Some(*path) && path.join(AIWF_DIR).is_dir();
     above()

@@ -69,5 +69,5 @@ fn a_project_whose_path_is_not_text_is_refused_with_that_reason() {
     std::fs::create_dir(&odd).unwrap();
     let environment = Environment { current_dir: odd, ..Environment::default() };
     let error = Settings::resolve(None, environment).unwrap_err();
-    assert!(error.to_string().starts_with("the path of the project is not UTF-8"), "{error}");
+    assert!(error.to_string().starts_with("the project path is not UTF-8"), "{error}");
 }

@@ -210,10 +210,10 @@ impl Name for GrantPhase {
         ("implement", "Changes: the code"),
         ("review", "Changes: the review"),
         ("archive", "Changes: the record"),
-        ("reply", "`aiwf prompt send reply`"),
-        ("workflow", "`aiwf workflow`: runs of packages"),
-        ("agent", "`aiwf agent`: conversations with agents of packages"),
-        ("chat", "`aiwf chat`"),
+        ("reply", "A prompt of the recipe `reply`"),
+        ("workflow", "Runs of packages"),
+        ("agent", "Conversations with agents of packages"),
+        ("chat", "Conversations without a package"),
     ];
 
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<String> {

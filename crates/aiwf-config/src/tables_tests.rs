@@ -22,7 +22,7 @@ fn resolve(user: &str, project: &str) -> Result<Config, String> {
     } else {
         Err(ConfigError::invalid(problems))
     };
-    checked.map_err(|error| format!("error: {error}\nhint: {}", error.hint()))
+    checked.map_err(|error| error.with_hint())
 }
 
 fn shown(user: &str, project: &str) -> String {
@@ -103,7 +103,7 @@ turns = 5
       .aiwf/config.toml:9:19: `workflow.max_write_bytes` is `"2 MB"`, not a whole number from 1
       .aiwf/config.toml:10:9: `workflow.files` is `"yes"`, not `true` or `false`
       .aiwf/config.toml:11:1: unknown key `turns` in `[workflow]`
-    hint: begin with the first: correct the value, or remove the line
+    hint: start with the first: fix the value, or remove the line
     "#);
     assert_snapshot!(shown("", "[workflow]\nmax_turn = 5"), @"
     error: unknown key `max_turn` in `[workflow]`
@@ -113,12 +113,12 @@ turns = 5
     assert_snapshot!(shown("", "[workflow]\nconditions = \"enforced\""), @r#"
     error: `workflow.conditions` is `"enforced"`, not one of `warn`, `enforce`
      --> .aiwf/config.toml:2:14
-    hint: did you mean `enforce`? correct the value, or remove the line
+    hint: did you mean `enforce`? fix the value, or remove the line
     "#);
     assert_snapshot!(shown("", "workflow = true"), @"
     error: `workflow` is `true`, not a table
      --> .aiwf/config.toml:1:12
-    hint: begin the table with a line `[workflow]`
+    hint: start the table with a line `[workflow]`
     ");
 }
 
@@ -136,7 +136,7 @@ fn its_provider_must_exist() {
     assert_snapshot!(shown("", "[workflow]\nprovider = \"opnai\""), @"
     error: unknown provider `opnai`
      --> .aiwf/config.toml:2
-    hint: did you mean `openai`? `aiwf providers` lists all; a table `[providers.NAME]` adds one
+    hint: did you mean `openai`? <ListProviders> lists all; a table `[providers.NAME]` adds one
     ");
     assert!(resolve("", "[workflow]\nprovider = \"mine\"\n[providers.mine]\ntype = \"openai\"").is_ok());
 }

@@ -7,7 +7,6 @@ use crate::name::excerpt;
 use crate::origin::{ConfigFile, Origin};
 use crate::problem::ConfigProblem;
 
-/// The text of one file.
 pub(crate) struct TomlText<'a> {
     file: ConfigFile,
     text: &'a str,
@@ -21,7 +20,6 @@ impl<'a> TomlText<'a> {
         Self { file, text, line_starts }
     }
 
-    /// The file.
     pub(crate) fn file(&self) -> ConfigFile {
         self.file
     }

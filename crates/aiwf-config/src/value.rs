@@ -185,16 +185,16 @@ macro_rules! texts {
 texts! {
     ProviderName, "provider", provider_name;
     ProviderType, "provider type", provider_name;
-    Line, "text", line;
+    Line, "string", line;
     Program, "program", line;
     /// A text that may have several lines, or none.
-    AnyText, "text", any_text;
+    AnyText, "string", any_text;
     /// A text on one line, which may be empty.
-    AnyLine, "text", any_line;
+    AnyLine, "string", any_line;
     /// A web address without the slash at its end.
-    Address, "address", |reader, entry| address(reader, entry, |url| url.trim_end_matches('/').to_owned());
+    Address, "URL", |reader, entry| address(reader, entry, |url| url.trim_end_matches('/').to_owned());
     /// A web address as it is written: a slash at its end may matter to the server.
-    ExactAddress, "address", |reader, entry| address(reader, entry, str::to_owned);
+    ExactAddress, "URL", |reader, entry| address(reader, entry, str::to_owned);
     VariableName, "variable", variable_name;
     ReplySource, "`stdout`, `file` or `json:/pointer`", reply_source;
 }
@@ -229,12 +229,12 @@ macro_rules! lists {
 }
 
 lists! {
-    Words, "list of words", some_texts;
+    Words, "list of strings", some_texts;
     Paths, "list of paths", some_texts;
     Names, "list of names", some_texts;
     Patterns, "list of patterns", some_texts;
     /// Words that may be none.
-    Arguments, "list of words", texts;
+    Arguments, "list of strings", texts;
     /// Tools by the names that their server gives them.
     ServerTools, "list of tools", texts;
     /// Tools by their full names, `SERVER__TOOL`.
@@ -344,19 +344,19 @@ impl Value for Switch {
     }
 }
 
-/// A time such as `90s`, `10m` or `1h`.
+/// A duration such as `90s`, `10m` or `1h`.
 pub(crate) struct Time;
 
 impl Value for Time {
     type Type = Duration;
 
     fn describe() -> String {
-        "time".to_owned()
+        "duration".to_owned()
     }
 
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<Duration>> {
         let duration = entry.value.get_ref().as_str().and_then(parse_duration);
-        reader.expect(entry, duration, || "a time such as `500ms`, `90s`, `10m` or `1h`".to_owned(), None)
+        reader.expect(entry, duration, || "a duration such as `500ms`, `90s`, `10m` or `1h`".to_owned(), None)
     }
 
     fn show(value: &Duration) -> String {
@@ -457,17 +457,17 @@ fn provider_name(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Opt
 fn line(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<String>> {
     let is_line = |text: &&str| !text.trim().is_empty() && !text.contains(char::is_control);
     let text = entry.value.get_ref().as_str().filter(is_line).map(str::to_owned);
-    reader.expect(entry, text, || "a text on one line".to_owned(), None)
+    reader.expect(entry, text, || "a string on one line".to_owned(), None)
 }
 
 fn any_line(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<String>> {
     let text = entry.value.get_ref().as_str().filter(|text| !text.contains(['\0', '\r', '\n']));
-    reader.expect(entry, text.map(str::to_owned), || "a text on one line".to_owned(), None)
+    reader.expect(entry, text.map(str::to_owned), || "a string on one line".to_owned(), None)
 }
 
 fn any_text(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<String>> {
     let text = entry.value.get_ref().as_str().filter(|text| !text.contains('\0'));
-    reader.expect(entry, text.map(str::to_owned), || "a text".to_owned(), None)
+    reader.expect(entry, text.map(str::to_owned), || "a string".to_owned(), None)
 }
 
 fn address(
@@ -481,7 +481,7 @@ fn address(
             && !url.contains(|character: char| character.is_whitespace() || character.is_control())
     };
     let url = entry.value.get_ref().as_str().filter(is_url).map(keep);
-    reader.expect(entry, url, || "an address that begins with `https://` or `http://`".to_owned(), None)
+    reader.expect(entry, url, || "a URL that starts with `https://` or `http://`".to_owned(), None)
 }
 
 fn variable_name(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<String>> {
@@ -520,7 +520,7 @@ fn expect_texts(
     entry: &TomlEntry<'_, '_>,
     list: Option<Vec<String>>,
 ) -> Option<Sourced<Vec<String>>> {
-    reader.expect(entry, list, || "a list of texts, such as `[\"a\", \"b\"]`".to_owned(), None)
+    reader.expect(entry, list, || "a list of strings, such as `[\"a\", \"b\"]`".to_owned(), None)
 }
 
 /// Full names of tools: a pattern or a server alone would grant tools that nobody has looked at.

@@ -23,7 +23,6 @@ impl FsAbility {
     /// Every value, in the order the documentation lists them.
     pub const ALL: [Self; 4] = [Self::LocalWrite, Self::LocalRead, Self::WriteOnly, Self::None];
 
-    /// The name used in settings.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::LocalWrite => "local-write",
@@ -37,9 +36,9 @@ impl FsAbility {
 /// What happens to sessions that the user did not create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adopt {
-    /// No command acts on one until `aiwf adopt` was told to trust it.
+    /// No command acts on one until the user adopts it.
     Ask,
-    /// Commands that act trust them: for machines that are made for one job.
+    /// Every command acts on them, for machines that exist for one job.
     Always,
 }
 
@@ -47,7 +46,6 @@ impl Adopt {
     /// Every value, the default first.
     pub const ALL: [Self; 2] = [Self::Ask, Self::Always];
 
-    /// The name used in settings.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
@@ -56,12 +54,10 @@ impl Adopt {
     }
 }
 
-/// What a contradiction between a condition and the edge that a run takes leads to.
+/// What happens when a run takes an edge whose condition does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conditions {
-    /// A warning.
     Warn,
-    /// A refusal.
     Enforce,
 }
 
@@ -69,7 +65,6 @@ impl Conditions {
     /// Every value, the default first.
     pub const ALL: [Self; 2] = [Self::Warn, Self::Enforce];
 
-    /// The name used in settings.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Warn => "warn",

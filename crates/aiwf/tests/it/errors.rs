@@ -358,7 +358,7 @@ fn a_project_that_does_not_exist_is_refused() {
     --- stderr
     error: project directory `[project]/nowhere` does not exist
 
-    hint: name a directory that exists, or leave `--project-dir` out to use the current one
+    hint: name a directory that exists, or none to find the project from the working directory
     --- exit code 1
     ");
     assert_snapshot!(pretty(&project.run("--project-dir nowhere prompt recipes --json")), @r#"
@@ -369,7 +369,7 @@ fn a_project_that_does_not_exist_is_refused() {
       "error": {
         "code": "PROJECT_NOT_FOUND",
         "message": "project directory `[project]/nowhere` does not exist",
-        "hint": "name a directory that exists, or leave `--project-dir` out to use the current one"
+        "hint": "name a directory that exists, or none to find the project from the working directory"
       }
     }
     "#);

@@ -93,11 +93,11 @@ fn a_checkout_puts_no_program_in_a_vendors_place() {
     --- stdout
     config config.toml: FAILED
       configuration has 4 problems
-        .aiwf/config.toml:4:1: `providers.claude-code.program` counts only in your own configuration
-        .aiwf/config.toml:5:9: `providers.claude-code.env.NODE_OPTIONS` counts only in your own configuration
-        .aiwf/config.toml:5:47: `providers.claude-code.env.PATH` counts only in your own configuration
-        .aiwf/config.toml:5:59: `providers.claude-code.env.FINE` counts only in your own configuration
-      hint: begin with the first: move the line to `~/.aiwf/config.toml`
+        .aiwf/config.toml:4:1: `providers.claude-code.program` can only be set in your own configuration
+        .aiwf/config.toml:5:9: `providers.claude-code.env.NODE_OPTIONS` can only be set in your own configuration
+        .aiwf/config.toml:5:47: `providers.claude-code.env.PATH` can only be set in your own configuration
+        .aiwf/config.toml:5:59: `providers.claude-code.env.FINE` can only be set in your own configuration
+      hint: start with the first: move the line to `~/.aiwf/config.toml`
     0 of 1 ok
     --- exit code 1
     ");

@@ -83,10 +83,10 @@ fn keys_do_not_stand_in_files() {
     let outcome = scene.exits(SEND, 1);
     insta::assert_snapshot!(outcome.to_string(), @"
     --- stderr
-    error: `providers.model.api_key`: keys do not stand in files
+    error: `providers.model.api_key`: API keys do not belong in files
      --> .aiwf/config.toml:6:1
 
-    hint: name the variable that holds it with `api_key_env`
+    hint: set `api_key_env` to the name of the variable that holds it
     --- exit code 1
     ");
 }
@@ -102,7 +102,7 @@ fn a_key_command_counts_in_the_users_file_only() {
     let refused = scene.exits(SEND, 1);
     insta::assert_snapshot!(refused.to_string(), @"
     --- stderr
-    error: `providers.model.api_key_command` counts only in your own configuration
+    error: `providers.model.api_key_command` can only be set in your own configuration
      --> .aiwf/config.toml:5:1
 
     hint: move the line to `~/.aiwf/config.toml`

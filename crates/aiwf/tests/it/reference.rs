@@ -51,13 +51,20 @@ fn the_page_of_settings() {
     for doc in setting_docs() {
         let _ = write!(
             page,
-            "\n## `{}`\n\n{}\n\n| key | value | default | what it does |\n|---|---|---|---|\n",
+            "\n## `{}`\n\n{}\n\n| key | value | default | what it does | in a project's file |\n|---|---|---|---|---|\n",
             doc.table, doc.about
         );
         for setting in &doc.settings {
             let default =
                 if setting.default.is_empty() { String::new() } else { format!("`{}`", setting.default) };
-            let _ = writeln!(page, "| `{}` | {} | {default} | {} |", setting.key, setting.kind, setting.help);
+            let _ = writeln!(
+                page,
+                "| `{}` | {} | {default} | {} | {} |",
+                setting.key,
+                setting.kind,
+                setting.help.trim_end_matches('.'),
+                setting.project
+            );
         }
     }
     page.push_str("\n## What holds when nothing is set\n\n```text\n");

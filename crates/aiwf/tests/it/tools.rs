@@ -103,7 +103,7 @@ fn only_the_users_own_configuration_lets_unknown_servers_start() {
     let project = with_server().file(".aiwf/config.toml", "[mcp]\nallow_unknown = true\n");
     assert_snapshot!(project.run("tools list"), @"
     --- stderr
-    error: `mcp.allow_unknown` counts only in your own configuration
+    error: `mcp.allow_unknown` can only be set in your own configuration
      --> .aiwf/config.toml:2:1
 
     hint: move the line to `~/.aiwf/config.toml`

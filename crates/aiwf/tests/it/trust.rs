@@ -73,7 +73,7 @@ fn a_user_of_a_fresh_home_can_adopt_always_and_a_project_cannot() {
     let session = foreign();
     session.project.write(".aiwf/config.toml", "[trust]\nadopt = \"always\"\n");
     let refusal = session.refused("approve");
-    assert!(refusal.contains("`trust.adopt` counts only in your own configuration"), "{refusal}");
+    assert!(refusal.contains("`trust.adopt` can only be set in your own configuration"), "{refusal}");
     session.project.write(".aiwf/config.toml", "");
     session.project.write("~/.aiwf/config.toml", "[trust]\nadopt = \"always\"\n");
     session.done("approve");
