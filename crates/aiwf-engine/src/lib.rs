@@ -62,9 +62,9 @@ pub mod provider {
 /// Parsers of replies.
 pub mod reply {
     pub use aiwf_reply::{
-        FileBlock, FrontMatter, MetaVerdict, Parsed, Parser, Problem, ReviewMeta, TaskOutcome, TaskStatus,
-        ToolCalls, Verdict, parse_fenced_files, parse_file_markers, parse_front_matter, parse_review_meta,
-        parse_task_status, parse_tool_calls, parse_verdict_tag,
+        Edit, EditKind, FileBlock, FrontMatter, Hunk, MetaVerdict, Parsed, Parser, Problem, ReviewMeta,
+        TaskOutcome, TaskStatus, ToolCalls, Verdict, parse_edits, parse_fenced_files, parse_file_markers,
+        parse_front_matter, parse_review_meta, parse_task_status, parse_tool_calls, parse_verdict_tag,
     };
 }
 /// Tools and the servers that offer them.

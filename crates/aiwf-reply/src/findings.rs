@@ -28,6 +28,10 @@ impl<'a> Findings<'a> {
         self.found.extend(found);
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.found.len()
+    }
+
     pub(crate) fn finish<T>(self, value: T) -> Parsed<T> {
         Parsed { value, problems: self.into_problems() }
     }

@@ -26,6 +26,10 @@ mod file_block;
 mod file_markers;
 mod path_hint;
 
+mod apply_hunks;
+mod edit_diff;
+mod edits;
+
 mod report;
 mod review_meta;
 mod task_status;
@@ -45,6 +49,8 @@ mod json_schema;
 
 mod parser;
 
+pub use apply_hunks::apply_hunks;
+pub use edits::{Edit, EditKind, Hunk, parse_edits};
 pub use fenced_files::parse_fenced_files;
 pub use file_block::FileBlock;
 pub use file_markers::parse_file_markers;

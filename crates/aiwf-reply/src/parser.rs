@@ -9,6 +9,8 @@ pub enum Parser {
     FileMarkers,
     /// [`parse_fenced_files`](crate::parse_fenced_files)
     FencedFiles,
+    /// [`parse_edits`](crate::parse_edits)
+    Edits,
     /// [`parse_review_meta`](crate::parse_review_meta)
     ReviewMeta,
     /// [`parse_verdict_tag`](crate::parse_verdict_tag)
@@ -23,9 +25,10 @@ pub enum Parser {
 
 impl Parser {
     /// All parsers, in the order that help texts list them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::FileMarkers,
         Self::FencedFiles,
+        Self::Edits,
         Self::ReviewMeta,
         Self::VerdictTag,
         Self::TaskStatus,
@@ -38,6 +41,7 @@ impl Parser {
         match self {
             Self::FileMarkers => "file-markers",
             Self::FencedFiles => "fenced-files",
+            Self::Edits => "edits",
             Self::ReviewMeta => "review-meta",
             Self::VerdictTag => "verdict-tag",
             Self::TaskStatus => "task-status",

@@ -7,8 +7,8 @@ use std::panic::Location;
 use std::path::Path;
 
 use crate::{
-    Parser, Problem, parse_fenced_files, parse_file_markers, parse_front_matter, parse_review_meta,
-    parse_task_status, parse_tool_calls, parse_verdict_tag,
+    Parser, Problem, parse_edits, parse_fenced_files, parse_file_markers, parse_front_matter,
+    parse_review_meta, parse_task_status, parse_tool_calls, parse_verdict_tag,
 };
 
 thread_local! {
@@ -44,6 +44,23 @@ fn replies(parser: Parser) -> &'static [&'static str] {
             "```rust\n// src/a.rs\nx\n",
             "```markdown\n<!-- a.md -->\n```rust\nx\n```\n```\n",
             "```rust\n// src/a.rs\nx\n```\n```rust\n// src/a.rs\ny\n```\n",
+        ],
+        Parser::Edits => &[
+            "no edits at all",
+            "<<<edit: a.rs>>>\n",
+            "<<<EDIT: a.rs>>>\nnothing\n",
+            "<<<EDIT: a.rs>>>\n<<<<<<< SEARCH\nx\n",
+            "<<<EDIT: a.rs>>>\n<<<<<<< SEARCH\nx\n=======\ny\n",
+            "<<<EDIT: a.rs>>>\n<<<<<<< SEARCH\nx\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n",
+            "<<<RENAME: a.rs>>>\n",
+            "<<<END>>>\n<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE\n",
+            "<<<DELETE: a.rs>>>\n<<<FILE: a.rs>>>\nx\n",
+            "<<<FILE: a.rs>>>\n```rust\nx\n",
+            "```diff\n@@ -1 +1 @@\n-x\n+y\n```\n",
+            "```diff\n--- a/x\n+++ b/x\n```\n",
+            "```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n*y\n+y\n",
+            "```diff\n--- /dev/null\n+++ /dev/null\nBinary files a and b differ\n```\n",
+            "<thinking>\n",
         ],
         Parser::ReviewMeta => &[
             "no verdict at all",
@@ -92,6 +109,7 @@ fn problems(parser: Parser, reply: &str) -> Vec<Problem> {
     match parser {
         Parser::FileMarkers => parse_file_markers(reply).problems,
         Parser::FencedFiles => parse_fenced_files(reply).problems,
+        Parser::Edits => parse_edits(reply).problems,
         Parser::ReviewMeta => parse_review_meta(reply).problems,
         Parser::VerdictTag => parse_verdict_tag(reply).problems,
         Parser::TaskStatus => parse_task_status(reply).problems,

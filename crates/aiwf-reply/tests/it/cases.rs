@@ -33,6 +33,11 @@ fn check(parser: Parser) {
 }
 
 #[test]
+fn edits() {
+    check(Parser::Edits);
+}
+
+#[test]
 fn file_markers() {
     check(Parser::FileMarkers);
 }

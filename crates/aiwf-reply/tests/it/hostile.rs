@@ -16,6 +16,7 @@ fn check(piece: &str) {
         let beginning = match parser {
             Parser::FileMarkers => "<<<FILE: a>>>\n",
             Parser::FencedFiles => "```\n// a.rs\n",
+            Parser::Edits => "<<<EDIT: a>>>\n<<<<<<< SEARCH\n",
             Parser::ReviewMeta => "@@@REVIEW_META\n",
             Parser::VerdictTag => "<review>",
             Parser::TaskStatus => "<task_status id=\"1\">",
@@ -34,6 +35,19 @@ fn braces_and_brackets() {
     for piece in
         ["{", "[", "{\"a\":", "[{", "{\"a\":[", "{\"\":{}", "{\"a\":1,", "[{}", "{}", "[{\"name\":\"a\","]
     {
+        check(piece);
+    }
+}
+
+#[test]
+fn broken_edits() {
+    for piece in [
+        "<<<<<<< SEARCH\n",
+        "<<<<<<< SEARCH\n=======\n",
+        "<<<EDIT: a>>>\n<<<<<<< SEARCH\n",
+        "<<<EDIT: a>>>\n<<<<<<< SEARCH\n=======\n>>>>>>> REPLACE\n",
+        "```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n",
+    ] {
         check(piece);
     }
 }

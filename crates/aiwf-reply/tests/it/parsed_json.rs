@@ -1,9 +1,9 @@
 //! What a parser gives, as the JSON that `aiwf reply parse --json` is about.
 
 use aiwf_reply::{
-    FileBlock, MetaVerdict, Parsed, Parser, Problem, TaskStatus, Verdict, parse_fenced_files,
-    parse_file_markers, parse_front_matter, parse_review_meta, parse_task_status, parse_tool_calls,
-    parse_verdict_tag,
+    Edit, EditKind, FileBlock, MetaVerdict, Parsed, Parser, Problem, TaskStatus, Verdict, parse_edits,
+    parse_fenced_files, parse_file_markers, parse_front_matter, parse_review_meta, parse_task_status,
+    parse_tool_calls, parse_verdict_tag,
 };
 use serde_json::{Value, json};
 
@@ -12,6 +12,9 @@ pub(crate) fn parse(parser: Parser, text: &str) -> (Value, Vec<Problem>) {
     match parser {
         Parser::FileMarkers => of(parse_file_markers(text), |files| files_json(&files)),
         Parser::FencedFiles => of(parse_fenced_files(text), |files| files_json(&files)),
+        Parser::Edits => {
+            of(parse_edits(text), |edits| json!({ "edits": edits.iter().map(edit_json).collect::<Vec<_>>() }))
+        }
         Parser::ReviewMeta => of(parse_review_meta(text), |meta| {
             json!({
                 "verdict": meta.verdict.map(MetaVerdict::as_str),
@@ -47,4 +50,18 @@ fn of<T>(parsed: Parsed<T>, to_json: impl FnOnce(T) -> Value) -> (Value, Vec<Pro
 fn files_json(files: &[FileBlock]) -> Value {
     let file = |file: &FileBlock| json!({ "path": file.path, "content": file.content });
     json!({ "files": files.iter().map(file).collect::<Vec<_>>() })
+}
+
+fn edit_json(edit: &Edit) -> Value {
+    match &edit.kind {
+        EditKind::Write(file) => json!({ "line": edit.line, "write": file.path, "content": file.content }),
+        EditKind::Change { path, hunks } => {
+            let hunks = hunks.iter().map(|hunk| {
+                json!({ "line": hunk.line, "search": hunk.search, "replace": hunk.replace, "at": hunk.at })
+            });
+            json!({ "line": edit.line, "change": path, "hunks": hunks.collect::<Vec<_>>() })
+        }
+        EditKind::Delete { path } => json!({ "line": edit.line, "delete": path }),
+        EditKind::Rename { from, to } => json!({ "line": edit.line, "rename": from, "to": to }),
+    }
 }

@@ -9,7 +9,14 @@ use serde_json::{Map, Value, json};
 use crate::parsed_json::parse;
 
 /// Pieces of every syntax that a parser looks for, to be put together at random.
-const FRAGMENTS: [&str; 61] = [
+const FRAGMENTS: [&str; 68] = [
+    "<<<EDIT: a.rs>>>",
+    "<<<<<<< SEARCH\n",
+    "=======\n",
+    ">>>>>>> REPLACE\n",
+    "<<<RENAME: a -> b>>>",
+    "```diff\n--- a/x\n+++ b/x\n",
+    "@@ -1,2 +1 @@\n",
     "<<<FILE: a.rs>>>",
     "<<<FILE:",
     ">>>",

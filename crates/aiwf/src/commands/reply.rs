@@ -4,9 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use aiwf_engine::reply::{
-    FileBlock, FrontMatter, MetaVerdict, Parsed, Parser, Problem, ReviewMeta, TaskOutcome, TaskStatus,
-    ToolCalls, Verdict, parse_fenced_files, parse_file_markers, parse_front_matter, parse_review_meta,
-    parse_task_status, parse_tool_calls, parse_verdict_tag,
+    Edit, EditKind, FileBlock, FrontMatter, Hunk, MetaVerdict, Parsed, Parser, Problem, ReviewMeta,
+    TaskOutcome, TaskStatus, ToolCalls, Verdict, parse_edits, parse_fenced_files, parse_file_markers,
+    parse_front_matter, parse_review_meta, parse_task_status, parse_tool_calls, parse_verdict_tag,
 };
 use aiwf_engine::{Engine, read_stdin, read_text};
 use clap::Subcommand;
@@ -80,6 +80,7 @@ impl Read {
         match parser {
             Parser::FileMarkers => Self::of(parse_file_markers(text), |files| show_files(&files)),
             Parser::FencedFiles => Self::of(parse_fenced_files(text), |files| show_files(&files)),
+            Parser::Edits => Self::of(parse_edits(text), |edits| show_edits(&edits)),
             Parser::ReviewMeta => Self::of(parse_review_meta(text), |meta| show_meta(&meta)),
             Parser::VerdictTag => Self::of(parse_verdict_tag(text), show_verdict),
             Parser::TaskStatus => Self::of(parse_task_status(text), |tasks| show_tasks(&tasks)),
@@ -107,6 +108,35 @@ fn show_files(files: &[FileBlock]) -> (Value, String) {
         files.iter().map(|file| json!({ "path": file.path, "content": file.content })).collect();
     let text = lines(files.iter().map(|file| format!("{} ({} bytes)", file.path, file.content.len())));
     (json!({ "files": json }), text)
+}
+
+fn show_edits(edits: &[Edit]) -> (Value, String) {
+    let json = |edit: &Edit| match &edit.kind {
+        EditKind::Write(file) => {
+            json!({ "kind": "write", "path": file.path, "content": file.content, "line": edit.line })
+        }
+        EditKind::Change { path, hunks } => {
+            let hunk =
+                |hunk: &Hunk| json!({ "search": hunk.search, "replace": hunk.replace, "line": hunk.line });
+            let hunks: Vec<Value> = hunks.iter().map(hunk).collect();
+            json!({ "kind": "change", "path": path, "hunks": hunks, "line": edit.line })
+        }
+        EditKind::Delete { path } => json!({ "kind": "delete", "path": path, "line": edit.line }),
+        EditKind::Rename { from, to } => {
+            json!({ "kind": "rename", "path": from, "to": to, "line": edit.line })
+        }
+    };
+    let words = |edit: &Edit| match &edit.kind {
+        EditKind::Write(file) => format!("write {} ({} bytes)", file.path, file.content.len()),
+        EditKind::Change { path, hunks } => match hunks.len() {
+            1 => format!("change {path} (1 hunk)"),
+            n_hunks => format!("change {path} ({n_hunks} hunks)"),
+        },
+        EditKind::Delete { path } => format!("delete {path}"),
+        EditKind::Rename { from, to } => format!("rename {from} -> {to}"),
+    };
+    let text = lines(edits.iter().map(words));
+    (json!({ "edits": edits.iter().map(json).collect::<Vec<_>>() }), text)
 }
 
 fn show_meta(meta: &ReviewMeta) -> (Value, String) {

@@ -132,7 +132,7 @@ fn an_unknown_parser_suggests_the_nearest() {
     assert_snapshot!(usage("reply parse --as file-marker"), @"
     error: unknown value `file-marker` for `--as`
 
-    hint: did you mean `file-markers`? known: `file-markers`, `fenced-files`, `review-meta`, `verdict-tag`, `task-status`, `tool-calls`, `front-matter`
+    hint: did you mean `file-markers`? known: `file-markers`, `fenced-files`, `edits`, `review-meta`, `verdict-tag`, `task-status`, `tool-calls`, `front-matter`
     ");
 }
 
@@ -317,7 +317,7 @@ fn a_usage_error_is_one_line_of_json_on_request() {
       "error": {
         "code": "USAGE",
         "message": "unknown value `file-marker` for `--as`",
-        "hint": "did you mean `file-markers`? known: `file-markers`, `fenced-files`, `review-meta`, `verdict-tag`, `task-status`, `tool-calls`, `front-matter`"
+        "hint": "did you mean `file-markers`? known: `file-markers`, `fenced-files`, `edits`, `review-meta`, `verdict-tag`, `task-status`, `tool-calls`, `front-matter`"
       }
     }
     "#);

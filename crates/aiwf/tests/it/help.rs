@@ -469,7 +469,7 @@ fn reply_parse() {
       [FILE|-]  The reply, or - for the standard input [default: -]
 
     Options:
-          --as <PARSER>  What the reply is read as [possible values: file-markers, fenced-files,
+          --as <PARSER>  What the reply is read as [possible values: file-markers, fenced-files, edits,
                          review-meta, verdict-tag, task-status, tool-calls, front-matter]
       -h, --help         Print help
 

@@ -41,6 +41,32 @@ fn file_markers() {
 }
 
 #[test]
+fn edits() {
+    let reply =
+        "<<<EDIT: a.py>>>\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n<<<RENAME: b.py -> c.py>>>\n";
+    assert_snapshot!(parsed("edits", reply), @r#"
+    --- stdout
+    NEEDS_CHANGES
+    --- stderr
+    line 2, column 1: verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is taken: give one verdict
+    --- exit code 1
+    {
+      "schema_version": 1,
+      "command": "reply parse",
+      "exit_code": 1,
+      "verdict": "NEEDS_CHANGES",
+      "problems": [
+        {
+          "line": 2,
+          "column": 1,
+          "message": "verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is taken: give one verdict"
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
 fn file_markers_that_are_missing() {
     assert_snapshot!(parsed("file-markers", "I did nothing."), @r#"
     --- stderr
