@@ -84,10 +84,11 @@ impl SessionError {
             Self::RecordingPlace { .. } | Self::NoHash { .. } => "INPUT_INVALID",
             Self::InPhase { error, .. } => error.code(),
             Self::NoSession { .. } | Self::NoChange { .. } => "SESSION_NOT_FOUND",
-            Self::OtherKind { .. } => "SESSION_KIND",
+            Self::OtherKind { .. } | Self::NotAChange { .. } => "SESSION_KIND",
             Self::NotEnded { .. } => "SESSION_OPEN",
             Self::AmbiguousSession { .. }
             | Self::SeveralOpenSessions { .. }
+            | Self::SeveralStaleFiles { .. }
             | Self::SeveralEndedSessions { .. } => "SESSION_AMBIGUOUS",
             Self::NoOpenSession => "NO_OPEN_SESSION",
             Self::Cancelled { .. } => "SESSION_CANCELLED",
@@ -108,7 +109,7 @@ impl SessionError {
             Self::EditedPrompt { .. } => "PROMPT_EDITED",
             Self::Stale { .. } | Self::Missing { .. } => "APPROVED_FILE_CHANGED",
             Self::UnknownFiles { .. } => "UNEXPECTED_FILES",
-            Self::NothingApproved { .. } => "NOTHING_APPROVED",
+            Self::NothingApproved { .. } | Self::NoStaleFile => "NOTHING_APPROVED",
             Self::AnotherGate { .. } => "GATE_CHANGED",
             Self::NoReplyYet { .. } => "REPLY_AWAITED",
             Self::NotAwaited { .. } => "REPLY_NOT_AWAITED",

@@ -16,9 +16,9 @@ pub(crate) use first_event::FirstEvent;
 pub(crate) use index::{Summary, by_time, summaries};
 pub(crate) use new_ledger::NewLedger;
 pub(crate) use place::Place;
-pub(crate) use resolve::{Candidates, Scope, resolve};
+pub(crate) use resolve::{Candidates, Scope, own_ledgers, resolve};
 pub(crate) use session_ledger::SessionLedger;
 
-pub use index::{SessionEntry, WaitsFor};
+pub use index::{SessionEntry, SessionStatus, WaitsFor};
 pub use remove::RemovalFilter;
 pub use resolve::{Purpose, SessionRef};

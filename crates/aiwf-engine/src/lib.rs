@@ -97,7 +97,7 @@ pub use catalog::validate::{Finding, Validation};
 pub use clock::seconds_of;
 pub use error::EngineError;
 pub use error_code::tools_code;
-pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, WaitsFor};
+pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, SessionStatus, WaitsFor};
 pub use prompt::build::{BuildOptions, Built, Engine};
 pub use prompt::document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,

@@ -256,7 +256,8 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
 fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolResult, ToolError> {
     let mut sessions = engine.list_all()?;
     sessions.retain(|session| arguments.profile.is_none() || arguments.profile == session.profile);
-    sessions.retain(|session| arguments.status.as_ref().is_none_or(|status| *status == session.status));
+    sessions
+        .retain(|session| arguments.status.as_ref().is_none_or(|status| status == session.status.as_str()));
     let total = sessions.len();
     sessions.truncate(arguments.limit);
     engine.mark_foreign(&mut sessions);

@@ -186,7 +186,7 @@ impl Values {
 
 /// The sessions that a command can be about, in the order of the list; one with a name is offered by it.
 fn sessions(entries: &[SessionEntry], command: &str) -> Vec<CompletionCandidate> {
-    let fitting = entries.iter().filter(|entry| fits(&entry.status, command));
+    let fitting = entries.iter().filter(|entry| fits(entry.status.as_str(), command));
     fitting.map(|entry| candidate(entry.name.as_ref().unwrap_or(&entry.id), &title(entry))).collect()
 }
 

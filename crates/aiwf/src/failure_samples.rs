@@ -179,9 +179,17 @@ fn session_errors() -> Vec<Sample> {
         OtherKind =>
             [SessionError::OtherKind { given: text("20"), id: text("2026-01-x"), kind: LedgerKind::Run }],
         NotEnded => [
-            SessionError::NotEnded { id: text("login"), kind: LedgerKind::Change, status: text("unreadable") },
-            SessionError::NotEnded { id: text("2026"), kind: LedgerKind::Run, status: text("waiting") },
+            SessionError::NotEnded {
+                id: text("2026"),
+                kind: LedgerKind::Run,
+                status: aiwf_engine::SessionStatus::Waiting,
+            },
         ],
+        NotAChange => [SessionError::NotAChange { id: text("2026-01-x"), flow: text("do") }],
+        SeveralStaleFiles => [SessionError::SeveralStaleFiles {
+            files: texts(["2026-01-02-app  plan.md", "2026-01-03-app  plan.md"]),
+        }],
+        NoStaleFile => [SessionError::NoStaleFile],
         NoOpenSession => [SessionError::NoOpenSession],
         SeveralEndedSessions => [SessionError::SeveralEndedSessions {
             ended: texts(["2026-01-02-app", "2026-01-03-app"]),

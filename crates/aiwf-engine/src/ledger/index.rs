@@ -2,6 +2,8 @@
 //!
 //! A snapshot that does not fit its journal is not believed; then the journal is read instead.
 
+use std::fmt;
+
 use aiwf_advice::{Action, Advice};
 use aiwf_config::Settings;
 use serde::{Deserialize, Serialize};
@@ -40,6 +42,76 @@ pub enum WaitsFor {
     Answer,
 }
 
+/// The status of a session in lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionStatus {
+    /// It can continue without a decision.
+    InProgress,
+    /// It waits for a person or a reply.
+    Waiting,
+    /// It needs a decision that no gate asks for.
+    Paused,
+    /// A verdict stopped it.
+    Rejected,
+    /// Its last request failed; only runs have this.
+    Failed,
+    /// It reached the end of its flow.
+    Complete,
+    /// A person cancelled it.
+    Cancelled,
+    /// Its journal cannot be read.
+    Unreadable,
+}
+
+impl SessionStatus {
+    /// The name used in flags and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InProgress => "in-progress",
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Rejected => "rejected",
+            Self::Failed => "failed",
+            Self::Complete => "complete",
+            Self::Cancelled => "cancelled",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// Whether the session has reached an end and can no longer continue.
+    pub fn is_ended(self) -> bool {
+        match self {
+            Self::Complete | Self::Cancelled => true,
+            Self::InProgress
+            | Self::Waiting
+            | Self::Paused
+            | Self::Rejected
+            | Self::Failed
+            | Self::Unreadable => false,
+        }
+    }
+}
+
+impl From<aiwf_session::Status> for SessionStatus {
+    fn from(status: aiwf_session::Status) -> Self {
+        match status {
+            aiwf_session::Status::InProgress => Self::InProgress,
+            aiwf_session::Status::Waiting => Self::Waiting,
+            aiwf_session::Status::Paused => Self::Paused,
+            aiwf_session::Status::Rejected => Self::Rejected,
+            aiwf_session::Status::Complete => Self::Complete,
+            aiwf_session::Status::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl fmt::Display for SessionStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
 /// A session in the list of all.
 #[derive(Clone, Debug, Serialize)]
 pub struct SessionEntry {
@@ -64,8 +136,8 @@ pub struct SessionEntry {
     pub iteration: Option<u32>,
     /// Its phase; of a run, its node.
     pub phase: String,
-    /// `in-progress`, `waiting`, `paused`, `rejected`, `failed`, `complete`, `cancelled` or `unreadable`.
-    pub status: String,
+    /// Its status.
+    pub status: SessionStatus,
     /// What it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<WaitsFor>,
@@ -109,9 +181,9 @@ impl SessionEntry {
 }
 
 impl SessionEntry {
-    /// Whether it can go on.
+    /// Whether it has not ended; an unreadable session counts as open.
     pub fn is_open(&self) -> bool {
-        !matches!(self.status.as_str(), "complete" | "cancelled")
+        !self.status.is_ended()
     }
 
     /// Whether its user calls it that; a change of 0.1.0 is called like its directory.
@@ -174,7 +246,7 @@ impl SessionEntry {
             context: Map::new(),
             iteration: None,
             phase: summary.node.unwrap_or_else(|| summary.phase.as_str().to_owned()),
-            status: status.to_owned(),
+            status,
             waits_for,
             created_at: summary.created_at,
             updated_at: summary.updated_at,

@@ -5,12 +5,12 @@
 
 use aiwf_config::Settings;
 
-use super::index::{SessionEntry, all_of, by_time};
+use super::index::{SessionEntry, SessionStatus, all_of, by_time};
 use super::place::LATEST;
 use super::{Place, SessionLedger};
 use crate::Engine;
 use crate::session::session_error::SessionError;
-use crate::trust::LedgerKind;
+use crate::trust::{self, LedgerKind};
 
 /// Names a session as a user typed it.
 #[derive(Clone, Copy, Debug)]
@@ -228,12 +228,16 @@ fn only_candidate(
     scope: Scope,
     candidates: Candidates,
 ) -> Result<SessionLedger, SessionError> {
-    let entries = all_of(settings, scope)?;
+    let mut entries = all_of(settings, scope)?;
+    // A session that came with the project, or that cannot be read, is never meant unless it is named.
+    entries.retain(|entry| {
+        entry.status != SessionStatus::Unreadable && !trust::is_foreign(settings, &entry.ledger(settings))
+    });
     let with = |is_wanted: fn(&SessionEntry) -> bool| -> Vec<&SessionEntry> {
         entries.iter().filter(|entry| is_wanted(entry)).collect()
     };
     if candidates == Candidates::Complete
-        && let [only] = with(|entry| entry.status == "complete").as_slice()
+        && let [only] = with(|entry| entry.status == SessionStatus::Complete).as_slice()
     {
         return Ok(only.ledger(settings));
     }
@@ -248,6 +252,13 @@ fn only_candidate(
         ([], _) => Err(SessionError::NoOpenSession),
         (several, _) => Err(SessionError::SeveralOpenSessions { open: lines(several) }),
     }
+}
+
+/// The sessions with phases that are the user's own.
+pub(crate) fn own_ledgers(settings: &Settings) -> Result<Vec<SessionLedger>, SessionError> {
+    let mut ledgers = Place::all_ledgers(settings)?;
+    ledgers.retain(|ledger| Scope::Sessions.accepts(ledger.kind()) && !trust::is_foreign(settings, ledger));
+    Ok(ledgers)
 }
 
 /// What a command wants a session for; it decides which one is meant when none is named.

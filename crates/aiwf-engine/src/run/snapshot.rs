@@ -10,7 +10,7 @@ use super::event::{RunEvent, RunKind, RunPhase};
 use super::record::Record;
 use super::report::RunSummary;
 use super::run_store::read_state;
-use crate::ledger::{SessionLedger, WaitsFor};
+use crate::ledger::{SessionLedger, SessionStatus, WaitsFor};
 use crate::run::run_error::RunError;
 
 /// The file's name in a run.
@@ -96,14 +96,14 @@ pub(crate) fn journal_summary(ledger: &SessionLedger) -> RunSummary {
     }
 }
 
-/// How a run stands in the list of all sessions, and what it waits for.
-pub(crate) fn entry_status(summary: &RunSummary) -> (&'static str, Option<WaitsFor>) {
+/// The status of a run in the list of all sessions, and what it waits for.
+pub(crate) fn entry_status(summary: &RunSummary) -> (SessionStatus, Option<WaitsFor>) {
     match summary.phase {
-        _ if summary.problem.is_some() => ("unreadable", None),
-        RunPhase::Running => ("in-progress", None),
-        RunPhase::WaitingUser => ("waiting", Some(WaitsFor::Answer)),
-        RunPhase::Failed => ("failed", Some(WaitsFor::Retry)),
-        RunPhase::Completed => ("complete", None),
-        RunPhase::Cancelled => ("cancelled", None),
+        _ if summary.problem.is_some() => (SessionStatus::Unreadable, None),
+        RunPhase::Running => (SessionStatus::InProgress, None),
+        RunPhase::WaitingUser => (SessionStatus::Waiting, Some(WaitsFor::Answer)),
+        RunPhase::Failed => (SessionStatus::Failed, Some(WaitsFor::Retry)),
+        RunPhase::Completed => (SessionStatus::Complete, None),
+        RunPhase::Cancelled => (SessionStatus::Cancelled, None),
     }
 }

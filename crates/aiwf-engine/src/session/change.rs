@@ -67,6 +67,10 @@ impl Engine {
         let unknown = || SessionError::UnknownPhase { phase: phase.to_owned() };
         let phase = Phase::from_name(phase).ok_or_else(unknown)?;
         let mut session = OpenSession::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
+        if session.state.flow.name != Flow::CHANGE {
+            let (id, flow) = (session.ledger.label().to_owned(), session.state.flow.name.clone());
+            return Err(SessionError::NotAChange { id, flow });
+        }
         let agent = options.agent.map(|given| chosen_agent(&given, phase, session.config())).transpose()?;
         let choice = PhaseChoice {
             agent,

@@ -5,7 +5,7 @@ use std::path::Path;
 use aiwf_advice::Advice;
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
-use aiwf_session::{Actor, Command, FileHash, Pause, Phase, Step, decide};
+use aiwf_session::{Actor, Command, FileHash, Pause, Phase, State, Step, decide};
 
 use super::apply::unified;
 use super::journal;
@@ -16,7 +16,7 @@ use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::ask::call::recorded;
 use crate::error::EngineError;
-use crate::ledger::SessionRef;
+use crate::ledger::{SessionRef, own_ledgers};
 use crate::session::session_error::SessionError;
 
 /// Rejected copies of one file; nobody turns a prompt down as often.
@@ -290,7 +290,31 @@ impl Engine {
         Ok(Decided { accepted: Some(accepted), ..Self::decided(&session, performed) })
     }
 
-    /// Brings the approved bytes of a file back.
+    /// The only approved file that is not as it was approved, with the id of its session.
+    ///
+    /// Without a session all of the user's own sessions count; those that cannot be read do not.
+    pub fn only_stale_file(&self, given: Option<&str>) -> Result<(String, String), SessionError> {
+        let ledgers = match given {
+            Some(_) => vec![journal::find_any(self.settings(), given)?],
+            None => own_ledgers(self.settings())?,
+        };
+        let mut found: Vec<(String, String)> = Vec::new();
+        for ledger in ledgers {
+            let Ok(journal) = ledger.journal() else { continue };
+            let state = State::fold(journal.lines().iter().map(|line| &line.event));
+            let stale = stale(&ledger, &state).into_iter();
+            found.extend(stale.map(|difference| (ledger.label().to_owned(), difference.path)));
+        }
+        match found.as_slice() {
+            [] => Err(SessionError::NoStaleFile),
+            [only] => Ok(only.clone()),
+            several => Err(SessionError::SeveralStaleFiles {
+                files: several.iter().map(|(id, path)| format!("{id}  {path}")).collect(),
+            }),
+        }
+    }
+
+    /// Restores the approved bytes of a file.
     pub fn restore<'a>(&self, given: impl Into<SessionRef<'a>>, path: &str) -> Result<(), SessionError> {
         let session = self.open_session(given)?;
         let prefix = session.ledger.shown("");

@@ -11,6 +11,7 @@ use aiwf_tools::ToolsError;
 
 use crate::catalog::profiles::ProfileFault;
 use crate::error::EngineError;
+use crate::ledger::SessionStatus;
 use crate::session::{ApplyReport, Difference};
 use crate::trust::LedgerKind;
 use crate::trust::trust_error::TrustError;
@@ -49,9 +50,26 @@ pub enum SessionError {
         id: String,
         /// What it is.
         kind: LedgerKind,
-        /// How it stands.
-        status: String,
+        /// Its status.
+        status: SessionStatus,
     },
+    /// A phase command of changes on a session that follows another flow.
+    #[error("session `{id}` follows the flow `{flow}`, not `change`")]
+    NotAChange {
+        /// The session.
+        id: String,
+        /// Its flow.
+        flow: String,
+    },
+    /// A file is to be restored and none is named.
+    #[error("{} approved files differ and none is named{}", files.len(), lines(files))]
+    SeveralStaleFiles {
+        /// Session and file of each.
+        files: Vec<String>,
+    },
+    /// A file is to be restored and all are as approved.
+    #[error("no approved file differs from what was approved")]
+    NoStaleFile,
     /// There is no session that is not finished.
     #[error("no session is open")]
     NoOpenSession,
@@ -585,9 +603,13 @@ impl SessionError {
             }
             Self::AmbiguousSession { .. } => "give more of the id".into(),
             Self::OtherKind { id, .. } => Advice::from(Action::Status).then(" shows it").about_session(id),
-            Self::NotEnded { id, status, .. } if status == "unreadable" => {
-                Advice::from(Action::Verify).then(" says what is wrong with its journal").about_session(id)
-            }
+            Self::NotAChange { id, .. } => Advice::from(Action::Run)
+                .then(" continues it; ")
+                .then(Action::Approve)
+                .then(" decides at its gate")
+                .about_session(id),
+            Self::SeveralStaleFiles { .. } => "name the session and the file".into(),
+            Self::NoStaleFile => Advice::from(Action::Status).then(" shows what is waiting for you"),
             Self::NotEnded { id, .. } => Advice::from(Action::Cancel).then(" ends it").about_session(id),
             Self::Cancelled { id } => Advice::from(Action::Show(None))
                 .then(" lists what it made; ")

@@ -9,7 +9,7 @@ use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::ledger::{SessionLedger, WaitsFor};
+use crate::ledger::{SessionLedger, SessionStatus, WaitsFor};
 use crate::session::session_error::SessionError;
 use crate::trust::{self, LedgerKind};
 
@@ -30,7 +30,7 @@ pub struct SessionSummary {
     /// Its phase.
     pub phase: String,
     /// How it stands, in one word; `unreadable` when its journal cannot be read.
-    pub status: String,
+    pub status: SessionStatus,
     /// Its iteration.
     pub iteration: u32,
     /// When it was created.
@@ -91,7 +91,7 @@ fn summarize(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) ->
         profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
         context: setup.map(context).unwrap_or_default(),
         phase: state.phase.as_str().to_owned(),
-        status: state.status().as_str().to_owned(),
+        status: state.status().into(),
         iteration: state.iteration,
         created_at: lines.first().map(|line| line.at.clone()).unwrap_or_default(),
         updated_at: lines.last().map(|line| line.at.clone()).unwrap_or_default(),
@@ -145,7 +145,7 @@ pub(crate) fn journal_summary(settings: &Settings, ledger: &SessionLedger) -> Se
             profile: String::new(),
             context: Map::new(),
             phase: "?".to_owned(),
-            status: "unreadable".to_owned(),
+            status: SessionStatus::Unreadable,
             iteration: 0,
             created_at: String::new(),
             updated_at: String::new(),
@@ -164,6 +164,8 @@ pub(crate) fn snapshot_summary(ledger: &SessionLedger) -> Option<SessionSummary>
     let is_believed = version == VERSION
         && Some(journal_bytes) == ledger.n_journal_bytes()
         && summary.session_id == ledger.id;
+    // Names decide which session a user means, so the journal's own name counts: a snapshot can be forged.
+    summary.name = ledger.name().map(str::to_owned);
     if summary.flow.is_empty() {
         // One of 0.1.0, where a change is what has no profile.
         summary.flow = flow(summary.profile.is_empty());

@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use aiwf_engine::machine::{AppliedFile, Event, FileHash, Outcome};
-use aiwf_engine::{ApplyOptions, ApproveOptions, Engine, SessionError};
+use aiwf_engine::{ApplyOptions, ApproveOptions, Engine, SessionError, SessionStatus};
 use aiwf_store::Journal;
 use rustix::fs::{CWD, Mode, mkfifoat};
 
@@ -168,7 +168,7 @@ fn an_absurd_iteration_is_refused_at_once() {
         event => event,
     });
     checkout.expect_all_refused("iteration 4294967295");
-    assert_eq!(checkout.engine().list_sessions().unwrap()[0].status, "unreadable");
+    assert_eq!(checkout.engine().list_sessions().unwrap()[0].status, SessionStatus::Unreadable);
 }
 
 #[test]

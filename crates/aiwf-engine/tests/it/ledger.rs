@@ -10,7 +10,8 @@ use std::time::Duration;
 use aiwf_engine::advice::{Action, Advice};
 use aiwf_engine::config::{Environment, Settings};
 use aiwf_engine::{
-    Engine, NewChange, NewConversation, RemovalFilter, SessionEntry, SessionError, SessionRef, WaitsFor,
+    Engine, NewChange, NewConversation, NewRequest, PhaseOptions, RemovalFilter, SessionEntry, SessionError,
+    SessionRef, SessionStatus, WaitsFor,
 };
 
 use crate::scene::Scene;
@@ -80,21 +81,21 @@ fn sessions_of_every_kind_are_created_in_one_place_and_listed_together() {
     scene.engine.mark_foreign(&mut all);
     let of = |id: &str| all.iter().find(|entry| entry.id == id).unwrap();
     let shown = |entry: &SessionEntry| {
-        (entry.flow.clone(), entry.title.clone(), entry.status.clone(), entry.waits_for, entry.is_foreign)
+        (entry.flow.clone(), entry.title.clone(), entry.status, entry.waits_for, entry.is_foreign)
     };
     let text = str::to_owned;
     let (flow, title, status, waits_for, is_foreign) = shown(of(&session));
     assert!(title.starts_with("react-component ") && title.contains("component=Button"), "{title}");
     assert_eq!(
         (flow, status, waits_for),
-        (text("generate"), text("waiting"), Some(WaitsFor::PromptApproval))
+        (text("generate"), SessionStatus::Waiting, Some(WaitsFor::PromptApproval))
     );
     assert!(!is_foreign);
     assert_eq!(of(&change).name.as_deref(), Some("login"));
     let (flow, title, _, waits_for, _) = shown(of(&change));
     assert_eq!((flow, title, waits_for), (text("change"), text("Add login"), Some(WaitsFor::NextPhase)));
     let (flow, _, status, waits_for, _) = shown(of(&chat));
-    assert_eq!((flow, status, waits_for), (text("package"), text("waiting"), Some(WaitsFor::Answer)));
+    assert_eq!((flow, status, waits_for), (text("package"), SessionStatus::Waiting, Some(WaitsFor::Answer)));
 }
 
 #[test]
@@ -202,7 +203,11 @@ fn only_sessions_that_have_ended_are_removed_with_their_record() {
     scene.engine.cancel_run(&chat, None).unwrap();
     let old = RemovalFilter { older_than: Some(Duration::from_hours(1)), ..RemovalFilter::default() };
     assert_eq!(ids(&scene.engine.sessions_to_remove(&old).unwrap()), [""; 0]);
-    let all = scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap();
+    // Without a word one of several is not chosen.
+    let several = scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap_err();
+    assert!(matches!(several, SessionError::SeveralEndedSessions { .. }), "{several}");
+    let named = RemovalFilter { typed: vec![session, "login".to_owned(), chat], older_than: None };
+    let all = scene.engine.sessions_to_remove(&named).unwrap();
     assert_eq!(all.len(), 3);
     for entry in &all {
         scene.engine.remove_session(entry).unwrap();
@@ -219,7 +224,7 @@ fn a_snapshot_that_lies_removes_nothing() {
     let path = scene.place().join(&id).join("session.json");
     let lie = fs::read_to_string(&path).unwrap().replace("\"waiting\"", "\"complete\"");
     fs::write(&path, lie).unwrap();
-    assert_eq!(scene.engine.list_all().unwrap()[0].status, "complete");
+    assert_eq!(scene.engine.list_all().unwrap()[0].status, SessionStatus::Complete);
     assert!(scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap().is_empty());
     assert!(matches!(scene.remove(&id), Err(SessionError::NotEnded { .. })));
 }
@@ -237,8 +242,9 @@ fn removing_follows_no_link_and_a_foreign_session_that_ended_can_go() {
         ..Environment::default()
     };
     let other = Engine::new(Settings::resolve(Some(&scene.root()), other).unwrap());
-    let [mut entry]: [SessionEntry; 1] =
-        other.sessions_to_remove(&RemovalFilter::default()).unwrap().try_into().unwrap();
+    assert!(other.sessions_to_remove(&RemovalFilter::default()).unwrap().is_empty());
+    let named = RemovalFilter { typed: vec![id.clone()], older_than: None };
+    let [mut entry]: [SessionEntry; 1] = other.sessions_to_remove(&named).unwrap().try_into().unwrap();
     other.mark_foreign(std::slice::from_mut(&mut entry));
     assert!(entry.is_foreign);
     other.remove_session(&entry).unwrap();
@@ -290,4 +296,101 @@ fn a_session_that_came_with_a_checkout_keeps_no_name() {
     let new = NewChange { name: "login".to_owned(), request: "again".to_owned(), ..NewChange::default() };
     let second = other.create_change(new).unwrap().session_id;
     assert_ne!(first, second);
+}
+
+impl Scene {
+    /// Damages the journal of a session so that nothing after its first line can be read.
+    fn damage(&self, id: &str) {
+        let path = self.place().join(id).join("journal.jsonl");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{}\nnot json\n", text.lines().next().unwrap())).unwrap();
+    }
+}
+
+#[test]
+fn without_a_word_foreign_and_unreadable_sessions_do_not_qualify() {
+    let scene = Scene::new();
+    let damaged = scene.create().unwrap();
+    scene.damage(&damaged);
+    let found = |engine: &Engine| engine.session_report(None::<&str>).map(|report| report.session_id);
+    assert!(matches!(found(&scene.engine), Err(SessionError::NoOpenSession)));
+    let own = scene.create().unwrap();
+    assert_eq!(found(&scene.engine).unwrap(), own);
+    let other = scene.other_user();
+    assert!(matches!(found(&other), Err(SessionError::NoOpenSession)));
+    assert!(matches!(other.cancel(None::<&str>, None), Err(SessionError::NoOpenSession)));
+    // Named, it can be looked at.
+    assert_eq!(other.session_report(Some(own.as_str())).unwrap().session_id, own);
+}
+
+#[test]
+fn an_unreadable_session_is_removed_only_when_it_is_named() {
+    let scene = Scene::new();
+    let id = scene.create().unwrap();
+    scene.damage(&id);
+    assert!(scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap().is_empty());
+    let named = RemovalFilter { typed: vec![id.clone()], older_than: None };
+    let entries = scene.engine.sessions_to_remove(&named).unwrap();
+    assert_eq!(entries[0].status, SessionStatus::Unreadable);
+    scene.engine.remove_session(&entries[0]).unwrap();
+    assert!(!scene.place().join(&id).exists());
+}
+
+#[test]
+fn the_only_ended_session_is_removed_without_a_word() {
+    let scene = Scene::new();
+    let ended = scene.create().unwrap();
+    scene.engine.cancel(Some(ended.as_str()), None).unwrap();
+    scene.create().unwrap();
+    let entries = scene.engine.sessions_to_remove(&RemovalFilter::default()).unwrap();
+    assert_eq!(ids(&entries), [ended.as_str()]);
+}
+
+#[test]
+fn a_phase_of_a_change_is_refused_in_a_session_of_another_flow() {
+    let scene = Scene::new();
+    let request = NewRequest {
+        flow: "do".to_owned(),
+        request: "Add login".to_owned(),
+        provider: Some("manual".to_owned()),
+        ..NewRequest::default()
+    };
+    let id = scene.engine.start_flow(&request).unwrap().id;
+    let refused = scene.engine.run_phase(&id, "plan", PhaseOptions::default()).unwrap_err();
+    assert!(matches!(&refused, SessionError::NotAChange { flow, .. } if flow == "do"), "{refused}");
+    let actions: Vec<Action> = refused.advice().unwrap().actions().cloned().collect();
+    assert_eq!(actions, [Action::Run, Action::Approve]);
+}
+
+#[test]
+fn the_only_changed_file_is_restored_without_a_word() {
+    let scene = Scene::new();
+    let id = scene.create().unwrap();
+    assert!(matches!(scene.engine.only_stale_file(None), Err(SessionError::NoStaleFile)));
+    let bundle = format!(".aiwf/sessions/{id}/standards-bundle.md");
+    let approved = scene.read(&bundle);
+    scene.write(&bundle, "changed");
+    let (session, file) = scene.engine.only_stale_file(None).unwrap();
+    assert_eq!((session.as_str(), file.as_str()), (id.as_str(), "standards-bundle.md"));
+    scene.engine.restore(Some(session.as_str()), &file).unwrap();
+    assert_eq!(scene.read(&bundle), approved);
+
+    let other = scene.create().unwrap();
+    for id in [&id, &other] {
+        scene.write(&format!(".aiwf/sessions/{id}/standards-bundle.md"), "changed");
+    }
+    assert!(matches!(scene.engine.only_stale_file(None), Err(SessionError::SeveralStaleFiles { .. })));
+    assert_eq!(scene.engine.only_stale_file(Some(other.as_str())).unwrap().0, other);
+}
+
+#[test]
+fn a_forged_snapshot_shows_no_other_name_than_the_journal() {
+    let scene = Scene::new();
+    let id = scene.change("login").unwrap();
+    let path = scene.place().join(&id).join("session.json");
+    let forged = fs::read_to_string(&path).unwrap().replace("\"name\": \"login\"", "\"name\": \"logout\"");
+    assert!(forged.contains("logout"), "{forged}");
+    fs::write(&path, forged).unwrap();
+    assert_eq!(scene.engine.list_all().unwrap()[0].name.as_deref(), Some("login"));
+    assert!(scene.engine.session_report(Some("logout")).is_err());
 }

@@ -228,7 +228,7 @@ fn print_decided(decided: &Decided, output: &Output<'_>) -> Result<Exit, Failure
 
 fn list(status: &str, limit: usize, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let mut changes = engine.list_changes()?;
-    changes.retain(|change| status == "all" || status == change.status);
+    changes.retain(|change| status == "all" || status == change.status.as_str());
     let total = changes.len();
     changes.truncate(limit);
     if output.is_json() {

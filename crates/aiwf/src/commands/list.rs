@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let mut sessions = engine.list_all()?;
     sessions.retain(|session| args.flow.as_ref().is_none_or(|flow| *flow == session.flow));
     sessions.retain(|session| args.profile.is_none() || args.profile == session.profile);
-    sessions.retain(|session| args.status == "all" || args.status == session.status);
+    sessions.retain(|session| args.status == "all" || args.status == session.status.as_str());
     sessions.retain(|session| !args.waiting || session.waits_for.is_some());
     let total = sessions.len();
     sessions.truncate(args.limit);
@@ -99,7 +99,9 @@ fn write_line(
     now: Duration,
     width: usize,
 ) -> std::io::Result<()> {
-    let state = session.waits_for.map_or_else(|| session.status.replace('-', " "), |it| waits(it).to_owned());
+    let state = session
+        .waits_for
+        .map_or_else(|| session.status.as_str().replace('-', " "), |it| waits(it).to_owned());
     let age = age(&session.updated_at, now);
     let line = format!(
         "{:20} {age:>7} {:8} {:11} {state:11} ",

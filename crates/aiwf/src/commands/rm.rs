@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use aiwf_engine::{Engine, RemovalFilter, SessionEntry};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde_json::json;
 
 use super::adopt::ask;
@@ -15,15 +15,17 @@ use crate::failure::Failure;
 use crate::output::{self, Output};
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("selection").args(["ids", "older_than"]).multiple(true)))]
 pub(crate) struct RmArgs {
-    /// Sessions that have ended: ids, unique parts of ids, names, or `latest`.
-    #[arg(value_name = "ID", required_unless_present = "older_than")]
+    /// Sessions that have ended or cannot be read: ids, unique parts of ids, names, or `latest` [default: the only one
+    /// that has ended].
+    #[arg(value_name = "ID")]
     ids: Vec<String>,
     /// Remove only sessions in which nothing happened for this long: 30d, 12h, 90m.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     older_than: Option<Duration>,
-    /// Remove without asking.
-    #[arg(long)]
+    /// Remove without asking; needs an ID or `--older-than`.
+    #[arg(long, requires = "selection")]
     yes: bool,
 }
 

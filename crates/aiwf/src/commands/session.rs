@@ -113,12 +113,12 @@ pub(crate) enum SessionCommand {
     /// Restore the approved bytes of a file.
     #[command(after_help = "Example: aiwf restore latest plan.md")]
     Restore {
-        /// The session.
+        /// The session [default: the only one with a changed file].
         #[arg(value_name = "ID")]
-        id: String,
-        /// The file, as `aiwf status` names it.
+        id: Option<String>,
+        /// The file, as `aiwf status` names it [default: the only changed one].
         #[arg(value_name = "FILE")]
-        file: String,
+        file: Option<String>,
         #[command(flatten)]
         trust: TrustArgs,
     },
@@ -324,7 +324,7 @@ impl SessionCommand {
             }
             Self::Approve(args) => Some(args.session.given()),
             Self::Apply(args) => Some(args.session.given()),
-            Self::Restore { id, .. } => Some(Some(id)),
+            Self::Restore { id, .. } => Some(id.as_deref()),
             Self::Show { id, .. } => Some(id.as_deref()),
             Self::Reject { session, .. }
             | Self::Respond { session, .. }
@@ -473,8 +473,12 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             session_output::decided(&decided, output, Exit::Done)
         }
         SessionCommand::Restore { id, file, trust } => {
-            trust.engine(engine.clone()).restore(Some(id), &from_session(file, engine.settings()))?;
-            session_output::report(&engine.session_report(Some(id))?, output, Exit::Done)
+            let (id, file) = match (id, file) {
+                (Some(id), Some(file)) => (id.clone(), from_session(file, engine.settings()).into_owned()),
+                (id, _) => engine.only_stale_file(id.as_deref())?,
+            };
+            trust.engine(engine.clone()).restore(Some(&id), &file)?;
+            session_output::report(&engine.session_report(Some(&id))?, output, Exit::Done)
         }
         SessionCommand::Status { session, usage: true } => {
             session_output::usage(&engine.session_usage(session.given())?, output)
