@@ -46,22 +46,38 @@ fn edits() {
         "<<<EDIT: a.py>>>\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n<<<RENAME: b.py -> c.py>>>\n";
     assert_snapshot!(parsed("edits", reply), @r#"
     --- stdout
-    NEEDS_CHANGES
-    --- stderr
-    line 2, column 1: verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is taken: give one verdict
-    --- exit code 1
+    change a.py (1 hunk)
+    rename b.py -> c.py
+    --- exit code 0
     {
       "schema_version": 1,
       "command": "reply parse",
-      "exit_code": 1,
-      "verdict": "NEEDS_CHANGES",
-      "problems": [
+      "exit_code": 0,
+      "edits": [
         {
-          "line": 2,
-          "column": 1,
-          "message": "verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is taken: give one verdict"
+          "kind": "change",
+          "path": "a.py",
+          "hunks": [
+            {
+              "search": [
+                "old"
+              ],
+              "replace": [
+                "new"
+              ],
+              "line": 2
+            }
+          ],
+          "line": 1
+        },
+        {
+          "kind": "rename",
+          "path": "b.py",
+          "to": "c.py",
+          "line": 7
         }
-      ]
+      ],
+      "problems": []
     }
     "#);
 }
