@@ -109,8 +109,9 @@ fn describe(name: &str, provider: &ProviderConfig) -> Option<String> {
     if !deciding.iter().any(|entry| is_project(entry.origin)) {
         return None;
     }
-    let lines: String = deciding.iter().map(|entry| format!("\n  {} = {}", entry.key, entry.value)).collect();
-    Some(format!("provider {name}{lines}"))
+    let mut lines = vec![format!("provider {name}")];
+    lines.extend(deciding.iter().map(|entry| format!("  {} = {}", entry.key, entry.value)));
+    Some(lines.join("\n"))
 }
 
 pub(crate) fn is_project(origin: Origin) -> bool {

@@ -189,7 +189,11 @@ impl SettingDoc {
         help: &'static str,
         rules: &[Rule<K::Item>],
     ) -> Self {
-        let project = rules.iter().map(Rule::doc).collect::<Vec<_>>().join("; ");
+        let is_user_only = |rule: &&Rule<K::Item>| matches!(rule, Rule::UserOnly);
+        let project = match rules.iter().find(is_user_only) {
+            Some(rule) => rule.doc().to_owned(),
+            None => rules.iter().map(Rule::doc).collect::<Vec<_>>().join("; "),
+        };
         Self { key, kind: K::describe(), default, help: help.trim_ascii_start(), project }
     }
 }
@@ -222,6 +226,7 @@ macro_rules! settings {
         }
 
         #[derive(Clone, Debug, Default, PartialEq)]
+        #[allow(clippy::struct_field_names, reason = "fields have the names of their keys")]
         pub(crate) struct $Layer {
             $(pub(crate) $field: <$Kind as $crate::setting::Kind>::Layer,)*
             $(pub(crate) $named: <$NamedKind as $crate::setting::Kind>::Layer,)?
