@@ -29,6 +29,7 @@ use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
 use crate::stop::Stop;
 use crate::{address, key};
+use aiwf_advice::Advice;
 
 /// How long an agent that gave its reply may take to go.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -54,7 +55,7 @@ pub(crate) trait Dialect {
     fn fold(&self, call: &Call<'_>) -> Box<dyn Fold>;
 
     /// What to do about a failure, by the agent's words and how it ended.
-    fn hint(&self, words: &str, ended: &Ended) -> String;
+    fn advice(&self, words: &str, ended: &Ended) -> Advice;
 
     /// What it says went wrong when it says so only at its end.
     fn complaint(&self, ended: &Ended) -> Option<String> {
@@ -120,7 +121,7 @@ impl Ask for Agent {
     fn check(&self) -> Vec<Check> {
         let mut checks: Vec<Check> = self.dialect.inspect(&self.setting).check.into_iter().collect();
         if let Err(error) = address::check_login(&self.setting, self.dialect.vendors()) {
-            checks.push(Check::bad("url", error.to_string(), error.hint()));
+            checks.push(Check::bad("url", error.to_string(), error.advice()));
         }
         if self.setting.key != KeySource::None {
             checks.push(key_check(&self.setting));
@@ -183,7 +184,7 @@ impl Agent {
             heard.complaint = self.dialect.complaint(&ended);
         }
         let judge =
-            Judge { provider: &self.setting.name, hint: &|words, ended| self.dialect.hint(words, ended) };
+            Judge { provider: &self.setting.name, advice: &|words, ended| self.dialect.advice(words, ended) };
         judge.judge(heard, &ended)
     }
 
@@ -226,7 +227,7 @@ fn key_check(setting: &ProviderSetting) -> Check {
         };
     }
     match (key::find(setting, &Stop::default()), &setting.key) {
-        (Err(error), _) => Check::bad("key", error.to_string(), error.hint()),
+        (Err(error), _) => Check::bad("key", error.to_string(), error.advice()),
         (Ok(_), KeySource::Variable { name, .. }) => Check::ok("key", format!("`{name}` is set")),
         (Ok(_), KeySource::Command(_)) => Check::ok("key", "`api_key_command` prints one"),
         (Ok(_), KeySource::None) => Check::ok("key", "the program's own login is used"),

@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use aiwf_advice::Advice;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::InstalledProgram;
@@ -118,19 +119,19 @@ pub struct Check {
     /// What was found.
     pub found: String,
     /// What to do about it, when it is not well.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
+    #[serde(skip)]
+    pub advice: Option<Advice>,
 }
 
 impl Check {
     /// Something that is well.
     pub(crate) fn ok(what: &'static str, found: impl Into<String>) -> Self {
-        Self { what, is_ok: true, found: found.into(), hint: None }
+        Self { what, is_ok: true, found: found.into(), advice: None }
     }
 
     /// Something that is not well, and one thing to do about it.
-    pub(crate) fn bad(what: &'static str, found: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { what, is_ok: false, found: found.into(), hint: Some(hint.into()) }
+    pub(crate) fn bad(what: &'static str, found: impl Into<String>, advice: impl Into<Advice>) -> Self {
+        Self { what, is_ok: false, found: found.into(), advice: Some(advice.into()) }
     }
 }
 

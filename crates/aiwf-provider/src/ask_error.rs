@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::ask::Usage;
+use aiwf_advice::{Action, Advice};
 
 /// Which wait took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,7 +125,7 @@ pub enum AskError {
         /// What it said.
         message: String,
         /// What to do about it.
-        hint: String,
+        advice: Advice,
         /// What it cost all the same.
         usage: Option<Box<Usage>>,
     },
@@ -241,55 +242,51 @@ impl AskError {
         }
     }
 
-    /// One thing to do about it, for who asks again by `again` and not by `aiwf retry`.
-    pub fn hint_to(&self, again: &str) -> String {
-        self.hint().replace("`aiwf retry`", again)
-    }
-
     /// One thing to do about it.
-    pub fn hint(&self) -> String {
+    pub fn advice(&self) -> Advice {
         match self {
             Self::NotRecorded { .. } => {
-                "bring the inputs back to what was recorded, or use a provider that can answer".to_owned()
+                "bring the inputs back to what was recorded, or use a provider that can answer".into()
             }
-            Self::Unreadable { .. } => "check the `dir` of the provider in `.aiwf/config.toml`".to_owned(),
+            Self::Unreadable { .. } => "check the `dir` of the provider in `.aiwf/config.toml`".into(),
             Self::Setting { hint, .. }
             | Self::NoProgram { hint, .. }
-            | Self::NoKey { hint, .. }
-            | Self::Failed { hint, .. } => hint.clone(),
+            | Self::NoKey { hint, .. } => hint.clone().into(),
+            Self::Failed { advice, .. } => advice.clone(),
             Self::KeyWithheld { provider, .. } => {
                 format!(
                     "name the same `base_url` in `[providers.{provider}]` of `~/.aiwf/config.toml` if you trust it"
-                )
+                ).into()
             }
             Self::Unsendable { .. } => {
-                "take these characters out of the prompt, or use another provider".to_owned()
+                "take these characters out of the prompt, or use another provider".into()
             }
             Self::PromptTooLong { .. } => {
-                "set `[session] budget_tokens`, give fewer files, or use another provider".to_owned()
+                "set `[session] budget_tokens`, give fewer files, or use another provider".into()
             }
-            Self::Status { status: 300..=399, .. } => "set `base_url` to where the server is".to_owned(),
+            Self::Status { status: 300..=399, .. } => "set `base_url` to where the server is".into(),
             Self::Status { status: 400 | 413 | 422, .. } => {
-                "mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size"
-                    .to_owned()
+                "fix the reported setting: `model` and `max_output_tokens` of the provider, or the prompt's size"
+                    .into()
             }
             Self::Status { status: 401 | 403, .. } => {
-                "check the key: `aiwf validate providers` says where it is looked for".to_owned()
+                Advice::from("check the key: ").then(Action::ValidateProviders).then(" says where it is looked for")
             }
-            Self::Status { status: 404, .. } => "check `model` and `base_url` of the provider".to_owned(),
-            Self::Status { status: 429, .. } => "wait, then `aiwf retry`".to_owned(),
+            Self::Status { status: 404, .. } => "check `model` and `base_url` of the provider".into(),
+            Self::Status { status: 429, .. } => Advice::from("wait, then ").then(Action::Retry),
             Self::Status { .. } | Self::Cut { .. } | Self::Empty { .. } => {
-                "`aiwf retry` asks again; what arrived is kept".to_owned()
+                Advice::from(Action::Retry).then(" asks again")
             }
             Self::Malformed { .. } => {
-                "check that `type`, `base_url` and `reply` of the provider fit together".to_owned()
+                "check that `type`, `base_url` and `reply` of the provider fit together".into()
             }
             Self::TimedOut { wait, .. } => {
-                format!("`aiwf retry` asks again; `{}` of the provider sets how long to wait", wait.setting())
+                Advice::from(Action::Retry)
+                    .then(format!(" asks again; `{}` of the provider sets how long to wait", wait.setting()))
             }
-            Self::Stopped { .. } => "`aiwf retry` asks again".to_owned(),
-            Self::TooLarge { .. } => "raise `max_reply_bytes` of the provider".to_owned(),
-            Self::Sink(_) => "make room on the disk, then `aiwf retry`".to_owned(),
+            Self::Stopped { .. } => Advice::from(Action::Retry).then(" asks again"),
+            Self::TooLarge { .. } => "raise `max_reply_bytes` of the provider".into(),
+            Self::Sink(_) => Advice::from("make room on the disk, then ").then(Action::Retry),
         }
     }
 }

@@ -150,8 +150,8 @@ fn printed(argv: &[String], stop: &Stop) -> Result<String, Unprinted> {
 pub(crate) fn hide(error: AskError, key: Option<&Secret>) -> AskError {
     let Some(key) = key.map(Secret::expose).filter(|key| key.len() >= MIN_KEY_BYTES) else { return error };
     match error {
-        AskError::Failed { provider, message, hint, usage } => {
-            AskError::Failed { provider, message: message.replace(key, "…"), hint, usage }
+        AskError::Failed { provider, message, advice, usage } => {
+            AskError::Failed { provider, message: message.replace(key, "…"), advice, usage }
         }
         AskError::Cut { provider, message, usage } => {
             AskError::Cut { provider, message: message.replace(key, "…"), usage }

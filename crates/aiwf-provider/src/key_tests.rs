@@ -7,7 +7,7 @@ fn found(key: KeySource) -> Result<Option<String>, String> {
     setting.key = key;
     find(&setting, &Stop::default())
         .map(|key| key.map(|key| key.expose().to_owned()))
-        .map_err(|error| format!("{error}\n{}", error.hint()))
+        .map_err(|error| format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}"))))
 }
 
 fn variable(value: Option<&str>) -> KeySource {

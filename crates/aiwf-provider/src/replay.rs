@@ -205,7 +205,7 @@ impl Ask for Replay {
     fn check(&self) -> Vec<Check> {
         vec![match self.cassette.recordings() {
             Ok(recordings) => Check::ok("recordings", format!("{} recordings", recordings.len())),
-            Err(error) => Check::bad("recordings", error.to_string(), error.hint()),
+            Err(error) => Check::bad("recordings", error.to_string(), error.advice()),
         }]
     }
 }

@@ -60,7 +60,7 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_the_first_difference() 
     let cassette = Cassette::in_directory(directory.path());
     record(&cassette, &payload("s", "plan it"), &Reply::default());
     let error = ask(&Replay::new(cassette), &payload("s", "plan more")).unwrap_err();
-    insta::assert_snapshot!(format!("{error}\n{}", error.hint()), @r"
+    insta::assert_snapshot!(format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}"))), @r"
     no recording answers this request
       nearest: `planning-1`; the first section that differs is `task`
     bring the inputs back to what was recorded, or use a provider that can answer

@@ -1,6 +1,5 @@
 //! What is known about providers, for `aiwf providers`.
 
-use aiwf_advice::Advice;
 use aiwf_config::{Config, Flags};
 use aiwf_prompt::{Capability, FsAbility};
 use aiwf_provider::{Confinement, InstalledProgram, KeySource, kind_names};
@@ -128,8 +127,7 @@ fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
         Ok(provider) => {
             let mut program = provider.program().unwrap_or_default();
             let bad = program.check.take().filter(|check| !check.is_ok);
-            let problem =
-                bad.map(|check| Finding { message: check.found, advice: check.hint.map(Advice::from) });
+            let problem = bad.map(|check| Finding { message: check.found, advice: check.advice });
             (program, problem)
         }
         Err(error) => (InstalledProgram::default(), Some(Finding::from(&error))),

@@ -568,6 +568,6 @@ fn bounded(mut text: String) -> String {
 
 /// Why a provider did not answer, by the names that programs know.
 fn fault_of(error: &AskError, run_id: &str) -> Fault {
-    let hint = error.hint_to(&format!("`aiwf workflow resume {run_id}`"));
+    let hint = error.advice().worded(|_, _| format!("`aiwf workflow resume {run_id}`"));
     Fault::new(ask_code(error), error.to_string(), hint)
 }

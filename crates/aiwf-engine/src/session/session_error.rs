@@ -727,7 +727,7 @@ impl SessionError {
             Self::UnknownProvider { name, known, .. } => suggestion(name, known)
                 .then(Action::ListProviders)
                 .then(" lists all; a table `[providers.NAME]` adds one"),
-            Self::Ask(error) => error.hint().into(),
+            Self::Ask(error) => error.advice(),
             Self::NoTools { phase, .. } => {
                 Advice::from(format!("name tools in `[tools.grant] {phase} = [\"SERVER__TOOL\"]`; "))
                     .then(Action::ListTools)

@@ -16,6 +16,7 @@ use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
 use crate::child::Ended;
 use crate::provider_setting::ProviderSetting;
+use aiwf_advice::{Action, Advice};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClaudeCode;
@@ -71,14 +72,14 @@ impl Dialect for ClaudeCode {
         Box::new(JsonLines::new(ClaudeEvents))
     }
 
-    fn hint(&self, words: &str, ended: &Ended) -> String {
+    fn advice(&self, words: &str, ended: &Ended) -> Advice {
         if words.contains("unknown option") || ended.stderr.contains("unknown option") {
-            return CLAUDE_CODE.update_hint();
+            return CLAUDE_CODE.update_hint().into();
         }
         if words.contains("authenticate") || words.contains("/login") || words.contains("API key") {
-            return "log in by running `claude` yourself, or set `api_key_env` of the provider".to_owned();
+            return "log in by running `claude` yourself, or set `api_key_env` of the provider".into();
         }
-        "`aiwf retry` asks again; what arrived is kept".to_owned()
+        Advice::from(Action::Retry).then(" asks again")
     }
 }
 

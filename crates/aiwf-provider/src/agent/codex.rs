@@ -15,6 +15,7 @@ use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
 use crate::child::Ended;
 use crate::provider_setting::{KeySource, ProviderSetting};
+use aiwf_advice::{Action, Advice};
 
 /// How many characters of prompt it takes; more are turned down without a request.
 const MAX_PROMPT_CHARS: u64 = 1_048_576;
@@ -98,14 +99,14 @@ impl Dialect for Codex {
         Box::new(JsonLines::new(CodexEvents))
     }
 
-    fn hint(&self, words: &str, ended: &Ended) -> String {
+    fn advice(&self, words: &str, ended: &Ended) -> Advice {
         if ended.code == Some(2) {
-            return CODEX.update_hint();
+            return CODEX.update_hint().into();
         }
         if words.contains("401") || words.contains("Unauthorized") || words.contains("login") {
-            return "log in with `codex login`, or set `api_key_env` of the provider".to_owned();
+            return "log in with `codex login`, or set `api_key_env` of the provider".into();
         }
-        "`aiwf retry` asks again; what arrived is kept".to_owned()
+        Advice::from(Action::Retry).then(" asks again")
     }
 }
 

@@ -13,6 +13,7 @@ use crate::ask_error::AskError;
 use crate::child::{Ended, Limits};
 use crate::open::missing;
 use crate::provider_setting::{KeySource, ProviderSetting, ReplySource};
+use aiwf_advice::{Action, Advice};
 
 const PROMPT_FILE: &str = "{prompt_file}";
 const SYSTEM_PROMPT_FILE: &str = "{system_prompt_file}";
@@ -169,8 +170,9 @@ impl Dialect for AnyCommand {
         }
     }
 
-    fn hint(&self, _: &str, _: &Ended) -> String {
-        format!("run `{}` yourself to see what is wrong, then `aiwf retry`", self.program)
+    fn advice(&self, _: &str, _: &Ended) -> Advice {
+        Advice::from(format!("run `{}` yourself to see what is wrong, then ", self.program))
+            .then(Action::Retry)
     }
 
     fn limits(&self, setting: &ProviderSetting) -> Limits {

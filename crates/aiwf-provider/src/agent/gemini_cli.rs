@@ -14,6 +14,7 @@ use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
 use crate::child::Ended;
 use crate::provider_setting::ProviderSetting;
+use aiwf_advice::{Action, Advice};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GeminiCli;
@@ -93,18 +94,18 @@ impl Dialect for GeminiCli {
         Box::new(JsonLines::new(GeminiEvents::new(call.request)))
     }
 
-    fn hint(&self, words: &str, ended: &Ended) -> String {
+    fn advice(&self, words: &str, ended: &Ended) -> Advice {
         let is_key = ["API key", "auth", "Auth", "401", "403"].iter().any(|word| words.contains(word));
         if ended.code == Some(41) || ended.code == Some(145) || is_key {
-            return "log in by running `gemini` yourself, or set `api_key_env` of the provider".to_owned();
+            return "log in by running `gemini` yourself, or set `api_key_env` of the provider".into();
         }
         if ended.code == Some(55) {
-            return "run `gemini` in the project yourself and say whether you trust it".to_owned();
+            return "run `gemini` in the project yourself and say whether you trust it".into();
         }
         if words.contains("Unknown argument") || ended.stderr.contains("Unknown argument") {
-            return GEMINI_CLI.update_hint();
+            return GEMINI_CLI.update_hint().into();
         }
-        "`aiwf retry` asks again; what arrived is kept".to_owned()
+        Advice::from(Action::Retry).then(" asks again")
     }
 
     fn complaint(&self, ended: &Ended) -> Option<String> {

@@ -3,6 +3,7 @@
 //! Output comes in chunks of any size; [`JsonLines`] makes events of it and leaves alone what is none. Nothing here
 //! does anything: what is to be done is a list of steps.
 
+use aiwf_advice::Advice;
 use serde_json::Value;
 
 use crate::ask::{Reply, Timings, Usage};
@@ -151,7 +152,7 @@ pub(crate) fn count_at(event: &Value, pointer: &str) -> Option<u64> {
 pub(crate) struct Judge<'a> {
     pub(crate) provider: &'a str,
     /// What to do about a failure, by the agent's words and how it ended.
-    pub(crate) hint: &'a dyn Fn(&str, &Ended) -> String,
+    pub(crate) advice: &'a dyn Fn(&str, &Ended) -> Advice,
 }
 
 impl Judge<'_> {
@@ -161,8 +162,8 @@ impl Judge<'_> {
         let usage = heard.usage.clone().map(Box::new);
         let failed = |words: String| {
             let message = shown(&words);
-            let hint = (self.hint)(&words, ended);
-            AskError::Failed { provider: provider.clone(), message, hint, usage: usage.clone() }
+            let advice = (self.advice)(&words, ended);
+            AskError::Failed { provider: provider.clone(), message, advice, usage: usage.clone() }
         };
         // An agent that said it was through need not go by itself.
         let is_clean = ended.code == Some(0) || (heard.is_done && ended.is_our_doing);

@@ -21,7 +21,7 @@ pub(super) fn check(http: &Http) -> Vec<Check> {
     http.key.forget();
     let key = match http.key(&stop) {
         Ok(found) => found.key,
-        Err(error) => return vec![Check::bad("key", error.to_string(), error.hint())],
+        Err(error) => return vec![Check::bad("key", error.to_string(), error.advice())],
     };
     let timeouts = Timeouts { connect: TIMEOUT, first_byte: TIMEOUT, total: TIMEOUT };
     let watch = Watch { provider: &http.setting.name, stop: &stop, timeouts, started_at: Instant::now() };

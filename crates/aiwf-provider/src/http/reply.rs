@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use aiwf_advice::{Action, Advice};
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
 use serde_json::Value;
@@ -145,12 +146,12 @@ impl Reading<'_, '_> {
                 if self.n_bytes > 0 {
                     return self.cut(message, stream.usage()).into();
                 }
-                let (retry, hint) = if fault.is_passing {
-                    (Retry::BackOff, "wait, then `aiwf retry`")
+                let (retry, advice) = if fault.is_passing {
+                    (Retry::BackOff, Advice::from("wait, then ").then(Action::Retry))
                 } else {
-                    (Retry::Never, "`aiwf retry` asks again, once what it says is mended")
+                    (Retry::Never, ask_again_when_fixed())
                 };
-                Failure { error: self.failed(message, hint, stream.usage()), retry }
+                Failure { error: self.failed(message, advice, stream.usage()), retry }
             }
             FoldError::CallsTooLarge => {
                 self.malformed(&format!("its tool calls are larger than {MAX_CALLS_BYTES} bytes")).into()
@@ -188,7 +189,9 @@ impl Reading<'_, '_> {
             }
             Some(Ending::Broken(reason)) => {
                 let message = format!("the model broke off ({})", self.transport.shown(&reason));
-                return Err(self.failed(message, "`aiwf retry` asks again", usage).into());
+                return Err(self
+                    .failed(message, Advice::from(Action::Retry).then(" asks again"), usage)
+                    .into());
             }
             Some(Ending::Other(reason)) => {
                 let reason = self.transport.shown(&reason);
@@ -214,7 +217,7 @@ impl Reading<'_, '_> {
         match said.and_then(|_| fault_of_body(&body, 200)) {
             Some(fault) => {
                 let message = self.transport.shown(&fault.message);
-                self.failed(message, "`aiwf retry` asks again, once what it says is mended", None).into()
+                self.failed(message, ask_again_when_fixed(), None).into()
             }
             None => self
                 .malformed(&format!("it is `{}` and no stream of events", self.transport.shown(kind)))
@@ -230,11 +233,11 @@ impl Reading<'_, '_> {
         AskError::Cut { provider: self.provider(), message, usage: usage.map(Box::new) }
     }
 
-    fn failed(&self, message: String, hint: &str, usage: Option<Usage>) -> AskError {
+    fn failed(&self, message: String, advice: impl Into<Advice>, usage: Option<Usage>) -> AskError {
         AskError::Failed {
             provider: self.provider(),
             message,
-            hint: hint.to_owned(),
+            advice: advice.into(),
             usage: usage.map(Box::new),
         }
     }
@@ -258,4 +261,8 @@ async fn read_to_end(mut response: Response) {
     let read = async { while let Ok(Some(_)) = response.chunk().await {} };
     // A connection that is not used again is no failure.
     drop(tokio::time::timeout(MAX_END_WAIT, read).await);
+}
+
+fn ask_again_when_fixed() -> Advice {
+    Advice::from("fix what it reports, then ").then(Action::Retry)
 }

@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
+use aiwf_advice::{Action, Advice};
 use tokio::runtime::{Builder, Handle};
 
 use crate::ask_error::AskError;
@@ -17,7 +18,7 @@ pub(super) fn run<T>(name: &str, future: impl Future<Output = Result<T, AskError
     let handle = handle().map_err(|error| AskError::Failed {
         provider: name.to_owned(),
         message: format!("no connection can be made: {error}"),
-        hint: "close other programs, then `aiwf retry`".to_owned(),
+        advice: Advice::from("close other programs, then ").then(Action::Retry),
         usage: None,
     })?;
     handle.block_on(future)

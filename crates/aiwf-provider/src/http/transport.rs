@@ -5,6 +5,7 @@
 use std::error::Error as _;
 use std::time::{Duration, Instant};
 
+use aiwf_advice::{Action, Advice};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT,
 };
@@ -42,7 +43,7 @@ impl<'a> Transport<'a> {
         let failed = |message: String| AskError::Failed {
             provider: watch.provider.to_owned(),
             message,
-            hint: "check the certificates that the system trusts".to_owned(),
+            advice: "check the certificates that the system trusts".into(),
             usage: None,
         };
         let headers = headers(api, key).ok_or_else(|| failed("a header cannot be made".to_owned()))?;
@@ -65,11 +66,12 @@ impl<'a> Transport<'a> {
         }
         let what = if error.is_connect() { "there is no connection to" } else { "no answer came from" };
         let message = format!("{what} `{}`: {}", self.address.shown(), self.shown(&cause(error)));
-        let hint = "check the network and `base_url` of the provider, then `aiwf retry`".to_owned();
+        let advice =
+            Advice::from("check the network and `base_url` of the provider, then ").then(Action::Retry);
         let provider = self.watch.provider.to_owned();
         let is_lasting = error.is_builder() || is_of_tls(error);
         let retry = if is_lasting { Retry::Never } else { Retry::BackOff };
-        Failure { error: AskError::Failed { provider, message, hint, usage: None }, retry }
+        Failure { error: AskError::Failed { provider, message, advice, usage: None }, retry }
     }
 
     /// Why an answer is no reply, from its status, its headers and the beginning of its body.

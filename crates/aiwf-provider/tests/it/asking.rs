@@ -99,5 +99,6 @@ pub(crate) fn ask(setting: ProviderSetting) -> (Recorder, Result<Reply, AskError
 
 /// An error as a user meets it, with a fixed word for the server's address.
 pub(crate) fn shown(error: &AskError, server: &Server) -> String {
-    format!("{error}\n{}", error.hint()).replace(&server.url(), "http://SERVER")
+    format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}")))
+        .replace(&server.url(), "http://SERVER")
 }

@@ -4,7 +4,9 @@ use crate::fake_agent::FakeAgent;
 
 fn shown(checks: &[Check]) -> String {
     let lines = checks.iter().map(|check| {
-        let hint = check.hint.as_deref().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+        let hint = check.advice.as_ref().map_or_else(String::new, |advice| {
+            format!("\n  hint: {}", advice.worded(|action, _| format!("{action:?}")))
+        });
         format!("{} {}: {}{hint}", if check.is_ok { "ok " } else { "BAD" }, check.what, check.found)
     });
     lines.collect::<Vec<_>>().join("\n")

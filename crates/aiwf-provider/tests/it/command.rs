@@ -10,7 +10,7 @@ fn command(script: &str, args: &[&str]) -> FakeAgent {
 
 fn not_opened(agent: &FakeAgent) -> String {
     let Err(error) = open(agent.setting.clone()) else { panic!("it was opened") };
-    format!("{error}\nhint: {}", error.hint())
+    format!("{error}\nhint: {}", error.advice().worded(|action, _| format!("{action:?}")))
 }
 
 #[test]

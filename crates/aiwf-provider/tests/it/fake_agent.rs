@@ -114,7 +114,8 @@ impl FakeAgent {
     pub(crate) fn error(&self) -> String {
         let (_, reply) = self.ask();
         let error = reply.expect_err("there is a reply");
-        let mut shown = format!("{error}\nhint: {}", error.hint());
+        let mut shown =
+            format!("{error}\nhint: {}", error.advice().worded(|action, _| format!("{action:?}")));
         if let Some(usage) = error.usage() {
             write!(shown, "\n{}", serde_json::to_string(usage).unwrap()).unwrap();
         }

@@ -9,7 +9,9 @@ use crate::server::{Server, answer};
 fn found(setting: ProviderSetting, server: &Server) -> String {
     let line = |check: &Check| {
         let word = if check.is_ok { "ok" } else { "bad" };
-        let hint = check.hint.as_ref().map_or_else(String::new, |hint| format!("\n  {hint}"));
+        let hint = check.advice.as_ref().map_or_else(String::new, |advice| {
+            format!("\n  {}", advice.worded(|action, _| format!("{action:?}")))
+        });
         format!("{} {word}: {}{hint}", check.what, check.found)
     };
     let checks = open(setting).unwrap().check();

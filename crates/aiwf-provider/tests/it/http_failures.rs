@@ -163,7 +163,7 @@ fn a_key_is_never_shown_even_if_the_server_says_it() {
         setting.key = variable(key);
         assert!(!format!("{setting:?}").contains(key));
         let error = ask(setting).1.unwrap_err();
-        let all = format!("{error} {error:?} {}", error.hint());
+        let all = format!("{error} {error:?} {}", error.advice().worded(|action, _| format!("{action:?}")));
         assert!(!all.contains("sk-very"), "{all}");
         assert_eq!(server.received()[0].header("authorization"), Some(&*format!("Bearer {key}")));
     }
@@ -197,7 +197,8 @@ fn a_server_that_is_not_there_is_tried_four_times() {
     let (recorder, reply) = ask(setting);
     assert_eq!(recorder.n_retries(), 3);
     let error = reply.unwrap_err();
-    let shown = format!("{error}\n{}", error.hint()).replace(&url, "http://SERVER");
+    let shown = format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}")))
+        .replace(&url, "http://SERVER");
     assert_snapshot!(shown, @"
     `local` failed: there is no connection to `http://SERVER/v1`: Connection refused
     check the network and `base_url` of the provider, then `aiwf retry`

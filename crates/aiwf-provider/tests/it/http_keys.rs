@@ -19,7 +19,7 @@ fn a_key_does_not_go_where_only_a_project_says() {
     let (_, reply) = ask(setting.clone());
     let port = server.url().rsplit(':').next().unwrap().to_owned();
     let error = reply.unwrap_err();
-    assert_snapshot!(format!("{error}\n{}", error.hint()).replace(&port, "PORT"), @"
+    assert_snapshot!(format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}"))).replace(&port, "PORT"), @"
     the key of provider `local` is not sent to `http://0.0.0.0:PORT/v1`: only the project's configuration names it
     name the same `base_url` in `[providers.local]` of `~/.aiwf/config.toml` if you trust it
     ");
@@ -67,7 +67,7 @@ fn a_setting_that_makes_no_sense_is_refused_when_it_is_opened() {
         setting.key = variable("sk-1");
         setting.base_url = Some(BaseUrl { url: url.to_owned(), is_users: true });
         let error = open(setting).err().unwrap();
-        format!("{error}\n{}", error.hint())
+        format!("{error}\n{}", error.advice().worded(|action, _| format!("{action:?}")))
     };
     let urls = ["evil", "http://127.0.0.1:pw@evil.example", "ftp://x", "http://x/#y"];
     let mut texts = vec![opened(None, "http://127.0.0.1")];

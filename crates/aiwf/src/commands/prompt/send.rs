@@ -5,6 +5,7 @@ use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 
+use aiwf_engine::advice::Action;
 use aiwf_engine::machine::LeftOut;
 use aiwf_engine::prompt::Recipe;
 use aiwf_engine::{
@@ -121,7 +122,7 @@ fn write(sent: &Sent, given: &Path, engine: &Engine) -> Result<(), Failure> {
 /// A failure in the words of who has no session that a retry would be for.
 fn without_a_session(error: SessionError) -> Failure {
     let advice = if let SessionError::Ask(error) = &error {
-        Some(error.hint_to("`aiwf prompt send`").replace("; what arrived is kept", "").into())
+        Some(error.advice().replacing(&Action::Retry, &Action::SendPrompt))
     } else {
         None
     };
