@@ -24,6 +24,7 @@ mod reply_files;
 mod report;
 mod request;
 mod seen_gate;
+mod session_advice;
 pub(crate) mod session_error;
 mod snapshot;
 mod take_reply;

@@ -215,7 +215,7 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
         ToolName::ListSessions => list_sessions(engine, &read(name, given)?),
         ToolName::SessionStatus => {
             let SessionArguments { session } = read(name, given)?;
-            structured(&engine.session_report(Some(&session))?)
+            standing(engine, &engine.session_report(Some(&session))?, &[])
         }
         ToolName::PreviewPrompt => {
             let SessionArguments { session } = read(name, given)?;

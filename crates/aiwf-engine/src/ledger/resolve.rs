@@ -229,23 +229,31 @@ fn only_candidate(
     candidates: Candidates,
 ) -> Result<SessionLedger, SessionError> {
     let mut entries = all_of(settings, scope)?;
-    // A session that came with the project, or that cannot be read, is never meant unless it is named.
-    entries.retain(|entry| {
-        entry.status != SessionStatus::Unreadable && !trust::is_foreign(settings, &entry.ledger(settings))
-    });
+    entries.retain(|entry| entry.status != SessionStatus::Unreadable);
+    let (foreign, own): (Vec<_>, Vec<_>) =
+        entries.into_iter().partition(|entry| trust::is_foreign(settings, &entry.ledger(settings)));
+    // A session that came with the project never competes with the user's own; alone, it can be meant.
+    match only_of(&own, candidates) {
+        Err(SessionError::NoOpenSession) => only_of(&foreign, candidates),
+        found => found,
+    }
+    .map(|entry| entry.ledger(settings))
+}
+
+fn only_of(entries: &[SessionEntry], candidates: Candidates) -> Result<&SessionEntry, SessionError> {
     let with = |is_wanted: fn(&SessionEntry) -> bool| -> Vec<&SessionEntry> {
         entries.iter().filter(|entry| is_wanted(entry)).collect()
     };
     if candidates == Candidates::Complete
         && let [only] = with(|entry| entry.status == SessionStatus::Complete).as_slice()
     {
-        return Ok(only.ledger(settings));
+        return Ok(only);
     }
     let lines = |entries: &[&SessionEntry]| entries.iter().map(|entry| entry.line()).collect();
     let open = with(SessionEntry::is_open);
     match (open.as_slice(), with(|_| true).as_slice()) {
-        ([only], _) => Ok(only.ledger(settings)),
-        ([], [only]) if candidates != Candidates::Open => Ok(only.ledger(settings)),
+        ([only], _) => Ok(only),
+        ([], [only]) if candidates != Candidates::Open => Ok(only),
         ([], several @ [_, _, ..]) if candidates != Candidates::Open => {
             Err(SessionError::SeveralEndedSessions { ended: lines(several) })
         }

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::Instant;
 
+use aiwf_advice::Action;
 use aiwf_config::Config;
 use aiwf_prompt::{DataContext, Intent};
 use aiwf_provider::{AskError, Payload, ToolCall};
@@ -568,6 +569,10 @@ fn bounded(mut text: String) -> String {
 
 /// Why a provider did not answer, by the names that programs know.
 fn fault_of(error: &AskError, run_id: &str) -> Fault {
-    let hint = error.advice().worded(|_, _| format!("`aiwf workflow resume {run_id}`"));
+    let hint = error.advice().worded(|action, _| match action {
+        Action::Retry => format!("`aiwf workflow resume {run_id}`"),
+        Action::ValidateProviders => "`aiwf validate providers`".to_owned(),
+        other => format!("{other:?}"),
+    });
     Fault::new(ask_code(error), error.to_string(), hint)
 }

@@ -11,7 +11,7 @@ use aiwf_engine::advice::{Action, Advice};
 use aiwf_engine::config::{Environment, Settings};
 use aiwf_engine::{
     Engine, NewChange, NewConversation, NewRequest, PhaseOptions, RemovalFilter, SessionEntry, SessionError,
-    SessionRef, SessionStatus, WaitsFor,
+    SessionRef, SessionStatus, TrustError, WaitsFor,
 };
 
 use crate::scene::Scene;
@@ -308,19 +308,21 @@ impl Scene {
 }
 
 #[test]
-fn without_a_word_foreign_and_unreadable_sessions_do_not_qualify() {
+fn without_a_word_an_unreadable_session_does_not_qualify_and_a_foreign_one_only_alone() {
     let scene = Scene::new();
     let damaged = scene.create().unwrap();
     scene.damage(&damaged);
     let found = |engine: &Engine| engine.session_report(None::<&str>).map(|report| report.session_id);
     assert!(matches!(found(&scene.engine), Err(SessionError::NoOpenSession)));
-    let own = scene.create().unwrap();
-    assert_eq!(found(&scene.engine).unwrap(), own);
+    let first = scene.create().unwrap();
+    assert_eq!(found(&scene.engine).unwrap(), first);
+    // Another user may look at it, is told whose it is when acting, and works on sessions of their own.
     let other = scene.other_user();
-    assert!(matches!(found(&other), Err(SessionError::NoOpenSession)));
-    assert!(matches!(other.cancel(None::<&str>, None), Err(SessionError::NoOpenSession)));
-    // Named, it can be looked at.
-    assert_eq!(other.session_report(Some(own.as_str())).unwrap().session_id, own);
+    assert_eq!(found(&other).unwrap(), first);
+    assert!(matches!(other.cancel(None::<&str>, None), Err(SessionError::Trust(TrustError::Foreign { .. }))));
+    let new = NewChange { name: "login".to_owned(), request: "again".to_owned(), ..NewChange::default() };
+    let own = other.create_change(new).unwrap().session_id;
+    assert_eq!(found(&other).unwrap(), own);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn no_provider_of_the_project_is_a_built_in_one_of_another_type() {
         let scene = Scene::new().file(".aiwf/config.toml", &table);
         let new = scene.engine.new_session("react-component", Map::new(), &Flags::default()).unwrap();
         let refused = scene.engine.create_session(new).unwrap_err().to_string();
-        assert!(refused.contains("is built in, and a project cannot give it the type"), "{name}: {refused}");
+        assert!(refused.contains("is built in: a project cannot change its type to"), "{name}: {refused}");
         // What a user calls a provider at home is the user's business.
         let scene = Scene::new();
         users_config(&scene, &table);

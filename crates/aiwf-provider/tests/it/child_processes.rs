@@ -59,9 +59,9 @@ fn a_hang_ends_with_the_total_time_and_keeps_what_came() {
 fn silence_ends_with_the_time_for_the_first_byte() {
     let mut agent = command("echo only complaints >&2; sleep 6000");
     agent.setting.timeouts.first_byte = Duration::from_millis(300);
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     not a byte of a reply from `command` within 300 ms
-    hint: `aiwf retry` asks again; `first_byte_timeout` of the provider sets how long to wait
+    hint: Retry asks again; `first_byte_timeout` of the provider sets how long to wait
     ");
 }
 
@@ -122,18 +122,18 @@ fn a_stop_ends_the_call() {
         }
         stop.raise();
     });
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     the call to `command` was interrupted
-    hint: `aiwf retry` asks again
+    hint: Retry asks again
     ");
     raiser.join().unwrap();
 }
 
 #[test]
 fn a_signal_that_ends_the_child_is_named() {
-    insta::assert_snapshot!(command("echo half; kill -9 $$").error(), @r"
+    insta::assert_snapshot!(command("echo half; kill -9 $$").error(), @"
     `command` failed: signal 9 ended it
-    hint: run `PROGRAM` yourself to see what is wrong, then `aiwf retry`
+    hint: run `PROGRAM` yourself to see what is wrong, then Retry
     ");
 }
 

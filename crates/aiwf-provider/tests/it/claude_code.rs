@@ -62,36 +62,36 @@ fn an_error_that_calls_itself_success_is_none() {
 #[test]
 fn an_empty_result_is_no_reply() {
     let result = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":" \n"}"#;
-    insta::assert_snapshot!(says(&[INIT, result], 0).error(), @r"
+    insta::assert_snapshot!(says(&[INIT, result], 0).error(), @"
     `claude-code` gave an empty reply
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 
 #[test]
 fn a_result_without_a_turn_is_no_reply() {
     let result = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"/compact isn't available in this environment."}"#;
-    insta::assert_snapshot!(says(&[INIT, result], 0).error(), @r"
+    insta::assert_snapshot!(says(&[INIT, result], 0).error(), @"
     `claude-code` failed: /compact isn't available in this environment
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 
 #[test]
 fn the_limit_of_turns_is_a_failure() {
     let result = r#"{"type":"result","subtype":"error_max_turns","is_error":false,"num_turns":3}"#;
-    insta::assert_snapshot!(says(&[INIT, result], 0).error(), @r"
+    insta::assert_snapshot!(says(&[INIT, result], 0).error(), @"
     `claude-code` failed: error_max_turns
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 
 #[test]
 fn output_that_breaks_off_is_cut() {
     let broken = r#"{"type":"result","subtype":"success","is_error":false,"result":"The rep"#;
-    insta::assert_snapshot!(says(&[INIT, broken], 0).error(), @r"
+    insta::assert_snapshot!(says(&[INIT, broken], 0).error(), @"
     the reply of `claude-code` was cut off: it ended without saying that it was through
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 

@@ -53,9 +53,9 @@ fn a_failed_turn_is_a_failure() {
 fn a_failure_before_the_turn_has_the_programs_words() {
     let agent =
         FakeAgent::new("codex", "printf '\\033[31mError\\033[0m: wire_api chat is gone\\n' >&2; exit 1");
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     `codex` failed: it ended with exit code 1: Error: wire_api chat is gone
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 
@@ -73,7 +73,7 @@ fn a_usage_error_means_an_old_version() {
 fn a_turn_without_a_message_is_empty_and_still_costs() {
     insta::assert_snapshot!(says(&[COMPLETED], 0).error(), @r#"
     `codex` gave an empty reply
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     {"input_tokens":246,"output_tokens":12,"cached_tokens":40}
     "#);
 }
@@ -103,9 +103,9 @@ fn a_turn_without_an_end_is_cut() {
         r#"{"type":"error","message":"stream closed before response.completed"}"#,
         r#"{"type":"turn.comp"#,
     ];
-    insta::assert_snapshot!(says(&lines, 0).error(), @r"
+    insta::assert_snapshot!(says(&lines, 0).error(), @"
     the reply of `codex` was cut off: stream closed before response.completed
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 

@@ -62,17 +62,17 @@ fn a_non_zero_exit_has_the_programs_words_and_keeps_what_came() {
     let agent = command("echo half; echo 'no credit' >&2; exit 7", &[]);
     let (kept, _) = agent.ask();
     assert_eq!(kept.text, "half\n");
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     `command` failed: it ended with exit code 7: no credit
-    hint: run `PROGRAM` yourself to see what is wrong, then `aiwf retry`
+    hint: run `PROGRAM` yourself to see what is wrong, then Retry
     ");
 }
 
 #[test]
 fn an_empty_reply_is_an_error() {
-    insta::assert_snapshot!(command("printf ' \\n'", &[]).error(), @r"
+    insta::assert_snapshot!(command("printf ' \\n'", &[]).error(), @"
     `command` gave an empty reply
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 
@@ -130,9 +130,9 @@ fn without_a_response_path_the_file_is_read_for_whoever_asked() {
 fn a_file_that_was_not_written_is_a_failure() {
     let mut agent = command(":", &["{response_path}"]);
     agent.setting.reply = ReplySource::File;
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     `command` failed: it wrote no reply to the response path
-    hint: run `PROGRAM` yourself to see what is wrong, then `aiwf retry`
+    hint: run `PROGRAM` yourself to see what is wrong, then Retry
     ");
 }
 

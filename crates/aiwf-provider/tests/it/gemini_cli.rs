@@ -97,9 +97,9 @@ fn a_prompt_that_begins_like_a_command_is_kept_from_being_one() {
 #[test]
 fn a_turn_that_counts_nothing_is_no_reply() {
     let zero = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn","_meta":{"quota":{"token_count":{"input_tokens":0,"output_tokens":0},"model_usage":[]}}}}"#;
-    insta::assert_snapshot!(says(&[&chunk("half a rep"), zero]).error(), @r"
+    insta::assert_snapshot!(says(&[&chunk("half a rep"), zero]).error(), @"
     the reply of `gemini-cli` was cut off: its model was not asked, or broke off
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 
@@ -108,7 +108,7 @@ fn an_early_stop_is_a_failure() {
     let end = r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"max_tokens","_meta":{"quota":{"token_count":{"input_tokens":1,"output_tokens":2}}}}}"#;
     insta::assert_snapshot!(says(&[&chunk("half"), end]).error(), @r#"
     `gemini-cli` failed: it stopped early: max_tokens
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     {"input_tokens":1,"output_tokens":2}
     "#);
 }
@@ -167,8 +167,8 @@ fn a_variable_of_its_own_in_the_system_text_is_refused() {
 
 #[test]
 fn a_program_that_leaves_the_talk_is_cut() {
-    insta::assert_snapshot!(FakeAgent::new("gemini-cli", "read -r line; exit 0").error(), @r"
+    insta::assert_snapshot!(FakeAgent::new("gemini-cli", "read -r line; exit 0").error(), @"
     the reply of `gemini-cli` was cut off: it ended without saying that it was through
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }

@@ -27,7 +27,7 @@ fn a_reply_that_reached_the_limit_of_its_tokens_is_a_cut() {
     let list = [&piece("hello"), &ending("length"), USAGE, "[DONE]"];
     assert_snapshot!(said("openai", &list), @"
     the reply of `local` was cut off: it reached the 32000 tokens that `max_output_tokens` allows
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
     // A model that only thought has said nothing, and would think as long again.
     assert!(said("openai", &[&ending("length"), USAGE, "[DONE]"]).contains("max_output_tokens"));
@@ -47,7 +47,7 @@ fn a_refusal_is_a_failure() {
     let broken = r#"{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}],"usageMetadata":{"promptTokenCount":3}}"#;
     assert_snapshot!(said("gemini", &[broken]), @"
     `local` failed: the model broke off (MALFORMED_FUNCTION_CALL)
-    `aiwf retry` asks again
+    Retry asks again
     ");
     let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":3}}}"#;
     let delta = r#"{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"output_tokens":1}}"#;
@@ -59,7 +59,7 @@ fn a_refusal_is_a_failure() {
         r#"{"type":"message_delta","delta":{"stop_reason":"model_context_window_exceeded"},"usage":{}}"#;
     assert_snapshot!(said("anthropic", &[start, delta, r#"{"type":"message_stop"}"#]), @"
     the reply of `local` was cut off: the prompt and it fill all that the model can read
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
 }
 
@@ -67,7 +67,7 @@ fn a_refusal_is_a_failure() {
 fn a_reply_without_a_word_is_empty() {
     assert_snapshot!(said("openai", &[&piece(" \n"), STOP, USAGE, "[DONE]"]), @"
     `local` gave an empty reply
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
 }
 
@@ -83,7 +83,7 @@ fn an_error_inside_a_stream_is_tried_again_only_before_a_word() {
     assert_eq!((reply.unwrap().n_attempts, recorder.text.as_str()), (2, "hel"));
     assert_snapshot!(said("anthropic", &[start, text, OVERLOADED]), @"
     the reply of `local` was cut off: Overloaded
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
 }
 
@@ -92,7 +92,7 @@ fn an_error_inside_a_stream_that_does_not_pass_is_told_at_once() {
     let error = r#"{"error":{"message":"the prompt is not allowed","type":"invalid_request_error"}}"#;
     assert_snapshot!(said("openai", &[USAGE, error]), @"
     `local` failed: the prompt is not allowed
-    `aiwf retry` asks again, once what it says is mended
+    fix what it reports, then Retry
     ");
 }
 

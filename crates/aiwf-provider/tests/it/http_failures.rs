@@ -30,7 +30,7 @@ fn a_reply_that_was_cut_after_a_word_is_kept_and_not_asked_for_again() {
     assert_eq!(server.received().len(), 1);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     the reply of `local` was cut off: the stream ended before the reply did
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
 }
 
@@ -42,7 +42,7 @@ fn a_connection_that_breaks_in_the_middle_is_a_cut() {
     assert_eq!(recorder.text, "hel");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     the reply of `local` was cut off: end of file before message length reached
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
 }
 
@@ -77,7 +77,7 @@ fn a_wait_that_is_too_long_is_named_and_not_waited_for() {
     assert_eq!(server.received().len(), 1);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     `local` answered 429: slow down; it asks to wait 120 s
-    wait, then `aiwf retry`
+    wait, then Retry
     ");
     let server = Server::answering(&[&answer(429, "retry-after: 30\r\n", "")]);
     let mut impatient = setting("openai", &server);
@@ -88,7 +88,7 @@ fn a_wait_that_is_too_long_is_named_and_not_waited_for() {
     let (_, reply) = ask(setting("openai", &server));
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     `local` answered 503: service unavailable; it asks to wait 3600 s
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
 }
 
@@ -104,7 +104,7 @@ fn what_passes_is_tried_four_times_and_then_told() {
         if status == 529 {
             assert_snapshot!(shown(&error, &server), @"
             `local` answered 529: <html> busy</html>
-            `aiwf retry` asks again; what arrived is kept
+            Retry asks again
             ");
         }
     }
@@ -122,17 +122,17 @@ fn what_does_not_pass_is_tried_once() {
     }
     assert_snapshot!(messages.join("\n"), @"
     `local` answered 400: it is not allowed
-    mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size
+    fix the reported setting: `model` and `max_output_tokens` of the provider, or the prompt's size
     `local` answered 401: it is not allowed
-    check the key: `aiwf validate providers` says where it is looked for
+    check the key: ValidateProviders says where it is looked for
     `local` answered 403: it is not allowed
-    check the key: `aiwf validate providers` says where it is looked for
+    check the key: ValidateProviders says where it is looked for
     `local` answered 404: it is not allowed
     check `model` and `base_url` of the provider
     `local` answered 413: it is not allowed
-    mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size
+    fix the reported setting: `model` and `max_output_tokens` of the provider, or the prompt's size
     `local` answered 418: it is not allowed
-    `aiwf retry` asks again; what arrived is kept
+    Retry asks again
     ");
 }
 
@@ -201,7 +201,7 @@ fn a_server_that_is_not_there_is_tried_four_times() {
         .replace(&url, "http://SERVER");
     assert_snapshot!(shown, @"
     `local` failed: there is no connection to `http://SERVER/v1`: Connection refused
-    check the network and `base_url` of the provider, then `aiwf retry`
+    check the network and `base_url` of the provider, then Retry
     ");
 }
 
@@ -243,7 +243,7 @@ fn what_is_no_stream_of_events_is_told() {
     let server = Server::answering(&[error]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"
     `local` failed: no such model
-    `aiwf retry` asks again, once what it says is mended
+    fix what it reports, then Retry
     ");
     let server = Server::answering(&[&events(&["hello"])]);
     assert_snapshot!(shown(&ask(setting("openai", &server)).1.unwrap_err(), &server), @"

@@ -19,7 +19,7 @@ fn a_server_that_says_nothing_is_given_up_at_the_first_byte() {
     let (_, reply) = ask(setting);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     not a byte of a reply from `local` within 150 ms
-    `aiwf retry` asks again; `first_byte_timeout` of the provider sets how long to wait
+    Retry asks again; `first_byte_timeout` of the provider sets how long to wait
     ");
 }
 
@@ -43,7 +43,7 @@ fn a_reply_that_stops_half_way_is_given_up_in_the_end_and_kept() {
     assert_eq!(recorder.text, "hel");
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     no whole reply from `local` within 3 s
-    `aiwf retry` asks again; `timeout` of the provider sets how long to wait
+    Retry asks again; `timeout` of the provider sets how long to wait
     ");
 }
 
@@ -59,7 +59,7 @@ fn a_server_that_cannot_agree_on_a_connection_is_given_up() {
     let (_, reply) = ask(setting);
     assert_snapshot!(shown(&reply.unwrap_err(), &server), @"
     no connection to `local` within 150 ms
-    `aiwf retry` asks again; `connect_timeout` of the provider sets how long to wait
+    Retry asks again; `connect_timeout` of the provider sets how long to wait
     ");
 }
 
@@ -74,7 +74,7 @@ fn a_stop_ends_a_call_that_waits_for_more() {
     assert_eq!(recorder.text, "hel");
     assert_snapshot!(shown(&result.unwrap_err(), &server), @"
     the call to `local` was interrupted
-    `aiwf retry` asks again
+    Retry asks again
     ");
 }
 

@@ -44,9 +44,9 @@ fn a_key_and_a_server_are_handed_over_in_variables() {
 fn a_key_is_taken_out_of_what_the_agent_says() {
     let mut agent = FakeAgent::new("claude-code", "echo \"bad key $ANTHROPIC_API_KEY here\" >&2; exit 1");
     agent.setting.key = KeySource::Command(vec!["echo".to_owned(), "key-1234".to_owned()]);
-    insta::assert_snapshot!(agent.error(), @r"
+    insta::assert_snapshot!(agent.error(), @"
     `claude-code` failed: it ended with exit code 1: bad key … here
-    hint: `aiwf retry` asks again; what arrived is kept
+    hint: Retry asks again
     ");
 }
 

@@ -594,7 +594,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: no session `lgoin`
 
-    hint: `aiwf list` shows the sessions; `aiwf PROFILE init` begins one
+    hint: `aiwf list` lists the sessions; `aiwf PROFILE init` starts one
     ---
     error: cannot apply now: the plan prompt is yet to be written
 
@@ -602,7 +602,7 @@ fn refusals_name_what_is_wrong_and_one_thing_to_do() {
     ---
     error: no reply is awaited now
 
-    hint: next: aiwf run login
+    hint: next: `aiwf run login`
     ---
     error: session `login` has no `plan` yet
 

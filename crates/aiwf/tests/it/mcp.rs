@@ -165,11 +165,17 @@ fn results_are_the_fields_of_the_command_line() {
         for envelope in ["schema_version", "command", "exit_code"] {
             printed.as_object_mut().unwrap().shift_remove(envelope);
         }
-        let result = client.done(tool, arguments);
-        assert_eq!(result["structuredContent"], printed, "{tool}");
+        let mut result = client.done(tool, arguments);
         if tool != "preview_prompt" {
-            assert_eq!(result["content"][0]["text"], printed.to_string());
+            assert_eq!(result["content"][0]["text"], result["structuredContent"].to_string());
         }
+        // What to do next is said in commands on a command line, and in tools here.
+        if let Some(next) = result["structuredContent"].get_mut("next") {
+            assert_eq!(printed["next"], format!("aiwf approve {}", session.id));
+            assert_eq!(*next, format!("`approve` with session `{}`", session.id));
+            *next = printed["next"].clone();
+        }
+        assert_eq!(result["structuredContent"], printed, "{tool}");
     }
 }
 

@@ -17,7 +17,7 @@ fn an_empty_input_is_said_to_be_empty() {
     assert_snapshot!(refusal("change", ""), @"
     error: input is empty
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_eq!(refusal("change", " \n"), refusal("change", ""));
     assert_eq!(refusal("change", "\u{feff}"), refusal("change", ""));
@@ -28,22 +28,22 @@ fn text_that_is_not_json_is_shown_where_it_stops_being_so() {
     assert_snapshot!(refusal("change", "{"), @"
     error: input is not JSON: it ends in the middle of an object at line 1 column 1
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("reply", "{\n  \"mode\": api\n}"), @"
     error: input is not JSON: a value was expected at line 2 column 11
 
-    hint: `aiwf prompt schema reply` prints what a document looks like
+    hint: `aiwf prompt schema reply` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x",}"#), @"
     error: input is not JSON: trailing comma at line 1 column 22
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", "instructions: x"), @"
     error: input is not JSON: a value was expected at line 1 column 1
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
 }
 
@@ -52,12 +52,12 @@ fn what_follows_the_document_is_an_error() {
     assert_snapshot!(refusal("change", r#"{"instructions": "x"} trailing"#), @"
     error: input is not JSON: something follows the document at line 1 column 23
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x"}{"instructions": "y"}"#), @"
     error: input is not JSON: something follows the document at line 1 column 22
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
 }
 
@@ -75,7 +75,7 @@ fn nesting_without_end_is_an_error() {
     error: document does not fit recipe `change`
       expected an object, found a list
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     let bomb = format!(
         r#"{{"request": {{"aiMessage": "x"}}, "mode": "api", "mcpTools": [{{"name": "t", "inputSchema": {}"#,
@@ -84,7 +84,7 @@ fn nesting_without_end_is_an_error() {
     assert_snapshot!(refusal("reply", bomb), @"
     error: input is not JSON: it is nested too deeply at line 1 column 214
 
-    hint: `aiwf prompt schema reply` prints what a document looks like
+    hint: `aiwf prompt schema reply` prints the schema of its documents
     ");
     let bomb = format!(
         r#"{{"mode": "chat", "agentDefinition": {{"id": "a"}}, "variables": {{"v": {}"#,
@@ -93,7 +93,7 @@ fn nesting_without_end_is_an_error() {
     assert_snapshot!(refusal("workflow", bomb), @"
     error: input is not JSON: it is nested too deeply at line 1 column 694
 
-    hint: `aiwf prompt schema workflow` prints what a document looks like
+    hint: `aiwf prompt schema workflow` prints the schema of its documents
     ");
 }
 
@@ -103,37 +103,37 @@ fn a_document_is_an_object() {
     error: document does not fit recipe `change`
       expected an object, found null
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#""x""#), @r#"
     error: document does not fit recipe `change`
       expected an object, found string "x"
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     "#);
     assert_snapshot!(refusal("change", r#"["claude", "plan", null, [], "do it"]"#), @"
     error: document does not fit recipe `change`
       expected an object, found a list
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "context": [["file", "a.rs", "text"]]}"#), @"
     error: document does not fit recipe `change`
       at `context[0]`: expected an object, found a list
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("reply", r#"{"request": ["x"], "mode": "api"}"#), @"
     error: document does not fit recipe `reply`
       at `request`: expected an object, found a list
 
-    hint: `aiwf prompt schema reply` prints what a document looks like
+    hint: `aiwf prompt schema reply` prints the schema of its documents
     ");
     assert_snapshot!(refusal("workflow", r#"{"mode": "chat", "agentDefinition": {"id": "a", "metadata": ["n", "t"]}}"#), @"
     error: document does not fit recipe `workflow`
       at `agentDefinition.metadata`: expected an object, found a list
 
-    hint: `aiwf prompt schema workflow` prints what a document looks like
+    hint: `aiwf prompt schema workflow` prints the schema of its documents
     ");
 }
 
@@ -227,43 +227,43 @@ fn a_value_of_another_type_is_shown_with_the_path_to_it() {
     error: document does not fit recipe `change`
       at `instructions`: expected a string, found number `5`
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "context": {}}"#), @"
     error: document does not fit recipe `change`
       at `context`: expected a list, found an object
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "context": [{"type": "file", "content": ["x"]}]}"#), @"
     error: document does not fit recipe `change`
       at `context[0].content`: expected a string, found a list
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "variables": {"a": {"b": 1}}}"#), @"
     error: document does not fit recipe `change`
       at `variables.a`: expected a string, found an object
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
     assert_snapshot!(refusal("session", r#"{"session_dir": "s", "phase": "planning", "iteration": "1", "profile_prompt": "p"}"#), @r#"
     error: document does not fit recipe `session`
       at `iteration`: expected a whole number from 0 to 4294967295, found string "1"
 
-    hint: `aiwf prompt schema session` prints what a document looks like
+    hint: `aiwf prompt schema session` prints the schema of its documents
     "#);
     assert_snapshot!(refusal("session", r#"{"session_dir": "s", "phase": "planning", "iteration": -1, "profile_prompt": "p"}"#), @"
     error: document does not fit recipe `session`
       at `iteration`: expected a whole number from 0 to 4294967295, found number `-1`
 
-    hint: `aiwf prompt schema session` prints what a document looks like
+    hint: `aiwf prompt schema session` prints the schema of its documents
     ");
     assert_snapshot!(refusal("session", r#"{"session_dir": "s", "phase": "planning", "iteration": 1.5, "profile_prompt": "p"}"#), @"
     error: document does not fit recipe `session`
       at `iteration`: expected a whole number from 0 to 4294967295, found number `1.5`
 
-    hint: `aiwf prompt schema session` prints what a document looks like
+    hint: `aiwf prompt schema session` prints the schema of its documents
     ");
     assert_snapshot!(refusal("session", r#"{"supports_system_prompt": "yes"}"#), @r#"
     error: document does not fit recipe `session`
@@ -386,7 +386,7 @@ fn input_that_is_not_text_is_refused() {
     assert_snapshot!(refusal("change", b"\0\0\0\0".to_vec()), @"
     error: input is not JSON: a value was expected at line 1 column 1
 
-    hint: `aiwf prompt schema change` prints what a document looks like
+    hint: `aiwf prompt schema change` prints the schema of its documents
     ");
 }
 
@@ -493,7 +493,7 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "error": {
         "code": "INPUT_INVALID",
         "message": "document does not fit recipe `change`\n  at `instructions`: expected a string, found number `1`",
-        "hint": "`aiwf prompt schema change` prints what a document looks like"
+        "hint": "`aiwf prompt schema change` prints the schema of its documents"
       }
     }
     "#);

@@ -301,7 +301,7 @@ fn an_empty_reply_is_a_failure() {
     error: `agent` gave an empty reply
       session `[id]`, phase `planning`
 
-    hint: `aiwf retry [id]` asks again; what arrived is kept
+    hint: `aiwf retry [id]` asks again
     --- exit code 4
     ");
 }

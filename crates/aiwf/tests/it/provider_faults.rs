@@ -65,7 +65,7 @@ fn a_request_that_makes_no_sense_is_not_tried_again() {
     error: `model` answered 400: scripted status 400
       session `[id]`, phase `planning`
 
-    hint: mend what it says: `model` and `max_output_tokens` of the provider, or the prompt's size
+    hint: fix the reported setting: `model` and `max_output_tokens` of the provider, or the prompt's size
     --- exit code 4
     ");
     assert_eq!(server.asks().len(), 1);
@@ -121,7 +121,7 @@ fn a_reply_that_is_cut_in_the_middle_is_kept_and_not_taken_for_a_whole_one() {
     error: the reply of `model` was cut off: unexpected EOF during chunk size line
       session `[id]`, phase `planning`
 
-    hint: `aiwf retry [id]` asks again; what arrived is kept
+    hint: `aiwf retry [id]` asks again
     --- exit code 4
     ");
     assert_eq!(server.asks().len(), 1);

@@ -35,7 +35,7 @@ fn nothing_is_written_through_a_link_that_an_agent_made() {
     error: `.aiwf/sessions/[id]/iteration-1/planning-response.md` is not used: it is a link, or behind one
       session `[id]`, phase `planning`
 
-    hint: aiwf did not make `.aiwf/sessions/[id]/iteration-1/planning-response.md` what it is: remove it, then run this again
+    hint: aiwf did not create `.aiwf/sessions/[id]/iteration-1/planning-response.md` in this form: remove it, then run this again
     --- exit code 1
     ");
     assert!(!scene.project.path("outside/it/planning-response.md").exists());

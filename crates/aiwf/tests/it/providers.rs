@@ -291,7 +291,7 @@ fn who_is_held_to_reading_is_not_told_to_save_its_reply() {
     --- stderr
     error: provider `claude-code` may only read here, and `local-write` was asked for
 
-    hint: leave `--fs-ability` out: the reply comes as text
+    hint: omit `--fs-ability`: the reply comes as text
     --- exit code 1
     ");
     // Less may be asked for.

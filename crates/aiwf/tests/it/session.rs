@@ -273,7 +273,7 @@ fn what_comes_too_early_or_too_late_is_refused() {
     session.done("cancel");
     let id = &session.id;
     assert!(session.refused(&format!("approve {id}")).contains("the session is cancelled"));
-    assert!(session.refused(&format!("cancel {id}")).contains("nothing can be changed any more"));
+    assert!(session.refused(&format!("cancel {id}")).contains("it can no longer change"));
 }
 
 #[test]

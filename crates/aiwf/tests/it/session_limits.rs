@@ -118,7 +118,7 @@ fn only_what_lies_in_the_session_is_shown() {
     insta::assert_snapshot!(session.refused("show latest /etc/passwd").replace(&session.id, "[id]"), @"
     error: an artifact must be a path inside the session, not `/etc/passwd`
 
-    hint: name plan, standards, prompt, response, review or code, or a file that `aiwf status [id]` names
+    hint: name plan, standards, prompt, response, review or code, or a file that `aiwf status [id]` lists
     ");
     for path in ["../../../schema.sql", "iteration-1/../../../../schema.sql", "/no/such/file", ".."] {
         let refusal = session.refused(&format!("show latest {path}"));

@@ -282,7 +282,7 @@ fn nothing_is_sent_before_servers_are_agreed_to_and_tools_are_granted() {
     --- stderr
     error: there is no tool for `reply`
 
-    hint: name tools in `[tools.grant] reply = ["SERVER__TOOL"]`; `aiwf tools list` shows what there is
+    hint: name tools in `[tools.grant] reply = ["SERVER__TOOL"]`; `aiwf tools list` lists what exists
     --- exit code 1
     "#);
     let off = with_server(Scene::of_api("openai", &server, &format!("{GRANT}[tools]\nenabled = false\n")));

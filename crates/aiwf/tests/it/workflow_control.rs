@@ -143,7 +143,7 @@ fn a_cancelled_run_is_forked_and_nothing_else() {
     --- stderr
     error: run `[run]` is cancelled
 
-    hint: `aiwf workflow fork [run] --at NODE` goes on from a point of it in a new run
+    hint: `aiwf workflow fork [run] --at NODE` continues from one of its nodes in a new run
     --- exit code 1
     ");
     assert_eq!(scene.project.read(&format!(".aiwf/sessions/{id}/journal.jsonl")), journal);

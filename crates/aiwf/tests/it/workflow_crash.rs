@@ -400,7 +400,7 @@ fn a_state_file_that_somebody_changed_is_refused_and_rewind_takes_the_last_known
       it is:   [hash]
       journal: [hash] or [hash]
 
-    hint: bring the file back, or take the last state the journal knows with `aiwf workflow rewind [run] --to NODE`
+    hint: restore the file, or take the last state of the journal with `aiwf workflow rewind [run] --to NODE`
     --- exit code 1
     ");
     let status = scene.done("status latest");
@@ -470,7 +470,7 @@ fn a_package_that_changed_or_is_gone_is_refused_although_a_copy_is_kept() {
       it was:  [hash]
       it is:   [hash]
 
-    hint: bring the package back as it was, or start a new run; `aiwf show [run]` has all of this one
+    hint: restore the package as it was, or start a new run; `aiwf show [run]` has all of this one
     --- exit code 1
     ");
     for line in
@@ -552,7 +552,7 @@ fn a_run_without_events_is_said_so_and_hides_no_other() {
     --- stderr
     error: run `20000101-000000-none` has no events
 
-    hint: bring its `journal.jsonl` back from a copy; without one, `aiwf workflow run` begins anew
+    hint: restore its `journal.jsonl` from a backup; without one, start again with `aiwf workflow run`
     --- exit code 1
     ");
     for line in ["say 20000101 x", "cancel 20000101", "preview 20000101", "rewind 20000101 --to intake"] {
