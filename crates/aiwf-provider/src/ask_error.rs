@@ -125,7 +125,7 @@ pub enum AskError {
         /// What it said.
         message: String,
         /// What to do about it.
-        advice: Advice,
+        advice: Box<Advice>,
         /// What it cost all the same.
         usage: Option<Box<Usage>>,
     },
@@ -252,7 +252,7 @@ impl AskError {
             Self::Setting { hint, .. }
             | Self::NoProgram { hint, .. }
             | Self::NoKey { hint, .. } => hint.clone().into(),
-            Self::Failed { advice, .. } => advice.clone(),
+            Self::Failed { advice, .. } => Advice::clone(advice),
             Self::KeyWithheld { provider, .. } => {
                 format!(
                     "name the same `base_url` in `[providers.{provider}]` of `~/.aiwf/config.toml` if you trust it"

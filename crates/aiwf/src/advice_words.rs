@@ -32,11 +32,14 @@ pub(crate) fn in_one_line(finding: &Finding) -> String {
 /// An action as a command; the few that are no command say what to do before it.
 fn worded(action: &Action, subject: &Subject, mark: &str) -> String {
     let command = command(action, subject);
-    match action {
-        Action::EditReply => format!("edit the reply and {mark}{command}{mark}"),
-        Action::RaiseBudget => format!("raise `[budget]` in .aiwf/config.toml, then {mark}{command}{mark}"),
-        _ => format!("{mark}{command}{mark}"),
-    }
+    let before = if *action == Action::EditReply {
+        "edit the reply and "
+    } else if *action == Action::RaiseBudget {
+        "raise `[budget]` in .aiwf/config.toml, then "
+    } else {
+        ""
+    };
+    format!("{before}{mark}{command}{mark}")
 }
 
 fn command(action: &Action, subject: &Subject) -> String {

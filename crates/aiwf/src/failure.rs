@@ -29,7 +29,7 @@ pub(crate) struct Failure {
     /// Whether the session and phase among the fields are told: they are not plain from the command.
     pub(crate) is_place_told: bool,
     pub(crate) causes: Vec<String>,
-    pub(crate) advice: Option<Advice>,
+    pub(crate) advice: Option<Box<Advice>>,
     pub(crate) exit: Exit,
     pub(crate) is_about: About,
     /// A name for programs that stays the same between versions.
@@ -65,7 +65,7 @@ impl Failure {
             message: error.to_string(),
             is_place_told: false,
             causes,
-            advice,
+            advice: advice.map(Box::new),
             exit,
             is_about: About::Request,
             code: code.into(),
@@ -89,7 +89,7 @@ impl Failure {
             message: message.into(),
             is_place_told: false,
             causes: Vec::new(),
-            advice: Some("this is a bug in aiwf: report it with the command you ran".into()),
+            advice: Some(Box::new("this is a bug in aiwf: report it with the command you ran".into())),
             exit: Exit::Bug,
             is_about: About::Request,
             code: "E_INTERNAL".into(),
@@ -101,7 +101,7 @@ impl Failure {
 impl Failure {
     /// One thing to do, in commands.
     pub(crate) fn hint(&self) -> Option<String> {
-        self.advice.as_ref().map(advice_words::hint)
+        self.advice.as_deref().map(advice_words::hint)
     }
 
     /// Where it happened, when that is not plain from the command.
@@ -202,7 +202,7 @@ impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         if let SessionError::InPhase { session_id, phase, error } = error {
             let mut failure = Self::from(*error);
-            failure.advice = failure.advice.map(|advice| advice.about_session(&session_id));
+            failure.advice = failure.advice.map(|advice| Box::new(advice.about_session(&session_id)));
             failure.is_place_told = true;
             failure.fields.insert("session_id", Value::from(session_id));
             failure.fields.insert("phase", Value::from(phase.as_str()));

@@ -85,7 +85,7 @@ fn what_is_advised_about_packages_and_profiles_can_be_done() {
     let problems = ProfileProblemKind::ALL.iter().map(|kind| kind.advice());
     let checks = Check::ALL.into_iter().map(Check::hint);
     for advice in findings.chain(problems).chain(checks) {
-        let failure = Failure { advice: Some(advice.into()), ..Failure::bug("something is wrong") };
+        let failure = Failure { advice: Some(Box::new(advice.into())), ..Failure::bug("something is wrong") };
         // A manifest has tables of its own.
         let faults = faults_of(&failure).into_iter().filter(|fault| !fault.starts_with("names a table"));
         assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new(), "{advice}");

@@ -212,5 +212,5 @@ impl Engine {
 /// What is wrong, and what to do about it.
 fn finding(check: aiwf_provider::Check) -> Option<Finding> {
     let message = format!("{}: {}", check.what, check.found);
-    (!check.is_ok).then(|| Finding { message, advice: check.advice })
+    (!check.is_ok).then_some(Finding { message, advice: check.advice })
 }

@@ -569,10 +569,12 @@ fn bounded(mut text: String) -> String {
 
 /// Why a provider did not answer, by the names that programs know.
 fn fault_of(error: &AskError, run_id: &str) -> Fault {
-    let hint = error.advice().worded(|action, _| match action {
-        Action::Retry => format!("`aiwf workflow resume {run_id}`"),
-        Action::ValidateProviders => "`aiwf validate providers`".to_owned(),
-        other => format!("{other:?}"),
+    let hint = error.advice().worded(|action, _| {
+        if *action == Action::ValidateProviders {
+            "`aiwf validate providers`".to_owned()
+        } else {
+            format!("`aiwf workflow resume {run_id}`")
+        }
     });
     Fault::new(ask_code(error), error.to_string(), hint)
 }

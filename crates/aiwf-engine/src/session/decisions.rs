@@ -302,8 +302,8 @@ impl Engine {
         for ledger in ledgers {
             let Ok(journal) = ledger.journal() else { continue };
             let state = State::fold(journal.lines().iter().map(|line| &line.event));
-            let stale = stale(&ledger, &state).into_iter();
-            found.extend(stale.map(|difference| (ledger.label().to_owned(), difference.path)));
+            let files = stale(&ledger, &state).into_iter();
+            found.extend(files.map(|file| (ledger.label().to_owned(), file.path)));
         }
         match found.as_slice() {
             [] => Err(SessionError::NoStaleFile),

@@ -107,7 +107,7 @@ impl SessionError {
             Self::SendFailed { .. } => "send it again, or use another provider".into(),
             Self::NoPrompt { .. } => Advice::from(Action::Status).then(" shows how far the session is"),
             Self::Stale { files } => {
-                Advice::from(Action::Restore(files.first().map(|file| file.path.to_string())))
+                Advice::from(Action::Restore(files.first().map(|file| file.path.clone())))
                     .then(" restores the approved bytes; ")
                     .then(Action::Rebind)
                     .then(" accepts the edits")
@@ -136,13 +136,13 @@ impl SessionError {
             }
             Self::NotAwaited { next } => Advice::from("next: ").join(next.clone()),
             Self::Missing { path } => {
-                Advice::from(Action::Restore(Some(path.to_string()))).then(" restores the approved bytes")
+                Advice::from(Action::Restore(Some(path.clone()))).then(" restores the approved bytes")
             }
             Self::NothingApproved { .. } => {
                 Advice::from(Action::Verify).then(" lists the approved files that differ")
             }
             Self::Params { profile, .. } => {
-                Advice::from(Action::InitHelp(profile.to_string())).then(" shows every flag")
+                Advice::from(Action::InitHelp(profile.clone())).then(" shows every flag")
             }
             Self::BrokenProfile { fault, .. } => fault.hint.clone().into(),
             Self::ProfileExists { .. } => "choose another name".into(),
@@ -204,10 +204,10 @@ impl SessionError {
             Self::Lock(error) => error.hint().into(),
             Self::Trust(error) => error.advice(),
             Self::UntrustedProvider { name, .. } => {
-                Advice::from(Action::Trust { kind: "provider", name: name.to_string() })
+                Advice::from(Action::Trust { kind: "provider", name: name.clone() })
                     .then(" agrees to exactly this")
             }
-            Self::Config(error) => error.hint().into(),
+            Self::Config(error) => error.hint(),
             Self::Profile(error) => error.hint().into(),
             Self::Standards(error) => error.hint().into(),
             Self::Engine(error) => return error.advice(),

@@ -123,7 +123,7 @@ impl TrustError {
             Self::NotAgreed { .. } => Advice::from(Action::ListTrust).then(" lists what you agreed to"),
             Self::Consent(error) => error.hint().into(),
             Self::Store(error) => error.hint().into(),
-            Self::Config(error) => error.hint().into(),
+            Self::Config(error) => error.hint(),
         }
     }
 

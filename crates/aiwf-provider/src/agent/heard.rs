@@ -162,7 +162,7 @@ impl Judge<'_> {
         let usage = heard.usage.clone().map(Box::new);
         let failed = |words: String| {
             let message = shown(&words);
-            let advice = (self.advice)(&words, ended);
+            let advice = Box::new((self.advice)(&words, ended));
             AskError::Failed { provider: provider.clone(), message, advice, usage: usage.clone() }
         };
         // An agent that said it was through need not go by itself.

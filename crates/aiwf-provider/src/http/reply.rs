@@ -237,7 +237,7 @@ impl Reading<'_, '_> {
         AskError::Failed {
             provider: self.provider(),
             message,
-            advice: advice.into(),
+            advice: Box::new(advice.into()),
             usage: usage.map(Box::new),
         }
     }

@@ -18,7 +18,7 @@ pub(super) fn run<T>(name: &str, future: impl Future<Output = Result<T, AskError
     let handle = handle().map_err(|error| AskError::Failed {
         provider: name.to_owned(),
         message: format!("no connection can be made: {error}"),
-        advice: Advice::from("close other programs, then ").then(Action::Retry),
+        advice: Box::new(Advice::from("close other programs, then ").then(Action::Retry)),
         usage: None,
     })?;
     handle.block_on(future)

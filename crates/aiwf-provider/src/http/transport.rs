@@ -43,7 +43,7 @@ impl<'a> Transport<'a> {
         let failed = |message: String| AskError::Failed {
             provider: watch.provider.to_owned(),
             message,
-            advice: "check the certificates that the system trusts".into(),
+            advice: Box::new("check the certificates that the system trusts".into()),
             usage: None,
         };
         let headers = headers(api, key).ok_or_else(|| failed("a header cannot be made".to_owned()))?;
@@ -71,7 +71,10 @@ impl<'a> Transport<'a> {
         let provider = self.watch.provider.to_owned();
         let is_lasting = error.is_builder() || is_of_tls(error);
         let retry = if is_lasting { Retry::Never } else { Retry::BackOff };
-        Failure { error: AskError::Failed { provider, message, advice, usage: None }, retry }
+        Failure {
+            error: AskError::Failed { provider, message, advice: Box::new(advice), usage: None },
+            retry,
+        }
     }
 
     /// Why an answer is no reply, from its status, its headers and the beginning of its body.

@@ -324,8 +324,7 @@ impl SessionCommand {
             }
             Self::Approve(args) => Some(args.session.given()),
             Self::Apply(args) => Some(args.session.given()),
-            Self::Restore { id, .. } => Some(id.as_deref()),
-            Self::Show { id, .. } => Some(id.as_deref()),
+            Self::Restore { id, .. } | Self::Show { id, .. } => Some(id.as_deref()),
             Self::Reject { session, .. }
             | Self::Respond { session, .. }
             | Self::Status { session, .. }
@@ -395,7 +394,7 @@ pub(super) fn about_session(failure: Failure, which: SessionRef<'_>, engine: &En
         let report = engine.session_report(Some(id.as_str())).ok();
         let name = report.and_then(|report| report.change.map(|change| change.name));
         let called = name.filter(|name| !name.is_empty()).unwrap_or_else(|| id.clone());
-        failure.advice = failure.advice.map(|advice| advice.about_session(called));
+        failure.advice = failure.advice.map(|advice| Box::new(advice.about_session(called)));
     }
     failure
 }

@@ -53,7 +53,7 @@ pub(super) fn ask_errors() -> Vec<Sample> {
         Failed => [AskError::Failed {
             provider: provider(),
             message: text("it is overloaded"),
-            advice: "wait, then ask again".into(),
+            advice: Box::new("wait, then ask again".into()),
             usage: None,
         }],
         Status => [status(302), status(400), status(401), status(404), status(429), status(500)],

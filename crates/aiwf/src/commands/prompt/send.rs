@@ -107,7 +107,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output<'_>) -> Resu
         // A reply may have cost something, so it stays where it is.
         let kept = sent.keep_reply();
         let hint = format!("the reply is kept in `{}`: copy it to a place with room", kept.display());
-        Failure { advice: Some(hint.into()), ..failure }
+        Failure { advice: Some(Box::new(hint.into())), ..failure }
     })
 }
 
@@ -127,7 +127,7 @@ fn without_a_session(error: SessionError) -> Failure {
         None
     };
     let failure = Failure::from(error);
-    Failure { advice: advice.or(failure.advice), ..failure }
+    Failure { advice: advice.map(Box::new).or(failure.advice), ..failure }
 }
 
 /// Whether tools are used, and how; a flag that would do nothing is an error.
