@@ -269,19 +269,19 @@ fn a_value_of_another_type_is_shown_with_the_path_to_it() {
     error: document does not fit recipe `session`
       at `supports_system_prompt`: expected a boolean, found string "yes"
 
-    hint: `aiwf prompt schema session` prints what a document looks like
+    hint: `aiwf prompt schema session` prints the schema of its documents
     "#);
     assert_snapshot!(refusal("reply", r#"{"request": {"aiMessage": "x"}, "mode": "api", "settings": {"components": [{"id": "closing", "order": 1e20}]}}"#), @"
     error: document does not fit recipe `reply`
       at `settings.components[0].order`: expected a whole number from -2147483648 to 2147483647, found number `1e+20`
 
-    hint: `aiwf prompt schema reply` prints what a document looks like
+    hint: `aiwf prompt schema reply` prints the schema of its documents
     ");
     assert_snapshot!(refusal("workflow", r#"{"mode": "agent", "agentDefinition": {"id": "a", "persona": {"role": "r", "identity": "i", "communicationStyle": "c", "principles": 5}}}"#), @"
     error: document does not fit recipe `workflow`
       at `agentDefinition.persona.principles`: expected a string or a list of strings
 
-    hint: `aiwf prompt schema workflow` prints what a document looks like
+    hint: `aiwf prompt schema workflow` prints the schema of its documents
     ");
 }
 
