@@ -22,6 +22,8 @@ pub enum Action {
     Respond,
     /// Accepts the files in spite of the verdict.
     Accept,
+    /// Agree to the commands of the project's checks.
+    AllowChecks,
     /// Allows more rounds.
     RaiseCap {
         /// The smallest cap that helps.

@@ -28,7 +28,7 @@ fn next_actions(state: &State, is_stale: bool) -> Vec<Action> {
         return vec![Action::RaiseBudget, Action::Approve];
     }
     match &state.step {
-        Step::PromptWanted { .. } | Step::AskWanted => vec![Action::Run],
+        Step::PromptWanted { .. } | Step::AskWanted | Step::ChecksWanted => vec![Action::Run],
         Step::PromptReady => vec![Action::Approve],
         Step::Asked { is_free: false } | Step::AskFailed { .. } => vec![Action::Retry],
         Step::ReplyReady { problems } if problems.is_empty() => vec![Action::Approve],

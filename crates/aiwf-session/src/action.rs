@@ -19,6 +19,9 @@ pub fn possible(state: &State) -> Vec<Action> {
             vec![Action::Retry, Action::Respond, Action::Cancel]
         }
         Step::ReplyReady { .. } => vec![Action::Approve, Action::Reject, Action::Retry, Action::Cancel],
+        Step::ChecksWanted => vec![Action::Step, Action::Run, Action::Cancel],
+        Step::Paused(Pause::CheckConsent) => vec![Action::AllowChecks, Action::Cancel],
+        Step::Paused(Pause::Checks) => vec![Action::Reject, Action::Retry, Action::Accept, Action::Cancel],
         Step::Paused(Pause::Budget) => vec![Action::RaiseBudget, Action::Reject, Action::Cancel],
         Step::Paused(Pause::IterationCap) => accept.into_iter().chain([raise, Action::Cancel]).collect(),
         Step::Paused(Pause::Verdict) => {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::TouchedFile;
 use crate::event::FileHash;
-use crate::flow::{Gives, PhaseSpec};
+use crate::flow::PhaseSpec;
 use crate::phase::Phase;
 use crate::verdict::Verdict;
 
@@ -62,6 +62,29 @@ pub struct ChangeSetup {
     /// Whether the agent that implements may edit the project itself.
     #[serde(default)]
     pub may_write: bool,
+    /// Check commands that the user typed for this session.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
+    /// Where the result goes when the session is applied.
+    #[serde(default, skip_serializing_if = "Delivery::is_working_tree")]
+    pub delivery: Delivery,
+}
+
+/// Where the result of a session goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Delivery {
+    /// A branch of this name is made for it; an empty name stands for one made from the title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// It is committed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub commits: bool,
+}
+
+impl Delivery {
+    fn is_working_tree(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl ChangeSetup {
@@ -107,6 +130,22 @@ pub struct NewFile {
     /// SHA-256 of what the project held when the implementation was made; nothing when nothing was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
+    /// Whether it is to be a program that can be run; nothing when that stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executable: Option<bool>,
+}
+
+/// A file that an implementation deletes or renames.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedFile {
+    /// Its path, relative to the project.
+    pub path: String,
+    /// SHA-256 of what the project held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Its new path, when it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renamed_to: Option<String>,
 }
 
 /// What a phase of a change gave.
@@ -125,6 +164,9 @@ pub struct Artifact {
     /// The files of an implementation, to be put in place later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<NewFile>,
+    /// The files of the project that are to be deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<RemovedFile>,
     /// The files that the agent edited in the project itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<TouchedFile>,
@@ -142,6 +184,8 @@ pub struct ChangeState {
     pub tasks: Vec<Task>,
     /// The files of the last implementation that are to be put in place.
     pub files: Vec<NewFile>,
+    /// The files of the project that the last implementation deletes.
+    pub removed: Vec<RemovedFile>,
     /// The files that agents edited in the project itself: as they were before the first, and after the last of them.
     pub edited: Vec<TouchedFile>,
     /// The files of the project that the current prompt shows.
@@ -163,9 +207,10 @@ impl ChangeState {
 
     pub(crate) fn take_over(&mut self, spec: Option<&PhaseSpec>, artifact: &Artifact) {
         self.notes.clone_from(&artifact.notes);
-        if spec.is_some_and(|spec| spec.gives == Gives::Files) {
+        if spec.is_some_and(|spec| spec.gives.changes_files()) {
             self.tasks.clone_from(&artifact.tasks);
             self.files.clone_from(&artifact.files);
+            self.removed.clone_from(&artifact.removed);
             self.edit(&artifact.edited);
         }
     }

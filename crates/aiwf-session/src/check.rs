@@ -91,8 +91,9 @@ impl State {
                 hash(payload_sha256)?;
                 check_call(call)
             }
-            Event::ReplyReceived { response, call } => {
+            Event::ReplyReceived { response, call, changes } => {
                 file(response)?;
+                files(changes)?;
                 call.as_deref().map_or(Ok(()), check_call)
             }
             Event::AskFailed { call, .. } => call.as_deref().map_or(Ok(()), check_call),
@@ -114,15 +115,24 @@ impl State {
             Event::GateUndecided { provider, .. } => name(provider),
             Event::AgentChosen { agent, .. } => check_agent(agent),
             Event::Rebound { files: bound, .. } => files(bound),
-            Event::ApplyIntended { files } => files.iter().try_for_each(|file| {
+            Event::CheckRan(result) => {
+                name(&result.name)?;
+                files(&result.output)
+            }
+            Event::ChecksHeld { names } => names.iter().try_for_each(|text| name(text)),
+            Event::Committed(commit) => commit_id(&commit.id),
+            Event::ApplyIntended { files, .. } => files.iter().try_for_each(|file| {
                 target(&file.target)?;
                 file.before.iter().try_for_each(|sha256| hash(sha256))?;
-                hash(&file.after)
+                file.after.iter().try_for_each(|sha256| hash(sha256))
             }),
             Event::FilesAdded { patterns, .. } => patterns.iter().try_for_each(|text| pattern(text)),
             Event::BudgetReached { .. }
             | Event::BudgetRaised
             | Event::CapRaised { .. }
+            | Event::ChecksFinished
+            | Event::SentBack { .. }
+            | Event::PromptWithdrawn { .. }
             | Event::Accepted { .. }
             | Event::InstructionsAdded { .. }
             | Event::WriteAllowed
@@ -156,6 +166,7 @@ fn check_setup(setup: &Setup) -> Checked {
         name(&setup.profile)?;
     }
     setup.roles.values().try_for_each(|provider| name(provider))?;
+    setup.agents.values().try_for_each(check_agent)?;
     for gate in setup.gates.values() {
         if let Approver::Ai(provider) = &gate.approver {
             name(provider)?;
@@ -182,6 +193,11 @@ fn check_artifact(artifact: &Artifact) -> Checked {
         project_path(&new.path)?;
         hash(&new.sha256)?;
         new.before.iter().try_for_each(|sha256| hash(sha256))?;
+    }
+    for removed in &artifact.removed {
+        project_path(&removed.path)?;
+        removed.renamed_to.iter().try_for_each(|path| project_path(path))?;
+        removed.before.iter().try_for_each(|sha256| hash(sha256))?;
     }
     artifact.edited.iter().try_for_each(|file| inside(&file.path, "leaves the project"))
 }
@@ -245,6 +261,15 @@ fn pattern(text: &str) -> Checked {
 
 fn fault(path: &str, problem: &'static str) -> EventFault {
     EventFault::Path { path: path.to_owned(), problem }
+}
+
+/// A commit's id, as git prints it in full.
+fn commit_id(id: &str) -> Checked {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if matches!(id.len(), 40 | 64) && id.bytes().all(is_hex) {
+        return Ok(());
+    }
+    Err(EventFault::Hash { sha256: id.chars().take(80).collect() })
 }
 
 fn hash(sha256: &str) -> Checked {

@@ -19,8 +19,9 @@ fn approved(path: &str) -> Event {
 }
 
 fn applied(target: &str) -> Event {
-    let file = AppliedFile { target: target.to_owned(), before: None, after: sha256() };
-    Event::ApplyIntended { files: vec![file] }
+    let file =
+        AppliedFile { target: target.to_owned(), before: None, after: Some(sha256()), executable: None };
+    Event::ApplyIntended { files: vec![file], is_undo: false }
 }
 
 #[test]
@@ -42,7 +43,8 @@ fn every_event_with_files_is_checked() {
     let bad = || hashed("../../.netrc");
     let by = || Actor::OpenGate;
     let (phase, iteration) = (Phase::from_name("planning").unwrap(), 1);
-    let response_approved = |outcome| Event::ResponseApproved { by: by(), response: hashed("r.md"), outcome };
+    let response_approved =
+        |outcome| Event::ResponseApproved { by: by(), response: hashed("r.md"), outcome, runs_checks: false };
     let events = [
         Event::PromptWritten {
             phase,
@@ -64,8 +66,9 @@ fn every_event_with_files_is_checked() {
         },
         Event::PromptApproved { by: by(), files: vec![bad()], is_edited: false, is_checked: true },
         Event::PromptRejected { by: by(), feedback: String::new(), kept: vec![bad()] },
-        Event::ReplyReceived { response: bad(), call: None },
+        Event::ReplyReceived { response: bad(), call: None, changes: None },
         Event::ReplyReceived {
+            changes: None,
             response: hashed("r.md"),
             call: Some(Box::new(Call { kept: vec![bad()], ..Call::default() })),
         },

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::call::{Call, ToolUse};
 use crate::change::{Agent, PhaseChoice};
-use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome, Person};
+use crate::checks::CheckResult;
+use crate::event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome, Person};
 use crate::flow::{Access, Gives, PhaseRecipe, PhaseSpec};
 use crate::flow_check::MAX_ROUNDS;
 use crate::left_out::LeftOut;
@@ -80,6 +81,8 @@ pub enum Command {
         response: FileHash,
         /// How the call went; nothing when a person gave the reply.
         call: Option<Box<Call>>,
+        /// What the agent changed in its worktree.
+        changes: Option<FileHash>,
     },
     /// The provider did not answer.
     RecordFailure {
@@ -87,6 +90,8 @@ pub enum Command {
         message: String,
         /// How the call went.
         call: Option<Box<Call>>,
+        /// When its limit ends, in seconds since 1970.
+        limit_until: Option<u64>,
     },
     /// The next call might cost more than may be spent.
     PauseForBudget {
@@ -115,6 +120,24 @@ pub enum Command {
         response: FileHash,
         /// What it gives.
         outcome: Outcome,
+        /// Whether checks are configured for the phase.
+        has_checks: bool,
+    },
+    /// A check ended.
+    RecordCheck(Box<CheckResult>),
+    /// All checks ended.
+    FinishChecks,
+    /// Checks need the user's consent.
+    HoldChecks { names: Vec<String> },
+    /// Let another provider do a phase, whatever became of its prompt.
+    HandOver {
+        by: Actor,
+        phase: Phase,
+        agent: Agent,
+        /// Whether the approved prompt does not fit the new provider.
+        rebuilds_prompt: bool,
+        /// The reply that is given up, under the name it is kept.
+        kept: Vec<FileHash>,
     },
     /// Turn the reply down.
     RejectResponse {
@@ -200,6 +223,10 @@ pub enum Command {
         /// Where it goes.
         files: Vec<AppliedFile>,
     },
+    /// An apply is about to be reversed.
+    IntendUndo { files: Vec<AppliedFile> },
+    /// What was approved is in a commit.
+    RecordCommit(Commit),
     /// Code was copied.
     RecordApplied,
     /// Copying was undone.
@@ -226,6 +253,10 @@ impl Command {
             Self::LeaveToPerson { .. } => "leave the gate to a person",
             Self::PauseForBudget { .. } => "pause for the budget",
             Self::RaiseBudget => "raise the budget",
+            Self::RecordCheck(_) | Self::FinishChecks | Self::HoldChecks { .. } => "run checks",
+            Self::HandOver { .. } => "hand over",
+            Self::IntendUndo { .. } => "undo",
+            Self::RecordCommit(_) => "commit",
             Self::Retry { .. } => "retry",
             Self::RaiseCap { .. } => "raise the cap",
             Self::Accept { .. } => "accept",
@@ -298,14 +329,14 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             Step::Asked { is_free: was_free },
         ) if is_free == *was_free => one(Event::AskedAgain { provider, payload_sha256, is_free, call }),
         (
-            Command::RecordReply { response, call },
+            Command::RecordReply { response, call, changes },
             Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. },
         ) => {
             at_gate(state, &response)?;
-            one(Event::ReplyReceived { response, call })
+            one(Event::ReplyReceived { response, call, changes })
         }
-        (Command::RecordFailure { message, call }, Step::Asked { .. }) => {
-            one(Event::AskFailed { message, call })
+        (Command::RecordFailure { message, call, limit_until }, Step::Asked { .. }) => {
+            one(Event::AskFailed { message, call, limit_until })
         }
         (Command::PauseForBudget { message }, Step::AskWanted) => one(Event::BudgetReached { message }),
         (Command::PauseForBudget { message }, Step::PromptReady | Step::ReplyReady { .. })
@@ -320,10 +351,21 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             one(Event::ReplyRefused { response, problems })
         }
         (Command::IntendOutputs { files }, Step::ReplyReady { .. }) => one(Event::OutputsIntended { files }),
-        (Command::ApproveResponse { by, response, outcome }, Step::ReplyReady { .. }) => {
+        (Command::ApproveResponse { by, response, outcome, has_checks }, Step::ReplyReady { .. }) => {
             at_gate(state, &response)?;
             fits(state, &outcome)?;
-            one(Event::ResponseApproved { by, response, outcome })
+            let runs_checks = has_checks && state.flow.spec(state.phase).is_some_and(|spec| spec.checks);
+            one(Event::ResponseApproved { by, response, outcome, runs_checks })
+        }
+        (Command::RecordCheck(result), Step::ChecksWanted | Step::Paused(Pause::CheckConsent)) => {
+            one(Event::CheckRan(result))
+        }
+        (Command::FinishChecks, Step::ChecksWanted | Step::Paused(Pause::CheckConsent)) => {
+            one(Event::ChecksFinished)
+        }
+        (Command::HoldChecks { names }, Step::ChecksWanted) => one(Event::ChecksHeld { names }),
+        (Command::RejectResponse { by, feedback, .. }, Step::Paused(Pause::Checks)) => {
+            one(Event::SentBack { by, feedback: said(feedback)? })
         }
         // Whoever disagrees with a verdict that stopped the session begins anew.
         (Command::RejectResponse { by, feedback, .. }, Step::Paused(Pause::Verdict)) => {
@@ -349,8 +391,14 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         }
         (
             Command::Retry { by, kept },
-            Step::Asked { is_free: false } | Step::AskFailed { .. } | Step::ReplyReady { .. },
+            Step::Asked { is_free: false }
+            | Step::AskFailed { .. }
+            | Step::ReplyReady { .. }
+            | Step::Paused(Pause::Checks),
         ) => one(Event::Retried { by, kept }),
+        (Command::HandOver { by, phase, agent, rebuilds_prompt, kept }, step) if *step != Step::Ended => {
+            hand_over(state, by, phase, agent, rebuilds_prompt, kept)
+        }
         (Command::RaiseCap { max_iterations }, Step::Paused(Pause::IterationCap)) => {
             if max_iterations <= state.round || max_iterations > MAX_ROUNDS {
                 return Err(Refusal::CapTooLow { round: state.round, given: max_iterations });
@@ -363,6 +411,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         {
             one(Event::Accepted { by })
         }
+        (Command::Accept { by }, Step::Paused(Pause::Checks)) => one(Event::Accepted { by }),
         (Command::BeginPhase { by, phase, choice }, _) => {
             begin_phase(state, by, phase, *choice)
         }
@@ -379,8 +428,12 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         }
         (Command::Cancel { by, reason }, step) if *step != Step::Ended => one(Event::Cancelled { by, reason }),
         (Command::IntendApply { files }, _) if state.can_apply() && state.applying.is_none() => {
-            one(Event::ApplyIntended { files })
+            one(Event::ApplyIntended { files, is_undo: false })
         }
+        (Command::IntendUndo { files }, _) if state.is_applied && state.applying.is_none() => {
+            one(Event::ApplyIntended { files, is_undo: true })
+        }
+        (Command::RecordCommit(commit), _) if state.can_apply() => one(Event::Committed(commit)),
         (Command::RecordApplied, _) if state.applying.is_some() => one(Event::Applied),
         (Command::RecordApplyUndone, _) if state.applying.is_some() => one(Event::ApplyUndone),
 
@@ -412,7 +465,13 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             | Command::OpenGates
             | Command::Rebind { .. }
             | Command::Cancel { .. }
+            | Command::RecordCheck(_)
+            | Command::FinishChecks
+            | Command::HoldChecks { .. }
+            | Command::HandOver { .. }
             | Command::IntendApply { .. }
+            | Command::IntendUndo { .. }
+            | Command::RecordCommit(_)
             | Command::RecordApplied
             | Command::RecordApplyUndone,
             _,
@@ -470,7 +529,8 @@ fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> R
         | Step::Asked { .. }
         | Step::AskFailed { .. }
         | Step::ReplyReady { .. }
-        | Step::Paused(Pause::Budget) => {
+        | Step::ChecksWanted
+        | Step::Paused(Pause::Budget | Pause::Checks | Pause::CheckConsent) => {
             if state.phase != phase {
                 return Err(Refusal::other_phase(phase, state));
             }
@@ -515,6 +575,45 @@ fn choose_agents(state: &State, agents: BTreeMap<Phase, Agent>) -> Vec<Event> {
     };
     let chosen = agents.into_iter().filter(|(phase, agent)| counts(phase, agent));
     chosen.map(|(phase, agent)| Event::AgentChosen { phase, agent }).collect()
+}
+
+/// Another provider does the phase from here on; the current one is asked again with the same prompt, if that fits.
+fn hand_over(
+    state: &State,
+    by: Actor,
+    phase: Phase,
+    agent: Agent,
+    rebuilds_prompt: bool,
+    kept: Vec<FileHash>,
+) -> Result<Vec<Event>, Refusal> {
+    if state.flow.spec(phase).is_none() {
+        return Err(Refusal::other_phase(phase, state));
+    }
+    let setup = state.setup.as_ref();
+    let is_news = setup.and_then(|setup| setup.agent(phase)) != Some(&agent);
+    let mut events: Vec<Event> = is_news.then_some(Event::AgentChosen { phase, agent }).into_iter().collect();
+    if phase != state.phase {
+        return Ok(events);
+    }
+    match state.step {
+        Step::AskWanted | Step::Paused(Pause::Budget) if rebuilds_prompt => {
+            events.push(Event::PromptWithdrawn { by });
+        }
+        Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } => {
+            events.push(Event::Retried { by: by.clone(), kept });
+            if rebuilds_prompt {
+                events.push(Event::PromptWithdrawn { by });
+            }
+        }
+        Step::NotCreated
+        | Step::PromptWanted { .. }
+        | Step::PromptReady
+        | Step::AskWanted
+        | Step::ChecksWanted
+        | Step::Paused(_)
+        | Step::Ended => {}
+    }
+    Ok(events)
 }
 
 fn open_gates(state: &State, phases: &[Phase]) -> Vec<Event> {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::flow::{ReplyParser, Target};
 use crate::phase::Role;
-use crate::transitions::{outcomes, sample_setup};
+use crate::transitions::{outcomes, sample_check, sample_setup};
 
 /// What leads on from where a session stands; at its end, what must no longer change it.
 fn next_command(pick: u8, state: &State) -> Command {
@@ -22,10 +22,21 @@ fn next_command(pick: u8, state: &State) -> Command {
         },
         Step::PromptReady => Command::ApprovePrompt { by, files: state.written.clone(), is_checked: None },
         Step::AskWanted => sent(pick.is_multiple_of(2)),
-        Step::Asked { .. } => Command::RecordReply { response, call: None },
+        Step::Asked { .. } => Command::RecordReply { response, call: None, changes: None },
         Step::AskFailed { .. } => Command::Retry { by, kept: Vec::new() },
         Step::ReplyReady { .. } => {
-            Command::ApproveResponse { by, response, outcome: fitting_outcome(pick, state) }
+            let has_checks = pick.is_multiple_of(3);
+            Command::ApproveResponse { by, response, outcome: fitting_outcome(pick, state), has_checks }
+        }
+        Step::ChecksWanted if pick.is_multiple_of(3) => {
+            Command::RecordCheck(Box::new(sample_check(i32::from(pick.is_multiple_of(2)))))
+        }
+        Step::ChecksWanted => Command::FinishChecks,
+        Step::Paused(Pause::CheckConsent) => Command::RecordCheck(Box::new(sample_check(0))),
+        Step::Paused(Pause::Checks) if pick.is_multiple_of(3) => Command::Accept { by },
+        Step::Paused(Pause::Checks) if pick.is_multiple_of(2) => Command::Retry { by, kept: Vec::new() },
+        Step::Paused(Pause::Checks) => {
+            Command::RejectResponse { by, feedback: "fix".to_owned(), kept: Vec::new() }
         }
         Step::Paused(Pause::Budget) => Command::RaiseBudget,
         // Whoever decides may also take what did not pass; for a plan that is refused.
@@ -54,7 +65,7 @@ fn fitting_outcome(pick: u8, state: &State) -> Outcome {
 
 /// Flows that somebody might write: a chain of phases, some of which judge and lead back.
 fn flows() -> impl Strategy<Value = Flow> {
-    let drawn_phase = (0..3_u8, any::<[u8; 4]>(), 1..4_u32);
+    let drawn_phase = (0..4_u8, any::<[u8; 4]>(), 1..4_u32);
     prop::collection::vec(drawn_phase, 1..7).prop_map(|drawn| {
         let n_phases = drawn.len();
         let name = |idx: usize| phase(&format!("phase-{idx}"));
@@ -62,7 +73,7 @@ fn flows() -> impl Strategy<Value = Flow> {
             |idx: usize| if idx + 1 < n_phases { Target::Phase(name(idx + 1)) } else { Target::Complete };
         let mut has_files = false;
         let mut spec = |idx: usize, (kind, picks, cap): (u8, [u8; 4], u32)| {
-            let gives = [Gives::Text, Gives::Files, Gives::Verdict][usize::from(kind)];
+            let gives = [Gives::Text, Gives::Files, Gives::Verdict, Gives::Edits][usize::from(kind)];
             let back = |pick: u8| match usize::from(pick) % (idx + 3) {
                 earlier if earlier <= idx => Some(Target::Phase(name(earlier))),
                 other if other == idx + 1 => Some(Target::Stop),
@@ -73,25 +84,30 @@ fn flows() -> impl Strategy<Value = Flow> {
                 [Verdict::NeedsChanges, Verdict::NeedsRevision, Verdict::MajorIssues, Verdict::Rejected];
             let no = words.into_iter().zip(picks).filter_map(|(word, pick)| Some((word, back(pick)?)));
             let on: BTreeMap<_, _> = no.chain([(Verdict::Pass, follower(idx))]).collect();
-            let iterates = gives == Gives::Files && std::mem::replace(&mut has_files, true);
-            has_files |= gives == Gives::Files;
+            let iterates = gives.changes_files() && std::mem::replace(&mut has_files, true);
+            let checks = gives.changes_files() && picks[0] % 2 == 0;
             PhaseSpec {
                 name: name(idx),
                 role: Role::PLANNER,
                 recipe: PhaseRecipe::Change,
                 template: None,
                 task: None,
-                parser: [ReplyParser::Plain, ReplyParser::FileMarkers, ReplyParser::VerdictTag]
-                    [usize::from(kind)],
+                parser: [
+                    ReplyParser::Plain,
+                    ReplyParser::FileMarkers,
+                    ReplyParser::VerdictTag,
+                    ReplyParser::Edits,
+                ][usize::from(kind)],
                 file: name(idx).to_string(),
                 artifact: name(idx).to_string(),
                 reads: (0..idx).map(name).collect(),
                 gives,
-                access: if gives == Gives::Files { Access::Write } else { Access::Read },
+                access: if gives.changes_files() { Access::Write } else { Access::Read },
+                checks,
                 iterates,
                 next: (!is_verdict).then(|| follower(idx)),
                 on: if is_verdict { on } else { BTreeMap::new() },
-                max_rounds: is_verdict.then_some(cap),
+                max_rounds: (is_verdict || checks).then_some(cap),
             }
         };
         let phases = drawn.into_iter().enumerate().map(|(idx, phase)| spec(idx, phase)).collect();
@@ -129,7 +145,7 @@ fn random_command(pick: u8, state: &State) -> Command {
             ..PhaseChoice::default()
         })
     };
-    match pick % 36 {
+    match pick % 42 {
         0 => Command::Create(Box::new(setup(&[], 2))),
         1 | 2 => Command::RecordPrompt {
             prompt: phase_file(state.prompt_path()),
@@ -142,13 +158,13 @@ fn random_command(pick: u8, state: &State) -> Command {
         5 => Command::RejectPrompt { by, feedback: "no".to_owned(), kept: Vec::new() },
         6 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: true },
         7 => Command::RecordSent { provider: "p".to_owned(), payload_sha256: "h".to_owned(), is_free: false },
-        8 | 9 => Command::RecordReply { response, call: None },
-        10 => Command::RecordFailure { message: "m".to_owned(), call: None },
+        8 | 9 => Command::RecordReply { response, call: None, changes: None },
+        10 => Command::RecordFailure { message: "m".to_owned(), call: None, limit_until: None },
         11 => Command::RefuseReply { response, problems: vec!["p".to_owned()] },
-        12 => Command::ApproveResponse { by, response, outcome: plan() },
-        13 => Command::ApproveResponse { by, response, outcome: code(state.iteration) },
-        14 => Command::ApproveResponse { by, response, outcome: Outcome::Pass },
-        15 => Command::ApproveResponse { by, response, outcome: Outcome::Fail },
+        12 => Command::ApproveResponse { by, response, outcome: plan(), has_checks: false },
+        13 => Command::ApproveResponse { by, response, outcome: code(state.iteration), has_checks: false },
+        14 => Command::ApproveResponse { by, response, outcome: Outcome::Pass, has_checks: false },
+        15 => Command::ApproveResponse { by, response, outcome: Outcome::Fail, has_checks: false },
         16 => Command::RejectResponse { by: judge, feedback: "no".to_owned(), kept: Vec::new() },
         17 => Command::Retry { by, kept: Vec::new() },
         18 => Command::RaiseCap { max_iterations: state.round + 1 },
@@ -160,10 +176,25 @@ fn random_command(pick: u8, state: &State) -> Command {
             is_free: false,
         },
         22 => Command::RecordGateAnswer { reply: Some(file("iteration-1/gate.md", "g")), call: None },
-        23 | 24 => Command::ApproveResponse { by, response, outcome: artifact(None) },
-        25 | 26 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::Pass)) },
-        27 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::NeedsRevision)) },
-        28 => Command::ApproveResponse { by, response, outcome: artifact(Some(Verdict::MajorIssues)) },
+        23 | 24 => Command::ApproveResponse { by, response, outcome: artifact(None), has_checks: false },
+        25 | 26 => Command::ApproveResponse {
+            by,
+            response,
+            outcome: artifact(Some(Verdict::Pass)),
+            has_checks: false,
+        },
+        27 => Command::ApproveResponse {
+            by,
+            response,
+            outcome: artifact(Some(Verdict::NeedsRevision)),
+            has_checks: false,
+        },
+        28 => Command::ApproveResponse {
+            by,
+            response,
+            outcome: artifact(Some(Verdict::MajorIssues)),
+            has_checks: false,
+        },
         29 => Command::BeginPhase { by, phase: state.phase, choice: choice("more") },
         30 => Command::BeginPhase { by, phase: state.flow.first(), choice: choice("anew") },
         31 => Command::RejectResponse { by, feedback: "anew".to_owned(), kept: Vec::new() },
@@ -171,6 +202,17 @@ fn random_command(pick: u8, state: &State) -> Command {
             agents: [(state.flow.first(), Agent { provider: "other".to_owned(), template: None })].into(),
         },
         32 => Command::Accept { by },
+        36 => Command::RecordCheck(Box::new(sample_check(0))),
+        37 => Command::RecordCheck(Box::new(sample_check(1))),
+        38 => Command::FinishChecks,
+        39 => Command::HoldChecks { names: vec!["tests".to_owned()] },
+        40 | 41 => Command::HandOver {
+            by,
+            phase: state.phase,
+            agent: Agent { provider: format!("p{}", pick % 3), template: None },
+            rebuilds_prompt: pick.is_multiple_of(2),
+            kept: Vec::new(),
+        },
         33 => Command::RecordToolCalls { calls: vec![tool_use()] },
         34 => Command::RecordAskedAgain {
             provider: "p".to_owned(),

@@ -30,6 +30,7 @@ fn setup(gates: &[(&str, GateSetting)], max_iterations: u32) -> Setup {
         profile_sha256: "0".to_owned(),
         context: serde_json::Map::new(),
         roles: BTreeMap::new(),
+        agents: BTreeMap::new(),
         gates: gates.iter().map(|(name, gate)| ((*name).to_owned(), gate.clone())).collect(),
         max_iterations,
         hash_prompts: true,
@@ -50,6 +51,7 @@ fn change_setup(max_rounds: u32) -> Setup {
 }
 
 /// A session that is driven by hand.
+#[derive(Clone)]
 struct Driven {
     state: State,
     events: Vec<Event>,
@@ -103,12 +105,12 @@ impl Driven {
         };
         self.run(sent).unwrap();
         let response = self.response();
-        self.run(Command::RecordReply { response, call: None }).unwrap();
+        self.run(Command::RecordReply { response, call: None, changes: None }).unwrap();
     }
 
     fn approve_response(&mut self, outcome: Outcome) {
         let response = self.response();
-        self.run(Command::ApproveResponse { by: person(), response, outcome }).unwrap();
+        self.run(Command::ApproveResponse { by: person(), response, outcome, has_checks: false }).unwrap();
     }
 
     /// One whole phase.
@@ -129,7 +131,12 @@ fn artifact(phase: Phase, iteration: u32, verdict: Option<Verdict>) -> Artifact 
     let flow = Flow::find_built_in(Flow::CHANGE).unwrap();
     let name = flow.spec(phase).map_or("none.md".to_owned(), PhaseSpec::artifact_file);
     let task = Task { id: "1.1".to_owned(), status: TaskStatus::Completed };
-    let new = crate::NewFile { path: "src/a.rs".to_owned(), sha256: "a".to_owned(), before: None };
+    let new = crate::NewFile {
+        path: "src/a.rs".to_owned(),
+        sha256: "a".to_owned(),
+        before: None,
+        executable: None,
+    };
     let is_implementation = flow.gives_files(phase);
     Artifact {
         file: file(&name, "artifact"),
@@ -137,6 +144,7 @@ fn artifact(phase: Phase, iteration: u32, verdict: Option<Verdict>) -> Artifact 
         verdict,
         tasks: is_implementation.then_some(task).into_iter().collect(),
         files: is_implementation.then_some(new).into_iter().collect(),
+        removed: Vec::new(),
         edited: Vec::new(),
         notes: Vec::new(),
     }
@@ -281,7 +289,7 @@ fn an_agent_that_touched_the_project_is_looked_at_by_a_person_whatever_the_gate(
     let touched = vec![TouchedFile { path: "src/a.rs".to_owned(), before: None, after: None }];
     let call = Some(Box::new(Call { touched, millis: 5, ..Call::default() }));
     let response = session.response();
-    session.run(Command::RecordReply { response, call }).unwrap();
+    session.run(Command::RecordReply { response, call, changes: None }).unwrap();
     assert_eq!(next_effect(&session.state), None);
     assert!(matches!(&session.state.step, Step::ReplyReady { problems } if problems.len() == 1));
 }
@@ -307,7 +315,7 @@ fn calls_that_may_cost_are_counted_whether_they_answer_or_not() {
     session.approve_prompt();
     session.run(sent(false)).unwrap();
     let call = Some(Box::new(Call { usage: Some(usage), ..Call::default() }));
-    session.run(Command::RecordFailure { message: "cut".to_owned(), call }).unwrap();
+    session.run(Command::RecordFailure { message: "cut".to_owned(), call, limit_until: None }).unwrap();
     session.run(Command::Retry { by: person(), kept: Vec::new() }).unwrap();
     session.run(sent(false)).unwrap();
     let total = session.state.total();
@@ -481,13 +489,19 @@ fn a_missing_marker_is_never_a_pass() {
         by: person(),
         response: response.clone(),
         outcome: Outcome::Artifact(Box::new(artifact)),
+        has_checks: false,
     };
     assert_eq!(
         change.run(approve(artifact(phase("challenge"), 1, None))),
         Err(Refusal::Markers { phase: phase("challenge"), marker: "<review>" })
     );
     assert!(change.run(approve(artifact(phase("plan"), 1, None))).is_err());
-    let code = Command::ApproveResponse { by: person(), response: response.clone(), outcome: code(1) };
+    let code = Command::ApproveResponse {
+        by: person(),
+        response: response.clone(),
+        outcome: code(1),
+        has_checks: false,
+    };
     assert!(change.run(code).is_err());
     change.run(approve(artifact(phase("challenge"), 1, Some(Verdict::Pass)))).unwrap();
     change.write_prompt();
@@ -497,7 +511,7 @@ fn a_missing_marker_is_never_a_pass() {
     let silent = Artifact { tasks: Vec::new(), ..artifact(phase("implement"), 1, None) };
     let outcome = Outcome::Artifact(Box::new(silent));
     assert_eq!(
-        change.run(Command::ApproveResponse { by: person(), response, outcome }),
+        change.run(Command::ApproveResponse { by: person(), response, outcome, has_checks: false }),
         Err(Refusal::Markers { phase: phase("implement"), marker: "<task_status>" })
     );
 }
@@ -571,21 +585,30 @@ fn an_agent_that_may_write_edits_the_project_and_it_is_on_record() {
     };
     change.run(sent(false)).unwrap();
     change
-        .run(Command::RecordFailure { message: "cut".to_owned(), call: touch("src/a.rs", "1", "2") })
+        .run(Command::RecordFailure {
+            message: "cut".to_owned(),
+            call: touch("src/a.rs", "1", "2"),
+            limit_until: None,
+        })
         .unwrap();
     change.run(Command::Retry { by: person(), kept: Vec::new() }).unwrap();
     change.run(sent(false)).unwrap();
     let response = change.response();
-    change.run(Command::RecordReply { response, call: touch("src/a.rs", "2", "3") }).unwrap();
+    change.run(Command::RecordReply { response, call: touch("src/a.rs", "2", "3"), changes: None }).unwrap();
     assert_eq!(change.state.step, Step::ReplyReady { problems: Vec::new() });
     let edited = &change.state.change.edited[0];
     assert_eq!((edited.before.as_deref(), edited.after.as_deref()), (Some("1"), Some("3")));
     // The rules of the project are not among what it may edit.
     let response = change.response();
-    change.run(Command::RecordReply { response, call: touch(".aiwf/config.toml", "1", "2") }).unwrap();
+    change
+        .run(Command::RecordReply { response, call: touch(".aiwf/config.toml", "1", "2"), changes: None })
+        .unwrap();
     assert!(matches!(&change.state.step, Step::ReplyReady { problems } if problems.len() == 1));
     assert_eq!(change.state.change.edited.len(), 1);
 }
+
+#[path = "command_checks_tests.rs"]
+mod checks;
 
 #[path = "command_properties_tests.rs"]
 mod properties;

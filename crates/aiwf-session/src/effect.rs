@@ -36,6 +36,8 @@ pub enum Effect {
         /// The provider.
         provider: String,
     },
+    /// Run the project's checks on what the phase gave.
+    RunChecks,
     /// Finish or undo copying code into the project.
     SettleApply,
 }
@@ -61,6 +63,7 @@ pub fn next_effect(state: &State) -> Option<Effect> {
         Step::AskWanted => Some(Effect::Ask { provider: provider() }),
         Step::Asked { is_free: true } => Some(Effect::AwaitReply { provider: provider() }),
         Step::ReplyReady { .. } => at_gate(Stage::Response),
+        Step::ChecksWanted => Some(Effect::RunChecks),
         Step::NotCreated
         | Step::Asked { is_free: false }
         | Step::AskFailed { .. }

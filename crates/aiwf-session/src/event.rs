@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, ToolUse};
 use crate::change::{Agent, Artifact};
+use crate::checks::CheckResult;
 use crate::left_out::LeftOut;
 use crate::phase::Phase;
 use crate::setup::Setup;
@@ -201,6 +202,9 @@ pub enum Event {
         /// How the call went; nothing when a person gave the reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<Box<Call>>,
+        /// What the agent changed in its worktree, as a file of the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<FileHash>,
     },
     /// The provider did not answer.
     AskFailed {
@@ -209,6 +213,9 @@ pub enum Event {
         /// How the call went, and what arrived all the same.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<Box<Call>>,
+        /// When its limit ends, in seconds since 1970, if a limit is the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit_until: Option<u64>,
     },
     /// The next call might cost more than may be spent.
     BudgetReached {
@@ -237,7 +244,20 @@ pub enum Event {
         response: FileHash,
         /// What it gave.
         outcome: Outcome,
+        /// Whether the project's checks run before the next phase.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        runs_checks: bool,
     },
+    /// A check ended.
+    CheckRan(Box<CheckResult>),
+    /// All checks ended.
+    ChecksFinished,
+    /// Checks do not run before the user agreed to their commands.
+    ChecksHeld { names: Vec<String> },
+    /// A person sent the phase back although nothing in the flow did.
+    SentBack { by: Actor, feedback: String },
+    /// An approved prompt is to be built again, for another provider.
+    PromptWithdrawn { by: Actor },
     /// A reply was turned down.
     ResponseRejected {
         /// Who said no.
@@ -345,9 +365,14 @@ pub enum Event {
     ApplyIntended {
         /// Where it goes.
         files: Vec<AppliedFile>,
+        /// Whether an earlier apply is reversed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_undo: bool,
     },
     /// Code was copied into the project.
     Applied,
+    /// What was approved is in a commit.
+    Committed(Commit),
     /// Copying was undone; the project is as it was.
     ApplyUndone,
 }
@@ -360,8 +385,24 @@ pub struct AppliedFile {
     /// SHA-256 of what was there; nothing when nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// SHA-256 of what is put there.
-    pub after: String,
+    /// SHA-256 of what is put there; nothing when the file is deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Whether it can be run afterwards; nothing when that does not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executable: Option<bool>,
+}
+
+/// Where the code of a session is in the project's history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Commit {
+    pub id: String,
+    /// The branch it was put on; nothing when it went onto the user's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// Whether it takes back what an earlier one did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_revert: bool,
 }
 
 fn yes() -> bool {
@@ -386,6 +427,12 @@ impl Event {
             Self::AskedAgain { .. } => "asked-again",
             Self::ReplyReceived { .. } => "reply-received",
             Self::AskFailed { .. } => "ask-failed",
+            Self::CheckRan(_) => "check-ran",
+            Self::ChecksFinished => "checks-finished",
+            Self::ChecksHeld { .. } => "checks-held",
+            Self::SentBack { .. } => "sent-back",
+            Self::PromptWithdrawn { .. } => "prompt-withdrawn",
+            Self::Committed(_) => "committed",
             Self::ReplyRefused { .. } => "reply-refused",
             Self::OutputsIntended { .. } => "outputs-intended",
             Self::ResponseApproved { .. } => "response-approved",

@@ -58,6 +58,9 @@ pub struct PhaseSpec {
     /// What it may touch.
     #[serde(default)]
     pub access: Access,
+    /// Whether the project's checks run on what it gives, before the next phase.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checks: bool,
     /// Whether a new iteration begins with it, however it is entered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub iterates: bool,
@@ -67,7 +70,7 @@ pub struct PhaseSpec {
     /// What follows each verdict; one that is not listed waits for a person.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on: BTreeMap<Verdict, Target>,
-    /// How often the loop that its verdict closes may be walked.
+    /// How many rounds the loop may have that its verdict, or its failing checks, close.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rounds: Option<u32>,
 }
@@ -90,6 +93,8 @@ pub enum Gives {
     Text,
     /// Whole files.
     Files,
+    /// Changes of files: whole files, edits, deletions, renames; or what an agent did in a worktree.
+    Edits,
     /// A verdict on what other phases gave.
     Verdict,
 }
@@ -106,6 +111,10 @@ pub enum ReplyParser {
     FencedFiles,
     /// `<<<FILE: name>>>` blocks, and a `<task_status>` for each task.
     TaskFiles,
+    /// `<<<FILE>>>`, `<<<EDIT>>>`, `<<<DELETE>>>` and `<<<RENAME>>>` blocks, and unified diffs.
+    Edits,
+    /// The same, and a `<task_status>` for each task.
+    TaskEdits,
     /// `@@@REVIEW_META`.
     ReviewMeta,
     /// `<review>…</review>`.
@@ -158,6 +167,16 @@ impl From<Target> for Phase {
     }
 }
 
+impl Gives {
+    /// Whether files of the project change by it.
+    pub fn changes_files(self) -> bool {
+        match self {
+            Self::Files | Self::Edits => true,
+            Self::Text | Self::Verdict => false,
+        }
+    }
+}
+
 impl PhaseSpec {
     /// The file of its result, relative to the session.
     pub fn artifact_file(&self) -> String {
@@ -166,7 +185,7 @@ impl PhaseSpec {
 
     /// Whether its reply reports what became of tasks.
     pub fn reports_tasks(&self) -> bool {
-        self.parser == ReplyParser::TaskFiles
+        matches!(self.parser, ReplyParser::TaskFiles | ReplyParser::TaskEdits)
     }
 
     /// Where it can lead, with the verdict that does.
@@ -199,7 +218,7 @@ impl Flow {
 
     /// Whether a phase gives files.
     pub fn gives_files(&self, phase: Phase) -> bool {
-        self.spec(phase).is_some_and(|spec| spec.gives == Gives::Files)
+        self.spec(phase).is_some_and(|spec| spec.gives.changes_files())
     }
 
     /// Whether a phase judges files: the phase before it, or before other judges, gives them. Then a person may accept
@@ -216,7 +235,7 @@ impl Flow {
                 pass == Some(&Target::Phase(judge))
             };
             for spec in self.phases.iter().filter(leads_here) {
-                if spec.gives == Gives::Files {
+                if spec.gives.changes_files() {
                     return true;
                 }
                 if judges.insert(spec.name) {

@@ -182,14 +182,14 @@ impl Findings<'_> {
             self.report(Some(idx), Some("next"), message, "add `next = \"complete\"` or another phase");
         }
         if let Some(max_rounds) = spec.max_rounds
-            && (!gives_verdict || max_rounds == 0 || max_rounds > MAX_ROUNDS)
+            && (!(gives_verdict || spec.checks) || max_rounds == 0 || max_rounds > MAX_ROUNDS)
         {
             let message = format!("`max_rounds = {max_rounds}` is not possible in phase `{name}`");
             self.report(
                 Some(idx),
                 Some("max_rounds"),
                 message,
-                format!("use 1 to {MAX_ROUNDS}, in a phase that gives a verdict"),
+                format!("use 1 to {MAX_ROUNDS}, in a phase that gives a verdict or runs checks"),
             );
         }
     }
@@ -204,7 +204,7 @@ impl Findings<'_> {
     fn check_gives(&mut self, idx: usize, spec: &PhaseSpec) {
         let name = spec.name;
         match (spec.gives, spec.access) {
-            (Gives::Files, Access::Read) => {
+            (Gives::Files | Gives::Edits, Access::Read) => {
                 let message = format!("phase `{name}` gives files and may not write");
                 self.report(Some(idx), Some("access"), message, "add `access = \"write\"`");
             }
@@ -217,13 +217,27 @@ impl Findings<'_> {
                     "remove `access`, or write `gives = \"files\"`",
                 );
             }
-            (Gives::Files, Access::Write) | (Gives::Text | Gives::Verdict, Access::Read) => {}
+            (Gives::Files | Gives::Edits, Access::Write) | (Gives::Text | Gives::Verdict, Access::Read) => {}
+        }
+        if spec.checks && !spec.gives.changes_files() {
+            let message = format!("phase `{name}` gives no files, so there is nothing to check");
+            self.report(Some(idx), Some("checks"), message, "remove `checks`");
+        }
+        if spec.recipe == PhaseRecipe::Session && spec.gives == Gives::Edits {
+            let message = format!("phase `{name}` is a profile's and cannot give edits");
+            self.report(
+                Some(idx),
+                Some("gives"),
+                message,
+                "write `gives = \"files\"`, or `recipe = \"change\"`",
+            );
         }
         let fits = match spec.parser {
             ReplyParser::Plain => spec.gives == Gives::Text,
             ReplyParser::FileMarkers | ReplyParser::FencedFiles | ReplyParser::TaskFiles => {
                 spec.gives == Gives::Files
             }
+            ReplyParser::Edits | ReplyParser::TaskEdits => spec.gives == Gives::Edits,
             ReplyParser::ReviewMeta | ReplyParser::VerdictTag => spec.gives == Gives::Verdict,
         };
         if !fits {
@@ -236,7 +250,9 @@ impl Findings<'_> {
             ReplyParser::Plain
             | ReplyParser::FileMarkers
             | ReplyParser::FencedFiles
-            | ReplyParser::TaskFiles => false,
+            | ReplyParser::TaskFiles
+            | ReplyParser::Edits
+            | ReplyParser::TaskEdits => false,
         });
         if let Some(verdict) = unread {
             let message = format!("a reply in phase `{name}` cannot end with {}", verdict.as_str());
@@ -324,12 +340,12 @@ impl Findings<'_> {
         let flow = self.flow;
         for (idx, spec) in flow.phases.iter().enumerate() {
             let writer = flow.phases.iter().find(|other| {
-                other.gives == Gives::Files
+                other.gives.changes_files()
                     && other.name != spec.name
                     && self.uncounted_from(other.name).contains(&spec.name)
             });
             if let Some(writer) = writer
-                && spec.gives == Gives::Files
+                && spec.gives.changes_files()
                 && !spec.iterates
             {
                 let message =

@@ -16,6 +16,8 @@ use crate::verdict::Verdict;
 
 /// The largest flow file.
 const MAX_BYTES: usize = 256 * 1024;
+/// How often failing checks send a phase back when its flow does not say.
+const DEFAULT_CHECK_ROUNDS: u32 = 3;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,6 +45,7 @@ struct PhaseTable {
     reads: Option<Spanned<Vec<Phase>>>,
     gives: Spanned<Gives>,
     access: Option<Spanned<Access>>,
+    checks: Option<Spanned<bool>>,
     iterates: Option<Spanned<bool>>,
     next: Option<Spanned<Target>>,
     on: Option<Spanned<BTreeMap<Verdict, Target>>>,
@@ -121,8 +124,11 @@ fn spec(table: &PhaseTable) -> PhaseSpec {
     let parser = match gives {
         Gives::Text => ReplyParser::Plain,
         Gives::Files => ReplyParser::FileMarkers,
+        Gives::Edits => ReplyParser::Edits,
         Gives::Verdict => ReplyParser::VerdictTag,
     };
+    let checks = table.checks.as_ref().is_some_and(|value| *value.get_ref());
+    let max_rounds = table.max_rounds.as_ref().map(|value| *value.get_ref());
     PhaseSpec {
         name,
         role: *table.role.get_ref(),
@@ -135,10 +141,11 @@ fn spec(table: &PhaseTable) -> PhaseSpec {
         reads: table.reads.as_ref().map(|value| value.get_ref().clone()).unwrap_or_default(),
         gives,
         access: table.access.as_ref().map(|value| *value.get_ref()).unwrap_or_default(),
+        checks,
         iterates: table.iterates.as_ref().is_some_and(|value| *value.get_ref()),
         next: table.next.as_ref().map(|value| *value.get_ref()),
         on: table.on.as_ref().map(|value| value.get_ref().clone()).unwrap_or_default(),
-        max_rounds: table.max_rounds.as_ref().map(|value| *value.get_ref()),
+        max_rounds: max_rounds.or(checks.then_some(DEFAULT_CHECK_ROUNDS)),
     }
 }
 
@@ -153,6 +160,7 @@ impl PhaseTable {
             "file" => self.file.as_ref().map(Spanned::span),
             "artifact" => self.artifact.as_ref().map(Spanned::span),
             "reads" => self.reads.as_ref().map(Spanned::span),
+            "checks" => self.checks.as_ref().map(Spanned::span),
             "access" => self.access.as_ref().map(Spanned::span),
             "next" => self.next.as_ref().map(Spanned::span),
             "on" => self.on.as_ref().map(Spanned::span),

@@ -9,7 +9,11 @@ use crate::phase::Phase;
 pub fn flow_text(flow: &Flow) -> String {
     let mut text = String::new();
     for spec in &flow.phases {
-        let _ = writeln!(text, "{}  ({}, {})", spec.name, spec.role.as_str(), gives(spec));
+        let checks = if spec.checks { ", then checks run" } else { "" };
+        let _ = writeln!(text, "{}  ({}, {}{checks})", spec.name, spec.role.as_str(), gives(spec));
+        if let Some(n) = spec.max_rounds.filter(|_| spec.checks) {
+            let _ = writeln!(text, "  checks fail → {}  (at most {n} rounds)", spec.name);
+        }
         for (verdict, target) in spec.targets() {
             let word = verdict.map(|verdict| format!("{} ", verdict.as_str())).unwrap_or_default();
             let rounds = spec.max_rounds.filter(|_| flow.is_again(spec.name, verdict, target));
@@ -27,6 +31,9 @@ pub fn flow_mermaid(flow: &Flow) -> String {
     let _ = writeln!(text, "  [*] --> {}", id(flow.first()));
     for spec in &flow.phases {
         let _ = writeln!(text, "  {} : {} ({})", id(spec.name), spec.name, spec.role.as_str());
+        if spec.checks {
+            let _ = writeln!(text, "  {0} --> {0} : checks fail", id(spec.name));
+        }
         for (verdict, target) in spec.targets() {
             let to = match target {
                 Target::Phase(phase) => id(phase),
@@ -44,6 +51,7 @@ fn gives(spec: &PhaseSpec) -> &'static str {
     match (spec.gives, spec.access) {
         (Gives::Text, _) => "gives a text",
         (Gives::Files, Access::Write) => "writes files",
+        (Gives::Edits, _) => "edits files",
         (Gives::Files, Access::Read) => "gives files",
         (Gives::Verdict, _) => "gives a verdict",
     }

@@ -21,6 +21,7 @@ mod setup;
 
 mod call;
 mod change;
+mod checks;
 mod event;
 mod left_out;
 mod state;
@@ -36,11 +37,14 @@ mod transitions;
 
 pub use action::{Action, possible};
 pub use call::{Call, Dollars, Spent, ToolOutcome, ToolUse, Total, TouchedFile, Usage};
-pub use change::{Agent, Artifact, ChangeSetup, ChangeState, NewFile, PhaseChoice, Task, TaskStatus};
+pub use change::{
+    Agent, Artifact, ChangeSetup, ChangeState, Delivery, NewFile, PhaseChoice, RemovedFile, Task, TaskStatus,
+};
 pub use check::EventFault;
+pub use checks::{CheckEnd, CheckResult};
 pub use command::{Command, decide};
 pub use effect::{Effect, next_effect};
-pub use event::{Actor, AppliedFile, Event, FileHash, Outcome, Person, Surface};
+pub use event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome, Person, Surface};
 pub use flow::{Access, Flow, Gives, PhaseRecipe, PhaseSpec, ReplyParser, Target};
 pub use flow_check::FlowProblem;
 pub use flow_file::parse_flow;

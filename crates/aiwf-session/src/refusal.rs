@@ -1,6 +1,7 @@
 //! Why a command is not possible now, and what is.
 
 use crate::action::{Action, possible};
+use crate::checks::CheckResult;
 use crate::phase::Phase;
 use crate::state::{Pause, State, Step};
 
@@ -119,6 +120,14 @@ pub(crate) fn situation(state: &State) -> String {
             Some(verdict) => format!("the verdict of phase {phase} is {}", verdict.as_str()),
             None => format!("the verdict of phase {phase} leads nowhere"),
         },
+        Step::ChecksWanted if state.checks.iter().all(CheckResult::is_passed) => {
+            format!("the checks of phase {phase} are running")
+        }
+        Step::ChecksWanted => format!("the checks of phase {phase} are running, and one failed"),
+        Step::Paused(Pause::CheckConsent) => {
+            format!("the checks of phase {phase} wait for your consent to their commands")
+        }
+        Step::Paused(Pause::Checks) => format!("the checks of phase {phase} failed"),
         Step::Paused(Pause::Budget) => format!("the {phase} prompt may cost more than may be spent"),
         Step::Ended => format!("the session is {phase}"),
     }

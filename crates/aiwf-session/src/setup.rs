@@ -62,6 +62,9 @@ pub struct Setup {
     pub context: Map<String, Value>,
     /// The provider of each role.
     pub roles: BTreeMap<Role, String>,
+    /// Who does the work of single phases, in place of their roles.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<Phase, Agent>,
     /// The gates that are not manual, by `phase.stage`.
     pub gates: BTreeMap<String, GateSetting>,
     /// How many iterations there may be; the first generation is 1.
@@ -92,7 +95,8 @@ impl Setup {
 
     /// Who does a phase's work, when the phase has an agent of its own.
     pub(crate) fn agent(&self, phase: Phase) -> Option<&Agent> {
-        self.change.as_ref().and_then(|change| change.agents.get(&phase))
+        let of_change = || self.change.as_ref().and_then(|change| change.agents.get(&phase));
+        self.agents.get(&phase).or_else(of_change)
     }
 
     /// Whether the agent that works in a phase may edit the project itself.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::call::{Call, Spent, Total};
 use crate::change::{Artifact, ChangeSetup, ChangeState};
-use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
+use crate::checks::CheckResult;
+use crate::event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome};
 use crate::flow::{Flow, Target};
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
@@ -37,12 +38,16 @@ pub enum Step {
     AskFailed {
         /// What it said, then what it did all the same.
         problems: Vec<String>,
+        /// When its limit ends, in seconds since 1970, if a limit is the reason.
+        limit_until: Option<u64>,
     },
     /// The reply lies at its gate.
     ReplyReady {
         /// What is wrong with it, as far as it was read.
         problems: Vec<String>,
     },
+    /// The project's checks are to run on what was approved.
+    ChecksWanted,
     /// A decision is needed that no gate asks for.
     Paused(Pause),
     /// Nothing can happen any more.
@@ -58,6 +63,10 @@ pub enum Pause {
     Verdict,
     /// The next call might cost more than may be spent.
     Budget,
+    /// Checks failed, as often as the flow allows.
+    Checks,
+    /// Checks wait for the user's consent to their commands.
+    CheckConsent,
 }
 
 /// How the gate of the current stage stands.
@@ -160,6 +169,10 @@ pub struct State {
     pub left_out: Vec<LeftOut>,
     /// The reply at the gate.
     pub response: Option<FileHash>,
+    /// What the agent changed in its worktree for the reply at the gate.
+    pub changes: Option<FileHash>,
+    /// The checks that ran on the last files, in their order.
+    pub checks: Vec<CheckResult>,
     /// Files that a reply is about to give.
     pub intended: Vec<FileHash>,
     /// How many prompts or replies of this phase and iteration were turned down.
@@ -182,8 +195,14 @@ pub struct State {
     pub spent: Vec<Spent>,
     /// Files that are about to be copied into the project.
     pub applying: Option<Vec<AppliedFile>>,
+    /// Whether those files reverse an earlier apply.
+    pub is_undoing: bool,
     /// Whether the code was copied into the project.
     pub is_applied: bool,
+    /// What was copied into the project last.
+    pub applied: Vec<AppliedFile>,
+    /// Commits that were made of it, oldest first.
+    pub commits: Vec<Commit>,
     /// What a change came to.
     pub change: ChangeState,
     /// How many events were folded.
@@ -209,6 +228,8 @@ impl Default for State {
             prompt_fs_ability: None,
             left_out: Vec::new(),
             response: None,
+            changes: None,
+            checks: Vec::new(),
             intended: Vec::new(),
             n_rejected: 0,
             n_prompts_rejected_by_provider: 0,
@@ -220,7 +241,10 @@ impl Default for State {
             remark: None,
             spent: Vec::new(),
             applying: None,
+            is_undoing: false,
             is_applied: false,
+            applied: Vec::new(),
+            commits: Vec::new(),
             change: ChangeState::default(),
             n_events: 0,
         }
@@ -288,8 +312,9 @@ impl State {
                 self.settle(Some(call));
                 self.spend(provider, *is_free, false);
             }
-            Event::ReplyReceived { response, call } => {
+            Event::ReplyReceived { response, call, changes } => {
                 self.response = Some(response.clone());
+                self.changes.clone_from(changes);
                 self.reopen_gate();
                 self.settle(call.as_deref());
                 let notes = call.as_deref().map(|call| call.notes.join("; ")).unwrap_or_default();
@@ -299,7 +324,7 @@ impl State {
                 self.needs_person = !problems.is_empty();
                 self.step = Step::ReplyReady { problems };
             }
-            Event::AskFailed { message, call } => {
+            Event::AskFailed { message, call, limit_until } => {
                 self.settle(call.as_deref());
                 let kept = call.iter().flat_map(|call| &call.kept);
                 let kept: Vec<&str> = kept.map(|file| file.path.as_str()).collect();
@@ -308,7 +333,7 @@ impl State {
                 // What an agent that failed has changed is not undone; whoever may write has done its work so far.
                 let touched = self.touched(call.as_deref());
                 let problems = std::iter::once(message.clone()).chain(touched).collect();
-                self.step = Step::AskFailed { problems };
+                self.step = Step::AskFailed { problems, limit_until: *limit_until };
             }
             Event::BudgetReached { message } => {
                 self.remark = Some(message.clone());
@@ -331,13 +356,45 @@ impl State {
                 self.needs_person = true;
             }
             Event::OutputsIntended { files } => self.intended.clone_from(files),
-            Event::ResponseApproved { response, outcome, .. } => self.take_over(response, outcome),
+            Event::ResponseApproved { response, outcome, runs_checks, .. } => {
+                let verdict = self.take_over(response, outcome);
+                if *runs_checks {
+                    self.checks = Vec::new();
+                    self.step = Step::ChecksWanted;
+                } else {
+                    self.follow(verdict);
+                }
+            }
+            Event::CheckRan(result) => {
+                self.step = Step::ChecksWanted;
+                self.checks.push(result.as_ref().clone());
+            }
+            Event::ChecksFinished => self.follow_checks(),
+            Event::ChecksHeld { names } => {
+                self.remark = Some(names.join(", "));
+                self.step = Step::Paused(Pause::CheckConsent);
+            }
+            Event::SentBack { by, feedback } => {
+                self.rounds.remove(&self.phase);
+                self.feedback =
+                    Some(Feedback { by: by.clone(), text: feedback.clone(), rejected_reply: None });
+                self.want(self.phase, self.iteration + 1);
+            }
+            Event::PromptWithdrawn { .. } => {
+                self.unbind_prompt();
+                self.want(self.phase, self.iteration);
+            }
             Event::ResponseRejected { by, feedback, kept } => {
                 let reply = kept.iter().find(|file| file.path.contains("-response")).cloned();
                 self.reject(by, feedback, reply);
             }
+            Event::Retried { .. } if self.step == Step::Paused(Pause::Checks) => {
+                self.checks = Vec::new();
+                self.step = Step::ChecksWanted;
+            }
             Event::Retried { .. } => {
                 self.step = Step::AskWanted;
+                self.changes = None;
                 self.response = None;
                 self.reopen_gate();
             }
@@ -369,8 +426,15 @@ impl State {
                     self.follow(self.change.verdicts.get(&self.phase).copied());
                 }
             }
+            Event::Accepted { .. } if self.step == Step::Paused(Pause::Checks) => {
+                self.rounds.remove(&self.phase);
+                self.follow(None);
+            }
             Event::Accepted { .. } => self.follow(Some(Verdict::Pass)),
             Event::AgentChosen { phase, agent } => {
+                if let Some(setup) = self.setup.as_mut().filter(|setup| setup.change.is_none()) {
+                    setup.agents.insert(*phase, agent.clone());
+                }
                 self.choose(|change| drop(change.agents.insert(*phase, agent.clone())));
             }
             Event::InstructionsAdded { phase, text } => {
@@ -399,10 +463,17 @@ impl State {
             }
             Event::Rebound { files, .. } => self.rebind(files),
             Event::Cancelled { .. } => self.end(Phase::CANCELLED),
-            Event::ApplyIntended { files } => self.applying = Some(files.clone()),
+            Event::ApplyIntended { files, is_undo } => {
+                self.applying = Some(files.clone());
+                self.is_undoing = *is_undo;
+            }
             Event::Applied => {
-                self.applying = None;
-                self.is_applied = true;
+                self.applied = self.applying.take().unwrap_or_default();
+                self.is_applied = !self.is_undoing;
+            }
+            Event::Committed(commit) => {
+                self.is_applied = !commit.is_revert;
+                self.commits.push(commit.clone());
             }
             Event::ApplyUndone => self.applying = None,
         }
@@ -431,6 +502,7 @@ impl State {
             | Step::Asked { .. }
             | Step::AskFailed { .. }
             | Step::ReplyReady { .. }
+            | Step::ChecksWanted
             | Step::Ended => Status::Waiting,
         }
     }
@@ -491,11 +563,15 @@ impl State {
     pub fn files_at_gate(&self) -> Vec<String> {
         match self.step {
             Step::PromptReady => self.written.iter().map(|file| file.path.clone()).collect(),
-            Step::ReplyReady { .. } | Step::Asked { .. } => self.response_path().into_iter().collect(),
+            Step::ReplyReady { .. } | Step::Asked { .. } => {
+                let changes = self.changes.as_ref().map(|file| file.path.clone());
+                self.response_path().into_iter().chain(changes).collect()
+            }
             Step::NotCreated
             | Step::PromptWanted { .. }
             | Step::AskWanted
             | Step::AskFailed { .. }
+            | Step::ChecksWanted
             | Step::Paused(_)
             | Step::Ended => Vec::new(),
         }
@@ -524,15 +600,20 @@ impl State {
             (Actor::Provider(_), None) | (Actor::Person(_) | Actor::OpenGate, _) => {}
         }
         // What was approved on the way here is about to be written anew.
-        let paths = [self.prompt_path(), self.flow.system_prompt_path(self.phase, self.iteration)];
-        for path in paths.into_iter().flatten() {
-            self.bound.remove(&path);
-        }
+        self.unbind_prompt();
+        self.changes = None;
         self.stage = Some(Stage::Prompt);
         self.gate = GateState::Rejected;
         self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
         self.response = None;
         self.reopen_gate();
+    }
+
+    fn unbind_prompt(&mut self) {
+        let paths = [self.prompt_path(), self.flow.system_prompt_path(self.phase, self.iteration)];
+        for path in paths.into_iter().flatten() {
+            self.bound.remove(&path);
+        }
     }
 
     /// Something new lies at the gate: nobody has judged it yet.
@@ -573,8 +654,12 @@ impl State {
         Total::of(&self.spent)
     }
 
-    fn take_over(&mut self, response: &FileHash, outcome: &Outcome) {
+    /// Takes over what an approved reply gave; returns its verdict.
+    fn take_over(&mut self, response: &FileHash, outcome: &Outcome) -> Option<Verdict> {
         self.bind(response, true);
+        if let Some(changes) = self.changes.take() {
+            self.bind(&changes, true);
+        }
         self.gate = GateState::Passed;
         self.feedback = None;
         self.n_rejected = 0;
@@ -603,7 +688,7 @@ impl State {
         if let Some(verdict) = verdict {
             self.change.verdicts.insert(self.phase, verdict);
         }
-        self.follow(verdict);
+        verdict
     }
 
     fn take_artifact(&mut self, artifact: &Artifact) {
@@ -643,15 +728,35 @@ impl State {
         }
     }
 
-    /// Another round, as far as the cap allows.
-    fn once_more(&mut self, next: Phase) {
+    /// What follows when all checks ended: the next phase, another round, or a person's decision.
+    fn follow_checks(&mut self) {
+        if self.checks.iter().all(CheckResult::is_passed) {
+            self.rounds.remove(&self.phase);
+            return self.follow(None);
+        }
+        if !self.count_round() {
+            self.step = Step::Paused(Pause::Checks);
+            return;
+        }
+        self.want(self.phase, self.iteration + 1);
+    }
+
+    /// Counts another round of the loop that the current phase closes; says whether its cap allows it.
+    fn count_round(&mut self) -> bool {
         let round = self.rounds.get(&self.phase).copied().unwrap_or(1);
         let cap = self.flow.spec(self.phase).and_then(|spec| spec.max_rounds).unwrap_or(0);
-        if round >= cap {
+        if round < cap {
+            self.rounds.insert(self.phase, round + 1);
+        }
+        round < cap
+    }
+
+    /// Another round, as far as the cap allows.
+    fn once_more(&mut self, next: Phase) {
+        if !self.count_round() {
             self.step = Step::Paused(Pause::IterationCap);
             return;
         }
-        self.rounds.insert(self.phase, round + 1);
         self.want(next, self.iteration + 1);
     }
 
@@ -690,6 +795,7 @@ impl State {
         self.gate = GateState::Pending;
         self.step = Step::PromptWanted { phase, iteration };
         self.response = None;
+        self.changes = None;
     }
 
     fn end(&mut self, phase: Phase) {

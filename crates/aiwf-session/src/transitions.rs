@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Map;
 
 use crate::change::{Artifact, ChangeSetup, PhaseChoice, Task, TaskStatus};
+use crate::checks::{CheckEnd, CheckResult};
 use crate::command::{Command, decide};
 use crate::event::{Actor, FileHash, Outcome, Person};
 use crate::flow::{Flow, Gives, PhaseRecipe};
@@ -57,6 +58,12 @@ fn label(command: &Command) -> String {
     if let Some(verdict) = verdict {
         return format!("approve (verdict {})", verdict.as_str());
     }
+    if matches!(command, Command::RecordCheck(_)) {
+        return "record a check that failed".to_owned();
+    }
+    if matches!(command, Command::HoldChecks { .. }) {
+        return "hold checks for consent".to_owned();
+    }
     if let Command::RecordSent { is_free: true, .. } = command {
         return "ask (a person or a recording)".to_owned();
     }
@@ -73,6 +80,7 @@ fn commands(flow: &Flow, state: &State) -> Vec<Command> {
         by: by.clone(),
         response: response.clone(),
         outcome,
+        has_checks: true,
     });
     let mut commands = vec![
         Command::Create(Box::new(sample_setup(flow))),
@@ -87,13 +95,16 @@ fn commands(flow: &Flow, state: &State) -> Vec<Command> {
         Command::RejectPrompt { by: by.clone(), feedback: "no".to_owned(), kept: Vec::new() },
         Command::RecordSent { provider: "p".to_owned(), payload_sha256: String::new(), is_free: true },
         Command::RecordSent { provider: "p".to_owned(), payload_sha256: String::new(), is_free: false },
-        Command::RecordReply { response: response.clone(), call: None },
-        Command::RecordFailure { message: "no answer".to_owned(), call: None },
+        Command::RecordReply { response: response.clone(), call: None, changes: None },
+        Command::RecordFailure { message: "no answer".to_owned(), call: None, limit_until: None },
         Command::RefuseReply { response: response.clone(), problems: vec!["a problem".to_owned()] },
     ];
     commands.extend(outcomes);
     commands.extend([
         Command::RejectResponse { by: by.clone(), feedback: "no".to_owned(), kept: Vec::new() },
+        Command::RecordCheck(Box::new(sample_check(1))),
+        Command::FinishChecks,
+        Command::HoldChecks { names: vec!["tests".to_owned()] },
         Command::Retry { by: by.clone(), kept: Vec::new() },
         Command::PauseForBudget { message: "too much".to_owned() },
         Command::RaiseBudget,
@@ -120,7 +131,9 @@ pub(crate) fn outcomes(state: &State) -> Vec<Outcome> {
     let code = format!("iteration-{}/code/a", state.iteration);
     match (spec.recipe, spec.gives) {
         (PhaseRecipe::Session, Gives::Text) => vec![Outcome::Plan { plan: file("plan.md") }],
-        (PhaseRecipe::Session, Gives::Files) => vec![Outcome::Code { files: vec![file(&code)] }],
+        (PhaseRecipe::Session, Gives::Files | Gives::Edits) => {
+            vec![Outcome::Code { files: vec![file(&code)] }]
+        }
         (PhaseRecipe::Session, Gives::Verdict) => vec![Outcome::Pass, Outcome::Fail],
         (PhaseRecipe::Change, gives) => {
             let verdicts: Vec<Option<Verdict>> = if gives == Gives::Verdict {
@@ -135,11 +148,24 @@ pub(crate) fn outcomes(state: &State) -> Vec<Outcome> {
                 verdict,
                 tasks: spec.reports_tasks().then(|| task.clone()).into_iter().collect(),
                 files: Vec::new(),
+                removed: Vec::new(),
                 edited: Vec::new(),
                 notes: Vec::new(),
             };
             verdicts.into_iter().map(|verdict| Outcome::Artifact(Box::new(artifact(verdict)))).collect()
         }
+    }
+}
+
+/// A check that ended with that exit code.
+pub(crate) fn sample_check(exit_code: i32) -> CheckResult {
+    CheckResult {
+        name: "tests".to_owned(),
+        command: "make test".to_owned(),
+        ended: CheckEnd::Exited,
+        exit_code: Some(exit_code),
+        millis: 1,
+        output: None,
     }
 }
 
@@ -152,6 +178,7 @@ pub(crate) fn sample_setup(flow: &Flow) -> Setup {
         profile_sha256: String::new(),
         context: Map::new(),
         roles: BTreeMap::new(),
+        agents: BTreeMap::new(),
         gates: BTreeMap::new(),
         max_iterations: MAX_ROUND,
         hash_prompts: true,

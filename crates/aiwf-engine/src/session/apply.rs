@@ -200,7 +200,7 @@ impl OpenSession<'_> {
                     None => ApplyChange::New,
                 };
                 let target = path.strip_prefix(&settings.project_root).unwrap_or(&path).display().to_string();
-                let diff = unified(&target, before.as_deref(), &content);
+                let diff = unified(&target, before.as_deref(), Some(&content));
                 let run_by = aiwf_store::run_by(&target);
                 let report = ApplyFile { name, target, change, run_by, diff };
                 Ok(Planned { report, below, content, before })
@@ -408,7 +408,7 @@ fn open_base(base: &Path) -> Result<ConfinedDir, ConfinedError> {
 }
 
 /// What is at a target; nothing when nothing is.
-fn read_target(base: &Path, below: &str, path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
+pub(super) fn read_target(base: &Path, below: &str, path: &Path) -> Result<Option<Vec<u8>>, SessionError> {
     let read = open_above(base, below)
         .and_then(|(directory, name)| directory.read(name, crate::prompt::read::MAX_BYTES));
     match read {
@@ -417,20 +417,4 @@ fn read_target(base: &Path, below: &str, path: &Path) -> Result<Option<Vec<u8>>,
         Err(ConfinedError::Link) => Err(SessionError::LinkInTheWay { path: path.display().to_string() }),
         Err(error) => Err(EngineError::Unreadable { path: path.to_owned(), source: error.into() }.into()),
     }
-}
-
-/// The difference between what is there and what comes, as a unified diff.
-///
-/// A file that a tool runs by itself is marked in a line before its header, which programs that read patches skip.
-pub(super) fn unified(name: &str, before: Option<&[u8]>, after: &[u8]) -> String {
-    let before = before.map(String::from_utf8_lossy);
-    let after = String::from_utf8_lossy(after);
-    let old = before.as_deref().unwrap_or_default();
-    let old_name = if before.is_some() { format!("a/{name}") } else { "/dev/null".to_owned() };
-    let mark = aiwf_store::run_by(name).map(|tool| format!("# {tool} runs this file by itself\n"));
-    let diff = similar::TextDiff::from_lines(old, &after)
-        .unified_diff()
-        .header(&old_name, &format!("b/{name}"))
-        .to_string();
-    format!("{}{diff}", mark.filter(|_| !diff.is_empty()).unwrap_or_default())
 }

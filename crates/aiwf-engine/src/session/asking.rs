@@ -178,7 +178,7 @@ impl<'e> OpenSession<'e> {
         }
         let file = self.keep(response)?;
         let notes = call.notes.clone();
-        self.commit(Command::RecordReply { response: file, call: Some(call) })?;
+        self.commit(Command::RecordReply { response: file, call: Some(call), changes: None })?;
         Ok(StepOutcome::Done(Performed::ReplyReceived { path: response.to_owned(), notes }))
     }
 
@@ -301,13 +301,13 @@ impl Asker for PhaseAsker<'_, '_> {
             // What could not be written for the link alone is told by the link.
             let is_cause = matches!(error, AskError::Sink(_));
             let error = if is_cause { link } else { error.into() };
-            session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+            session.commit(failure(error.to_string(), call, None))?;
             return Err(error);
         }
         call.kept = session.keep_unfinished(files, &self.response, has_written)?;
         add_earlier(&mut self.earlier, &call);
         call.touched = std::mem::take(&mut self.earlier.touched);
-        session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+        session.commit(failure(error.to_string(), call, None))?;
         Err(error.into())
     }
 
@@ -319,7 +319,7 @@ impl Asker for PhaseAsker<'_, '_> {
         // An agent may have put a link in the way meanwhile; nothing is written through it.
         if let Err(error) = self.session.refuse_links_of_call(&self.response, &arrived.files) {
             let call = std::mem::take(&mut arrived.call);
-            self.session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+            self.session.commit(failure(error.to_string(), call, None))?;
             return Err(error);
         }
         let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
@@ -370,9 +370,14 @@ impl Asker for PhaseAsker<'_, '_> {
 
     fn on_not_asked_again(&mut self, refusal: Refusal, call: Box<Call>) -> Result<Self::End, SessionError> {
         let error = SessionError::from(refusal);
-        self.session.commit(Command::RecordFailure { message: error.to_string(), call: Some(call) })?;
+        self.session.commit(failure(error.to_string(), call, None))?;
         Err(error)
     }
+}
+
+/// A call that failed, and when its limit ends if that is the reason.
+fn failure(message: String, call: Box<Call>, limit_until: Option<u64>) -> Command {
+    Command::RecordFailure { message, call: Some(call), limit_until }
 }
 
 /// What the calls before this one said and touched counts with it.

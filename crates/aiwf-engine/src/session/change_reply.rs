@@ -7,13 +7,30 @@ use aiwf_reply::{
     parse_verdict_tag, split_files, split_report_after, strip_thoughts,
 };
 use aiwf_session::{
-    Artifact, Command, FileHash, Gives, NewFile, Outcome, PhaseSpec, ReplyParser, Task, TaskStatus, Verdict,
+    Artifact, Command, FileHash, Gives, NewFile, Outcome, PhaseSpec, RemovedFile, ReplyParser, Task, TaskStatus,
+    TouchedFile, Verdict,
 };
 use aiwf_store::{WritePlan, sha256_hex};
 
 use super::open_session::OpenSession;
 use super::reply_files::path_below_code;
 use crate::session::session_error::SessionError;
+
+/// What a phase gives.
+#[derive(Default)]
+pub(super) struct Given {
+    /// What later phases see.
+    pub(super) text: String,
+    pub(super) verdict: Option<Verdict>,
+    pub(super) tasks: Vec<Task>,
+    /// The files to keep as code of the iteration.
+    pub(super) plan: Option<WritePlan>,
+    pub(super) files: Vec<NewFile>,
+    pub(super) removed: Vec<RemovedFile>,
+    pub(super) edited: Vec<TouchedFile>,
+    /// What is odd but settled.
+    pub(super) notes: Vec<String>,
+}
 
 /// What a reply says, before anything is written.
 #[derive(Default)]
@@ -36,52 +53,79 @@ impl OpenSession<'_> {
     ) -> Result<Option<Outcome>, SessionError> {
         let phase = self.state.phase;
         let spec = self.spec()?.clone();
-        let name = spec.artifact_file();
+        if spec.gives == Gives::Edits {
+            return self.take_edits(&spec, reply, problems);
+        }
         let may_write = self.setup()?.may_write_project(&self.state.flow, phase);
-        let (session, iteration) = (self.ledger.shown(""), self.state.iteration);
-        let root = self.engine.settings().project_root.clone();
-        let name_of = |path: &str| {
-            let name = path_below_code(path, &session, iteration);
-            // A project may have a directory of that name itself; then the path means what it says.
-            let is_projects = name != path && root.join(path).parent().is_some_and(std::path::Path::is_dir);
-            if is_projects && !path.starts_with(&session) { path.to_owned() } else { name }
-        };
+        let name_of = self.project_names();
         let read = read(&spec, reply, may_write, &name_of, problems);
         if !problems.is_empty() {
             return Ok(None);
         }
+        let files = self.new_files(read.files.as_ref());
+        let edited = if may_write { self.state.change.edited.clone() } else { Vec::new() };
+        self.put_artifact(Given {
+            text: read.text,
+            verdict: read.verdict,
+            tasks: read.tasks,
+            plan: read.files,
+            files,
+            edited,
+            notes: read.notes,
+            removed: Vec::new(),
+        })
+        .map(Some)
+    }
+
+    /// What a path of a reply is called in the project: models often name the session's own copy.
+    pub(super) fn project_names(&self) -> impl Fn(&str) -> String + use<> {
+        let (session, iteration) = (self.ledger.shown(""), self.state.iteration);
+        let root = self.engine.settings().project_root.clone();
+        move |path: &str| {
+            let name = path_below_code(path, &session, iteration);
+            // A project may have a directory of that name itself; then the path means what it says.
+            let is_projects =
+                name != path && root.join(path).parent().is_some_and(std::path::Path::is_dir);
+            if is_projects && !path.starts_with(&session) { path.to_owned() } else { name }
+        }
+    }
+
+    /// Writes an artifact and its files.
+    pub(super) fn put_artifact(&mut self, given: Given) -> Result<Outcome, SessionError> {
+        let name = self.spec()?.artifact_file();
         let iteration = format!("iteration-{}", self.state.iteration);
-        let sha256 = sha256_hex(read.text.as_bytes());
+        let text = given.text.as_bytes();
+        let sha256 = sha256_hex(text);
         let file = FileHash { path: name.clone(), sha256: sha256.clone() };
         let copy = FileHash { path: format!("{iteration}/{name}"), sha256 };
-        let files = self.new_files(read.files.as_ref());
-        let code = files.iter().map(|new| FileHash {
+        let code = given.files.iter().map(|new| FileHash {
             path: format!("{iteration}/code/{}", new.path),
             sha256: new.sha256.clone(),
         });
-        if read.files.is_some() {
+        if given.plan.is_some() {
             self.refuse_links(&format!("{iteration}/code"))?;
             self.refuse_unexpected_files(&iteration)?;
         }
         // Announced, then written, then approved: whatever is cut short is done again the same way.
         let intended = [file.clone(), copy.clone()].into_iter().chain(code).collect();
         self.commit(Command::IntendOutputs { files: intended })?;
-        self.ledger.keep(read.text.as_bytes())?;
-        self.write(&copy.path, read.text.as_bytes())?;
-        if let Some(plan) = &read.files {
+        self.ledger.keep(text)?;
+        self.write(&copy.path, text)?;
+        if let Some(plan) = &given.plan {
             self.ledger.keep_all(plan.files().map(|(_, content)| content))?;
             self.put_code(&iteration, plan)?;
         }
-        self.write(&name, read.text.as_bytes())?;
-        Ok(Some(Outcome::Artifact(Box::new(Artifact {
+        self.write(&name, text)?;
+        Ok(Outcome::Artifact(Box::new(Artifact {
             file,
             copy,
-            verdict: read.verdict,
-            tasks: read.tasks,
-            files,
-            edited: if may_write { self.state.change.edited.clone() } else { Vec::new() },
-            notes: read.notes,
-        }))))
+            verdict: given.verdict,
+            tasks: given.tasks,
+            files: given.files,
+            removed: given.removed,
+            edited: given.edited,
+            notes: given.notes,
+        })))
     }
 
     /// The files of an implementation, each with what the project held when it was made.
@@ -95,7 +139,7 @@ impl OpenSession<'_> {
                 // What the agent was shown is what it has changed; a file that it was not shown is taken as it is now.
                 let shown = seen.get(path).map(|sha256| (*sha256).clone());
                 let found = || aiwf_store::sha256_file(&root.join(path)).ok();
-                NewFile { path: path.to_owned(), sha256, before: shown.or_else(found) }
+                NewFile { path: path.to_owned(), sha256, before: shown.or_else(found), executable: None }
             })
             .collect()
     }
@@ -170,24 +214,7 @@ fn read(
         read.files = read_files(reply, name_of, problems);
     }
     if spec.reports_tasks() {
-        let parsed = parse_task_status(report);
-        let found = parsed.problems.iter().map(ToString::to_string);
-        if parsed.value.is_empty() {
-            problems.extend(found);
-        } else {
-            read.notes.extend(found);
-        }
-        read.tasks = parsed
-            .value
-            .into_iter()
-            .map(|task| Task {
-                id: task.id,
-                status: match task.status {
-                    TaskOutcome::Completed => TaskStatus::Completed,
-                    TaskOutcome::Failed => TaskStatus::Failed,
-                },
-            })
-            .collect();
+        read.tasks = read_tasks(report, &mut read.notes, problems);
         let has_done_something = read.tasks.iter().any(|task| task.status == TaskStatus::Completed);
         if !files.is_empty() || (has_done_something && !may_write) {
             let reply = reply.strip_suffix(after).unwrap_or(reply);
@@ -195,6 +222,22 @@ fn read(
         }
     }
     read
+}
+
+/// What became of each task; without any report there is a problem.
+pub(super) fn read_tasks(report: &str, notes: &mut Vec<String>, problems: &mut Vec<String>) -> Vec<Task> {
+    let parsed = parse_task_status(report);
+    let found = parsed.problems.iter().map(ToString::to_string);
+    if parsed.value.is_empty() {
+        problems.extend(found);
+    } else {
+        notes.extend(found);
+    }
+    let status = |outcome: TaskOutcome| match outcome {
+        TaskOutcome::Completed => TaskStatus::Completed,
+        TaskOutcome::Failed => TaskStatus::Failed,
+    };
+    parsed.value.into_iter().map(|task| Task { id: task.id, status: status(task.status) }).collect()
 }
 
 /// Reads files from fenced blocks.

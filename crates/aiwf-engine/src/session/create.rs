@@ -143,6 +143,7 @@ impl Engine {
             profile_sha256: profile.hash().to_string(),
             context: settled.context,
             roles: new.roles,
+            agents: BTreeMap::new(),
             gates: new.gates,
             max_iterations: new.max_iterations.max(1),
             hash_prompts: new.hash_prompts,

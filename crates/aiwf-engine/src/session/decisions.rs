@@ -7,7 +7,7 @@ use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
 use aiwf_session::{Actor, Command, FileHash, Pause, Phase, State, Step, decide};
 
-use super::apply::unified;
+use super::diff::unified;
 use super::journal;
 use super::open_session::OpenSession;
 use super::perform::{Performed, StepOutcome};
@@ -219,7 +219,7 @@ impl Engine {
         }
         let response = session.write(&path, reply.as_bytes())?;
         session.ledger.keep(reply.as_bytes())?;
-        session.commit(Command::RecordReply { response, call: None })?;
+        session.commit(Command::RecordReply { response, call: None, changes: None })?;
         let received = Performed::ReplyReceived { path, notes: Vec::new() };
         session.notify(&received);
         Ok(Self::decided(&session, vec![received]))
@@ -346,7 +346,7 @@ impl OpenSession<'_> {
     /// What somebody changed in an approved file.
     fn edits(&self, difference: &Difference) -> Result<String, SessionError> {
         let approved = self.ledger.kept(&difference.approved);
-        Ok(unified(&difference.path, approved.as_deref(), &self.read(&difference.path)?))
+        Ok(unified(&difference.path, approved.as_deref(), Some(&self.read(&difference.path)?)))
     }
 
     /// Writes the waiting prompt anew for another kind of receiver.

@@ -1,8 +1,7 @@
-//! What changed in the code from one iteration to another.
+//! Differences: of a file before and after, and of the code of two iterations.
 
 use std::collections::BTreeSet;
 
-use super::apply::unified;
 use super::files::{artifact_names, iterations_with_code};
 use super::journal;
 use super::open_session::OpenSession;
@@ -42,9 +41,25 @@ impl Engine {
             .into_iter()
             .filter(|name| old.get(*name) != new.get(*name))
             .map(|name| {
-                let after = new.get(name).map(Vec::as_slice).unwrap_or_default();
-                unified(name, old.get(name).map(Vec::as_slice), after)
+                unified(name, old.get(name).map(Vec::as_slice), new.get(name).map(Vec::as_slice))
             })
             .collect())
     }
+}
+
+/// A file before and after as a unified diff; nothing stands for a file that is not there.
+///
+/// A file that a tool runs by itself is marked in a line before its header, which programs that read patches skip.
+pub(super) fn unified(name: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
+    let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+    let header = |side: &str, bytes: Option<&[u8]>| match bytes {
+        Some(_) => format!("{side}/{name}"),
+        None => "/dev/null".to_owned(),
+    };
+    let mark = aiwf_store::run_by(name).map(|tool| format!("# {tool} runs this file by itself\n"));
+    let diff = similar::TextDiff::from_lines(text(before).as_str(), text(after).as_str())
+        .unified_diff()
+        .header(&header("a", before), &header("b", after))
+        .to_string();
+    format!("{}{diff}", mark.filter(|_| !diff.is_empty()).unwrap_or_default())
 }

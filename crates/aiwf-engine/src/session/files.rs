@@ -166,7 +166,7 @@ fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Optio
             let is_meant = |spec: &&PhaseSpec| spec.artifact == artifact || spec.file == artifact;
             let spec = state.flow.phases.iter().find(is_meant)?;
             match (spec.recipe, spec.gives) {
-                (PhaseRecipe::Session, Gives::Verdict | Gives::Files) => {
+                (PhaseRecipe::Session, Gives::Verdict | Gives::Files | Gives::Edits) => {
                     // One that waits at its gate is the newest.
                     let waiting =
                         state.response_path().filter(|path| state.phase == spec.name && ledger.is_file(path));
@@ -183,7 +183,7 @@ fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Optio
 /// The names of artifacts that can be shown now.
 pub(super) fn artifact_names(ledger: &SessionLedger, state: &State) -> Vec<String> {
     let of_phase = |spec: &PhaseSpec| match (spec.recipe, spec.gives) {
-        (PhaseRecipe::Session, Gives::Files) => None,
+        (PhaseRecipe::Session, Gives::Files | Gives::Edits) => None,
         (PhaseRecipe::Session, Gives::Verdict) => Some(spec.file.clone()),
         (PhaseRecipe::Session, Gives::Text) | (PhaseRecipe::Change, _) => Some(spec.artifact.clone()),
     };

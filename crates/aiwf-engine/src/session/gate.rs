@@ -280,8 +280,8 @@ fn question(spec: &PhaseSpec, stage: Stage) -> &'static str {
     }
     match spec.gives {
         Gives::Verdict => "Is the review clear, and can someone act on it?",
-        Gives::Files if spec.iterates => "Are the issues addressed that the review named?",
-        Gives::Files => "Does it implement the plan? A code review follows and is not your task.",
+        Gives::Files | Gives::Edits if spec.iterates => "Are the issues addressed that the review named?",
+        Gives::Files | Gives::Edits => "Does it implement the plan? A code review follows and is not your task.",
         // The first text of a flow is its plan; what follows a review closes the session.
         Gives::Text if spec.next == Some(Target::Complete) => {
             "Is the record complete, and does it say nothing that was not done?"

@@ -146,7 +146,9 @@ impl OpenSession<'_> {
         }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
-            Pause::Verdict => return Ok(false),
+            // Checks run as soon as the user agreed to them; the other two are a person's decision.
+            Pause::CheckConsent => return self.run_checks(),
+            Pause::Verdict | Pause::Checks => return Ok(false),
             Pause::IterationCap => {
                 // What nobody set allows nothing: the flow has its own caps.
                 let Some(max_iterations) = self.configured_rounds() else { return Ok(false) };
@@ -235,6 +237,10 @@ impl OpenSession<'_> {
             Effect::Judge { stage, provider } => self.judge(stage, &provider),
             Effect::Ask { provider } => self.ask(&provider),
             Effect::AwaitReply { provider } => self.await_reply(&provider),
+            Effect::RunChecks => {
+                self.run_checks()?;
+                Ok(StepOutcome::Waiting)
+            }
             Effect::SettleApply => {
                 self.settle_apply(None)?;
                 Ok(StepOutcome::Waiting)
@@ -264,7 +270,7 @@ impl OpenSession<'_> {
         }
         let response = self.keep(&path)?;
         if self.state.response.as_ref() != Some(&response) {
-            self.commit(Command::RecordReply { response, call: None })?;
+            self.commit(Command::RecordReply { response, call: None, changes: None })?;
         }
         Ok(true)
     }

@@ -169,6 +169,7 @@ impl Engine {
             | Step::Asked { .. }
             | Step::AskFailed { .. }
             | Step::ReplyReady { .. }
+            | Step::ChecksWanted
             | Step::Paused(_)
             | Step::Ended => {
                 let phase = session.state.phase;

@@ -271,12 +271,13 @@ fn gate(ledger: &SessionLedger, state: &State) -> Option<GateReport> {
 
 fn problems(state: &State) -> Vec<String> {
     match &state.step {
-        Step::ReplyReady { problems } | Step::AskFailed { problems } => problems.clone(),
+        Step::ReplyReady { problems } | Step::AskFailed { problems, .. } => problems.clone(),
         Step::Asked { is_free: false } => vec!["the call was interrupted: no whole reply arrived".to_owned()],
         Step::NotCreated
         | Step::PromptWanted { .. }
         | Step::PromptReady
         | Step::AskWanted
+        | Step::ChecksWanted
         | Step::Asked { is_free: true }
         | Step::Paused(_)
         | Step::Ended => Vec::new(),

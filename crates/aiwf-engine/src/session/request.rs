@@ -172,6 +172,7 @@ fn setup(new: &NewRequest, flow: Flow, config: &Config) -> Result<Setup, Session
         profile_sha256: String::new(),
         context: Map::new(),
         roles,
+        agents: BTreeMap::new(),
         gates,
         max_iterations,
         hash_prompts: config.session.hash_prompts.value,

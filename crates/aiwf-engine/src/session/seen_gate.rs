@@ -74,7 +74,12 @@ fn reply_sha256(ledger: &SessionLedger, state: &State) -> Option<String> {
         Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } | Step::Paused(_) => {
             ledger.sha256(&state.response_path()?)
         }
-        Step::NotCreated | Step::PromptWanted { .. } | Step::PromptReady | Step::AskWanted | Step::Ended => {
+        Step::NotCreated
+        | Step::PromptWanted { .. }
+        | Step::PromptReady
+        | Step::AskWanted
+        | Step::ChecksWanted
+        | Step::Ended => {
             None
         }
     }
@@ -87,6 +92,7 @@ fn prompt_sha256(ledger: &SessionLedger, state: &State) -> Option<String> {
         | Step::PromptWanted { .. }
         | Step::AskWanted
         | Step::ReplyReady { .. }
+        | Step::ChecksWanted
         | Step::Paused(_)
         | Step::Ended => false,
     };

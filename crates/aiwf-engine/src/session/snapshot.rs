@@ -116,7 +116,7 @@ fn waits_for(state: &State) -> Option<WaitsFor> {
         Step::Paused(Pause::Budget) => Some(WaitsFor::Budget),
         Step::Paused(_) => Some(WaitsFor::Decision),
         Step::PromptWanted { .. } => state.flow.waits.then_some(WaitsFor::NextPhase),
-        Step::NotCreated | Step::AskWanted | Step::Ended => None,
+        Step::NotCreated | Step::AskWanted | Step::ChecksWanted | Step::Ended => None,
     }
 }
 

@@ -59,7 +59,7 @@ impl OpenSession<'_> {
             _ => artifact,
         };
         if let Some(outcome) = outcome {
-            return self.commit(Command::ApproveResponse { by, response, outcome });
+            return self.commit(Command::ApproveResponse { by, response, outcome, has_checks: false });
         }
         let problems = capped(problems);
         self.commit(Command::RefuseReply { response, problems: problems.clone() })?;

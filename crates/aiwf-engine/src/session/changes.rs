@@ -1,0 +1,347 @@
+//! The changes that a session makes to the project: files to write, to delete and to rename.
+//!
+//! In: the edits of a reply, or what an agent did in its worktree, on top of the round before. Out: the whole set of
+//! changes relative to the project as it was, or a problem for each edit that does not fit. Nothing is written here.
+
+use std::collections::BTreeMap;
+
+use aiwf_reply::{Edit, EditKind, Hunk, apply_hunks};
+use aiwf_session::{ChangeState, FileHash, NewFile, RemovedFile};
+use aiwf_store::{WritePlan, sha256_hex};
+use serde::{Deserialize, Serialize};
+
+use super::diff::unified;
+use super::open_session::OpenSession;
+use crate::session::session_error::SessionError;
+
+/// What becomes of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChangedFile {
+    /// Its new content; nothing when it is deleted.
+    pub(crate) content: Option<Vec<u8>>,
+    /// SHA-256 of what the project held; nothing when there was no such file.
+    pub(crate) before: Option<String>,
+    /// Whether it is to be a program that can be run; nothing when that stays as it is.
+    pub(crate) executable: Option<bool>,
+    /// Its new path, when it was renamed.
+    pub(crate) renamed_to: Option<String>,
+}
+
+/// All changes of a session, by path relative to the project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProjectChanges {
+    files: BTreeMap<String, ChangedFile>,
+}
+
+/// The changes as a file of the session; contents are in the ledger, by their hash.
+#[derive(Debug, Serialize, Deserialize)]
+struct ChangesFile {
+    version: u32,
+    files: Vec<FileEntry>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct FileEntry {
+    path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    executable: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    renamed_to: Option<String>,
+}
+
+/// The version of the format of [`ChangesFile`].
+const VERSION: u32 = 1;
+
+/// Reads a file of the project as the model was shown it.
+pub(crate) type BaseFile<'b> = dyn Fn(&str) -> Result<Option<Vec<u8>>, SessionError> + 'b;
+
+impl ProjectChanges {
+    /// What a round approved, with contents from the ledger.
+    pub(crate) fn approved(
+        change: &ChangeState,
+        kept: impl Fn(&str) -> Option<Vec<u8>>,
+    ) -> Result<Self, SessionError> {
+        let mut changes = Self::default();
+        for file in &change.files {
+            let lost = || SessionError::NothingApproved { path: file.path.clone() };
+            changes.files.insert(
+                file.path.clone(),
+                ChangedFile {
+                    content: Some(kept(&file.sha256).ok_or_else(lost)?),
+                    before: file.before.clone(),
+                    executable: file.executable,
+                    renamed_to: None,
+                },
+            );
+        }
+        for file in &change.removed {
+            changes.files.insert(
+                file.path.clone(),
+                ChangedFile {
+                    content: None,
+                    before: file.before.clone(),
+                    executable: None,
+                    renamed_to: file.renamed_to.clone(),
+                },
+            );
+        }
+        Ok(changes)
+    }
+
+    pub(crate) fn insert(&mut self, path: String, file: ChangedFile) {
+        self.files.insert(path, file);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &ChangedFile)> {
+        self.files.iter().map(|(path, file)| (path.as_str(), file))
+    }
+
+    /// The files to write, checked as a whole.
+    pub(crate) fn plan(&self, problems: &mut Vec<String>) -> Option<WritePlan> {
+        let deleted = self.files.iter().filter(|(_, file)| file.content.is_none());
+        for (path, _) in deleted {
+            problems.extend(path_problems(path));
+        }
+        let written = self.files.iter().filter_map(|(path, file)| Some((path.clone(), file.content.clone()?)));
+        match WritePlan::check(written) {
+            Ok(plan) => Some(plan),
+            Err(faults) => {
+                problems.extend(faults.iter().map(ToString::to_string));
+                None
+            }
+        }
+    }
+
+    /// The same as the journal keeps it.
+    pub(crate) fn recorded(&self) -> (Vec<NewFile>, Vec<RemovedFile>) {
+        let mut files = Vec::new();
+        let mut removed = Vec::new();
+        for (path, file) in &self.files {
+            let (path, before) = (path.clone(), file.before.clone());
+            match &file.content {
+                Some(content) => files.push(NewFile {
+                    path,
+                    sha256: sha256_hex(content),
+                    before,
+                    executable: file.executable,
+                }),
+                None => removed.push(RemovedFile { path, before, renamed_to: file.renamed_to.clone() }),
+            }
+        }
+        (files, removed)
+    }
+
+    /// Applies the edits of a reply in their order; each that does not fit adds a problem with its line.
+    pub(crate) fn edit(
+        &mut self,
+        edits: &[Edit],
+        name_of: &dyn Fn(&str) -> String,
+        base: &BaseFile<'_>,
+        problems: &mut Vec<String>,
+    ) -> Result<(), SessionError> {
+        for edit in edits {
+            let line = edit.line;
+            match &edit.kind {
+                EditKind::Write(block) => {
+                    self.write(&name_of(&block.path), block.content.clone().into_bytes(), base)?;
+                }
+                EditKind::Change { path, hunks } => self.change(line, &name_of(path), hunks, base, problems)?,
+                EditKind::Delete { path } => {
+                    let path = name_of(path);
+                    match self.current(&path, base)? {
+                        Some(_) => self.remove(&path, None, base)?,
+                        None => problems.push(format!("line {line}: there is no file `{path}` to delete")),
+                    }
+                }
+                EditKind::Rename { from, to } => {
+                    let (from, to) = (name_of(from), name_of(to));
+                    let Some(content) = self.current(&from, base)? else {
+                        problems.push(format!("line {line}: there is no file `{from}` to rename"));
+                        continue;
+                    };
+                    if self.current(&to, base)?.is_some() {
+                        problems.push(format!("line {line}: `{to}` exists already, so `{from}` cannot get its name"));
+                        continue;
+                    }
+                    let executable = self.files.get(&from).and_then(|file| file.executable);
+                    self.remove(&from, Some(to.clone()), base)?;
+                    self.write(&to, content, base)?;
+                    if let Some(file) = self.files.get_mut(&to) {
+                        file.executable = executable;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn change(
+        &mut self,
+        line: usize,
+        path: &str,
+        hunks: &[Hunk],
+        base: &BaseFile<'_>,
+        problems: &mut Vec<String>,
+    ) -> Result<(), SessionError> {
+        let Some(content) = self.current(path, base)? else {
+            problems.push(format!("line {line}: there is no file `{path}` to edit"));
+            return Ok(());
+        };
+        let Ok(text) = String::from_utf8(content) else {
+            problems.push(format!("line {line}: `{path}` is not text, so it cannot be edited"));
+            return Ok(());
+        };
+        match apply_hunks(path, &text, hunks) {
+            Ok(text) => self.write(path, text.into_bytes(), base),
+            Err(found) => {
+                problems.extend(found.iter().map(ToString::to_string));
+                Ok(())
+            }
+        }
+    }
+
+    /// The file as this set of changes leaves it.
+    fn current(&self, path: &str, base: &BaseFile<'_>) -> Result<Option<Vec<u8>>, SessionError> {
+        match self.files.get(path) {
+            Some(file) => Ok(file.content.clone()),
+            // What is no path of the project is reported when the plan is checked.
+            None if !path_problems(path).is_empty() => Ok(None),
+            None => base(path),
+        }
+    }
+
+    fn write(&mut self, path: &str, content: Vec<u8>, base: &BaseFile<'_>) -> Result<(), SessionError> {
+        if let Some(file) = self.files.get_mut(path) {
+            file.content = Some(content);
+            file.renamed_to = None;
+            return Ok(());
+        }
+        let before = if path_problems(path).is_empty() { base(path)? } else { None };
+        let before = before.as_deref().map(sha256_hex);
+        let file = ChangedFile { content: Some(content), before, executable: None, renamed_to: None };
+        self.files.insert(path.to_owned(), file);
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        path: &str,
+        renamed_to: Option<String>,
+        base: &BaseFile<'_>,
+    ) -> Result<(), SessionError> {
+        let before = match self.files.remove(path) {
+            // What the project never had is gone without a trace.
+            Some(file) if file.before.is_none() => return Ok(()),
+            Some(file) => file.before,
+            None => base(path)?.as_deref().map(sha256_hex),
+        };
+        self.files.insert(
+            path.to_owned(),
+            ChangedFile { content: None, before, executable: None, renamed_to },
+        );
+        Ok(())
+    }
+
+    /// All changes as one unified diff; `before` gives the project's bytes by their hash.
+    pub(crate) fn diff(&self, before: impl Fn(&str) -> Option<Vec<u8>>) -> String {
+        let mut text = String::new();
+        for (path, file) in &self.files {
+            let old = file.before.as_deref().and_then(&before);
+            if let Some(to) = &file.renamed_to {
+                text.push_str(&format!("rename from {path}\nrename to {to}\n"));
+                continue;
+            }
+            if let Some(executable) = file.executable {
+                text.push_str(&format!("{path}: {}\n", if executable { "executable" } else { "not executable" }));
+            }
+            match &file.content {
+                Some(content) if std::str::from_utf8(content).is_err() => {
+                    text.push_str(&format!("{path}: binary, {} bytes\n", content.len()));
+                }
+                content => text.push_str(&unified(path, old.as_deref(), content.as_deref())),
+            }
+        }
+        text
+    }
+}
+
+/// What is wrong with a path of the project.
+fn path_problems(path: &str) -> Vec<String> {
+    let faults = WritePlan::check([(path.to_owned(), Vec::new())]).err().unwrap_or_default();
+    faults.iter().map(ToString::to_string).collect()
+}
+
+impl OpenSession<'_> {
+    /// What the last approved round of this session changes.
+    pub(crate) fn approved_changes(&self) -> Result<ProjectChanges, SessionError> {
+        ProjectChanges::approved(&self.state.change, |sha256| self.ledger.kept(sha256))
+    }
+
+    /// A file of the project as the current prompt shows it, else as it is now; its bytes are kept.
+    pub(crate) fn shown_file(&self, path: &str) -> Result<Option<Vec<u8>>, SessionError> {
+        let seen = self.state.change.seen.iter().find(|file| file.path == path);
+        if let Some(bytes) = seen.and_then(|file| self.ledger.kept(&file.sha256)) {
+            return Ok(Some(bytes));
+        }
+        let root = &self.engine.settings().project_root;
+        let bytes = super::apply::read_target(root, path, &root.join(path))?;
+        if let Some(bytes) = &bytes {
+            self.ledger.keep(bytes)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Writes changes as a file of the session, with their contents kept.
+    pub(crate) fn write_changes(&self, path: &str, changes: &ProjectChanges) -> Result<FileHash, SessionError> {
+        self.ledger.keep_all(changes.iter().filter_map(|(_, file)| file.content.as_deref()))?;
+        let files = changes.iter().map(|(path, file)| FileEntry {
+            path: path.to_owned(),
+            sha256: file.content.as_deref().map(sha256_hex),
+            before: file.before.clone(),
+            executable: file.executable,
+            renamed_to: file.renamed_to.clone(),
+        });
+        let mut text = serde_json::to_vec_pretty(&ChangesFile { version: VERSION, files: files.collect() })
+            .map_err(std::io::Error::from)
+            .map_err(|source| aiwf_store::StoreError { path: self.ledger.file(path), source })?;
+        text.push(b'\n');
+        self.ledger.keep(&text)?;
+        self.write(path, &text)
+    }
+
+    /// Reads what [`Self::write_changes`] wrote; the bytes are those that the journal names.
+    pub(crate) fn read_changes(&self, file: &FileHash) -> Result<ProjectChanges, SessionError> {
+        let lost = || SessionError::NothingApproved { path: self.ledger.shown(&file.path) };
+        let bytes = self.ledger.kept(&file.sha256).ok_or_else(lost)?;
+        let read: ChangesFile = serde_json::from_slice(&bytes).map_err(|_| lost())?;
+        let mut changes = ProjectChanges::default();
+        for entry in read.files {
+            let content = match &entry.sha256 {
+                Some(sha256) => Some(self.ledger.kept(sha256).ok_or_else(lost)?),
+                None => None,
+            };
+            changes.insert(
+                entry.path,
+                ChangedFile {
+                    content,
+                    before: entry.before,
+                    executable: entry.executable,
+                    renamed_to: entry.renamed_to,
+                },
+            );
+        }
+        Ok(changes)
+    }
+}
+
+#[cfg(test)]
+#[path = "changes_tests.rs"]
+mod tests;
