@@ -1,0 +1,24 @@
+//! Isolated copies of a project and the git around them.
+//!
+//! A [`Worktree`] is a directory outside of the project for an agent to write in: the files of the project as they are
+//! now, with a repository of its own. Its [`Changes`] are what became different since. A [`Repository`] is the user's
+//! own: it is looked at without starting any of its programs, and gets commits through git itself, hooks included.
+//! Knows no session and no model.
+
+#![warn(missing_docs)]
+
+mod error;
+
+mod changes;
+mod repository;
+mod worktree;
+
+mod merge;
+mod slug;
+
+pub use changes::{Change, ChangeKind, Changes, Refused, RefusedReason};
+pub use error::WorktreeError;
+pub use merge::{Merged, merge};
+pub use repository::{BranchCommit, Committed, Repository};
+pub use slug::{branch_slug, default_branch};
+pub use worktree::{CreateOptions, FileContent, LeftOut, LeftOutReason, PlannedFile, Worktree};
