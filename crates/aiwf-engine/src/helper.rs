@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use aiwf_provider::supervisor;
+use aiwf_process::supervisor;
 
 use crate::prompt::template_process::{self, TemplateProcess};
 

@@ -23,13 +23,12 @@ use self::invocation::{Call, Invocation};
 use crate::ask::{Answer, Ask, Check, Reply, Request};
 use crate::ask_error::AskError;
 use crate::built_in::Kind;
-use crate::child::{CHUNK, Child, ChildError, Ended, Limits, Program};
 use crate::key::KeptKey;
 use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
-use crate::stop::Stop;
 use crate::{address, key};
 use aiwf_advice::Advice;
+use aiwf_process::{CHUNK, Child, ChildError, Ended, Limits, Program, Stop};
 
 /// How long an agent that gave its reply may take to go.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -137,12 +136,10 @@ impl Ask for Agent {
 impl Agent {
     fn run(&self, call: &Call<'_>, invocation: Invocation, sink: &mut dyn Sink) -> Result<Reply, AskError> {
         let program = Program {
-            path: &invocation.program,
-            args: &invocation.args,
             env: &invocation.env,
             env_removed: &invocation.env_removed,
             directory: Some(call.request.directory),
-            is_in_front: false,
+            ..Program::new(&invocation.program, &invocation.args)
         };
         let failed = |error| self.child_error(error, &invocation.program, call.request.directory);
         let limits = self.dialect.limits(&self.setting);
@@ -204,7 +201,7 @@ impl Agent {
                 }
             }
             ChildError::Stopped => AskError::Stopped { provider },
-            ChildError::TimedOut { wait, after } => AskError::TimedOut { provider, wait, after },
+            ChildError::TimedOut { wait, after } => AskError::TimedOut { provider, wait: wait.into(), after },
             ChildError::TooLarge { limit } => AskError::TooLarge { provider, limit },
             ChildError::Pipe(error) => AskError::Cut { provider, message: error.to_string(), usage: None },
         }

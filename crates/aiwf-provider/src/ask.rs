@@ -13,7 +13,7 @@ use crate::agent::InstalledProgram;
 use crate::ask_error::AskError;
 use crate::payload::Payload;
 use crate::sink::Sink;
-use crate::stop::Stop;
+use aiwf_process::Stop;
 
 /// What an agent may change while it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,15 @@ pub enum Wait {
     Total,
 }
 
+impl From<aiwf_process::Wait> for Wait {
+    fn from(wait: aiwf_process::Wait) -> Self {
+        match wait {
+            aiwf_process::Wait::FirstByte => Self::FirstByte,
+            aiwf_process::Wait::Total => Self::Total,
+        }
+    }
+}
+
 impl Wait {
     fn shown(self) -> &'static str {
         match self {

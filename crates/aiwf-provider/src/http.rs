@@ -38,7 +38,7 @@ use crate::open::missing;
 use crate::payload::ToolSpec;
 use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
-use crate::stop::Stop;
+use aiwf_process::Stop;
 
 /// How many tokens a reply may have when neither the setting nor the kind says.
 const MAX_OUTPUT_TOKENS: u64 = 32_000;

@@ -7,9 +7,8 @@ use std::time::Duration;
 use crate::agent::heard::shown;
 use crate::agent::not_started;
 use crate::ask_error::AskError;
-use crate::child::{self, ChildError, Limits, Program};
 use crate::provider_setting::{KeySource, ProviderSetting, Secret};
-use crate::stop::Stop;
+use aiwf_process::{ChildError, Limits, Program, Stop};
 
 /// How long a program that prints a key may take; it may ask its user for a pass phrase.
 const WAIT: Duration = Duration::from_mins(1);
@@ -113,16 +112,9 @@ fn printed(argv: &[String], stop: &Stop) -> Result<String, Unprinted> {
     let because = |message: String| Err(Unprinted::Because(message));
     let [program, arguments @ ..] = argv else { return because("is no program".to_owned()) };
     let arguments: Vec<OsString> = arguments.iter().map(Into::into).collect();
-    let program = Program {
-        path: OsStr::new(program),
-        args: &arguments,
-        env: &[],
-        env_removed: &[],
-        directory: None,
-        is_in_front: true,
-    };
+    let program = Program { is_in_front: true, ..Program::new(OsStr::new(program), &arguments) };
     let limits = Limits { first_byte: WAIT, total: WAIT, max_bytes: MAX_PRINTED_BYTES };
-    let (printed, ended) = match child::output(&program, limits, stop) {
+    let (printed, ended) = match aiwf_process::output(&program, limits, stop) {
         Ok(output) => output,
         Err(ChildError::Stopped) => return Err(Unprinted::Stopped),
         Err(ChildError::NotStarted(error)) => {

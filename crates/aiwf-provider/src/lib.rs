@@ -12,14 +12,11 @@ mod ask;
 mod ask_error;
 mod payload;
 mod sink;
-mod stop;
 
 mod open;
 
 mod address;
-mod child;
 mod key;
-pub mod supervisor;
 
 mod agent;
 mod http;
@@ -39,5 +36,6 @@ pub use prices::{ListPrice, list_price};
 pub use provider_setting::{BaseUrl, KeySource, ProviderSetting, ReplySource, Secret, Timeouts};
 pub use replay::{Answered, Cassette, RecordedCapability};
 pub use sink::{Progress, Sink, TextSink};
-pub use stop::Stop;
+
+pub use aiwf_process::Stop;
 pub use touched::{Change, Found, Touched, TouchedFile};

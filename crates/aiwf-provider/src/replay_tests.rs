@@ -4,7 +4,7 @@ use super::*;
 use crate::ask::Permission;
 use crate::payload::PayloadMessage;
 use crate::sink::TextSink;
-use crate::stop::Stop;
+use aiwf_process::Stop;
 
 fn section(id: &str, sha256: &str) -> SectionHash {
     SectionHash { id: id.to_owned(), source: String::new(), bytes: 0, sha256: sha256.to_owned(), key: None }

@@ -14,9 +14,9 @@ use super::invocation::{Call, Invocation, prompt_text};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
-use crate::child::Ended;
 use crate::provider_setting::ProviderSetting;
 use aiwf_advice::{Action, Advice};
+use aiwf_process::Ended;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClaudeCode;

@@ -13,9 +13,9 @@ use super::invocation::{Call, Invocation, prompt_text, untrimmed};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
-use crate::child::Ended;
 use crate::provider_setting::{KeySource, ProviderSetting};
 use aiwf_advice::{Action, Advice};
+use aiwf_process::Ended;
 
 /// How many characters of prompt it takes; more are turned down without a request.
 const MAX_PROMPT_CHARS: u64 = 1_048_576;

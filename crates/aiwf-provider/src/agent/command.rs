@@ -10,10 +10,10 @@ use super::installed::{self, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text};
 use crate::ask::Request;
 use crate::ask_error::AskError;
-use crate::child::{Ended, Limits};
 use crate::open::missing;
 use crate::provider_setting::{KeySource, ProviderSetting, ReplySource};
 use aiwf_advice::{Action, Advice};
+use aiwf_process::{Ended, Limits};
 
 const PROMPT_FILE: &str = "{prompt_file}";
 const SYSTEM_PROMPT_FILE: &str = "{system_prompt_file}";

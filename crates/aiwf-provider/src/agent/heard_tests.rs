@@ -8,7 +8,7 @@ use crate::agent::gemini_cli::GeminiEvents;
 use crate::ask::{Permission, Request};
 use crate::payload::Payload;
 use crate::payload::PayloadMessage;
-use crate::stop::Stop;
+use aiwf_process::Stop;
 
 fn folds() -> Vec<Box<dyn Fold>> {
     let payload =

@@ -11,9 +11,8 @@ use std::time::Duration;
 
 use super::{heard, not_started, private_dir};
 use crate::ask::Check;
-use crate::child::{self, CHUNK, ChildError, Ended, Limits, Program};
 use crate::provider_setting::ProviderSetting;
-use crate::stop::Stop;
+use aiwf_process::{CHUNK, ChildError, Ended, Limits, Program, Stop};
 
 /// How long a program may take to print its version or its help: one that runs on Node needs several seconds.
 const WAIT: Duration = Duration::from_secs(20);
@@ -209,16 +208,9 @@ fn run(path: &OsStr, args: &[&str], setting: &ProviderSetting) -> Result<(String
     let private_dir = private_dir().map_err(ChildError::NotStarted)?;
     let args: Vec<OsString> = args.iter().map(OsString::from).collect();
     let env: Vec<_> = setting.env.clone().into_iter().collect();
-    let program = Program {
-        path,
-        args: &args,
-        env: &env,
-        env_removed: &[],
-        directory: Some(private_dir.path()),
-        is_in_front: false,
-    };
+    let program = Program { env: &env, directory: Some(private_dir.path()), ..Program::new(path, &args) };
     let limits = Limits { first_byte: WAIT, total: WAIT, max_bytes: CHUNK as u64 };
-    let (printed, ended) = child::output(&program, limits, &Stop::default())?;
+    let (printed, ended) = aiwf_process::output(&program, limits, &Stop::default())?;
     Ok((String::from_utf8_lossy(&printed).into_owned(), ended))
 }
 

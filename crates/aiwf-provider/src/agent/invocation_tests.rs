@@ -11,7 +11,7 @@ use super::{Dialect, claude_code::ClaudeCode, codex::Codex, gemini_cli::GeminiCl
 use crate::ask::{Permission, Request};
 use crate::payload::{Payload, PayloadMessage, Turn};
 use crate::provider_setting::{BaseUrl, KeySource, ProviderSetting, Secret};
-use crate::stop::Stop;
+use aiwf_process::Stop;
 
 fn user(content: &str) -> PayloadMessage {
     PayloadMessage::new(Role::User, content.to_owned())

@@ -10,7 +10,7 @@ use super::{Http, runtime};
 use crate::ask::Check;
 use crate::ask_error::AskError;
 use crate::provider_setting::{KeySource, Secret, Timeouts};
-use crate::stop::Stop;
+use aiwf_process::Stop;
 
 /// How long an answer is waited for.
 const TIMEOUT: Duration = Duration::from_secs(5);

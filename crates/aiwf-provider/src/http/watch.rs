@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::ask_error::{AskError, Wait};
 use crate::provider_setting::Timeouts;
-use crate::stop::Stop;
+use aiwf_process::Stop;
 
 /// Looks at the time and at the stop while a call waits.
 #[derive(Clone, Copy, Debug)]

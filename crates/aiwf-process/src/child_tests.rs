@@ -4,14 +4,7 @@ const LIMITS: Limits =
     Limits { first_byte: Duration::from_mins(100), total: Duration::from_mins(100), max_bytes: 1_000 };
 
 fn shell(args: &[OsString]) -> Program<'_> {
-    Program {
-        path: OsStr::new("/bin/sh"),
-        args,
-        env: &[],
-        env_removed: &[],
-        directory: None,
-        is_in_front: false,
-    }
+    Program::new(OsStr::new("/bin/sh"), args)
 }
 
 fn is_running(id: u32) -> bool {
@@ -68,4 +61,35 @@ fn a_directory_that_is_not_there_is_an_error_of_its_own() {
     let program = Program { directory: Some(Path::new("/no/such/place")), ..shell(&[]) };
     let error = output(&program, LIMITS, &Stop::default()).unwrap_err();
     assert!(matches!(error, ChildError::NotStarted(_)));
+}
+
+#[test]
+fn merged_output_comes_in_the_order_of_its_writes() {
+    let args = ["-c", "printf 1; printf 2 >&2; printf 3; printf 4 >&2"].map(OsString::from);
+    let program = Program { stderr: Stderr::Merged, ..shell(&args) };
+    let (printed, ended) = output(&program, LIMITS, &Stop::default()).unwrap();
+    assert_eq!(String::from_utf8(printed).unwrap(), "1234");
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn merged_output_counts_towards_the_limit_of_bytes() {
+    let args = ["-c", "head -c 2000 /dev/zero >&2; sleep 6000"].map(OsString::from);
+    let program = Program { stderr: Stderr::Merged, ..shell(&args) };
+    let error = output(&program, LIMITS, &Stop::default()).unwrap_err();
+    assert!(matches!(error, ChildError::TooLarge { limit: 1_000 }), "{error:?}");
+}
+
+#[test]
+fn a_cleared_environment_has_only_the_variables_it_was_given() {
+    let args = [OsString::from("-c"), OsString::from("/usr/bin/env | /usr/bin/sort")];
+    let env = [("GREETING".to_owned(), "hello".to_owned())];
+    let program = Program { environment: Environment::Cleared, env: &env, ..shell(&args) };
+    let (printed, _) = output(&program, LIMITS, &Stop::default()).unwrap();
+    let printed = String::from_utf8(printed).unwrap();
+    // A shell sets some of its own.
+    let names: Vec<&str> =
+        printed.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
+    assert!(names.contains(&"GREETING"), "{names:?}");
+    assert!(names.iter().all(|name| ["GREETING", "PWD", "OLDPWD", "SHLVL", "_"].contains(name)), "{names:?}");
 }

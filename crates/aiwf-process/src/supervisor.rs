@@ -69,7 +69,9 @@ pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             // Nobody is left to tell when this fails, too.
             #[expect(clippy::disallowed_methods, reason = "a pipe to aiwf, never a terminal")]
             let mut told = io::stderr();
-            drop(writeln!(told, "{NOT_STARTED}{}", error.raw_os_error().unwrap_or(0)));
+            // One write: what others print into the same pipe must not come in between.
+            let line = format!("{NOT_STARTED}{}\n", error.raw_os_error().unwrap_or(0));
+            drop(told.write_all(line.as_bytes()));
             ExitCode::from(127)
         }
     }

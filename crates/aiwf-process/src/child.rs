@@ -1,4 +1,4 @@
-//! Child processes: the one way this crate starts a program.
+//! Child processes: the one way a program is started.
 //!
 //! No shell, a process group of its own (but for one that may need the terminal), and one thread: what the child reads, prints and complains about goes through
 //! pipes that never block us, so a child that writes before it reads, or never reads, holds nothing up. Whatever ends a
@@ -8,10 +8,10 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,12 +20,11 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process_group, waitid,
 };
 
-use crate::ask_error::Wait;
 use crate::stop::Stop;
 use crate::supervisor;
 
 /// How much is read at once.
-pub(crate) const CHUNK: usize = 64 * 1024;
+pub const CHUNK: usize = 64 * 1024;
 /// How much of what a child complains about is kept: the end of it.
 const STDERR_TAIL: usize = 8 * 1024;
 /// How long a child has to end after it was told to.
@@ -39,59 +38,123 @@ const GONE_GRACE: Duration = Duration::from_millis(100);
 
 /// What is started.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Program<'a> {
+pub struct Program<'a> {
     /// The program: a path, or a name that is looked up as the system does.
-    pub(crate) path: &'a OsStr,
-    pub(crate) args: &'a [OsString],
-    /// Variables it gets beside ours.
-    pub(crate) env: &'a [(String, String)],
+    pub path: &'a OsStr,
+    /// Its arguments.
+    pub args: &'a [OsString],
+    /// Which of our variables it gets.
+    pub environment: Environment,
+    /// Variables it gets beside those.
+    pub env: &'a [(String, String)],
     /// Variables of ours that it does not get.
-    pub(crate) env_removed: &'a [&'static str],
+    pub env_removed: &'a [&'static str],
     /// Where it works; where we do when not said.
-    pub(crate) directory: Option<&'a Path>,
+    pub directory: Option<&'a Path>,
+    /// Where its standard error goes.
+    pub stderr: Stderr,
     /// Whether it stays in our process group: only a group in front may ask its user on the terminal. Then it is
     /// ended alone, without what it started.
-    pub(crate) is_in_front: bool,
+    pub is_in_front: bool,
+}
+
+impl<'a> Program<'a> {
+    /// A program in a group of its own, with our environment and working directory.
+    pub const fn new(path: &'a OsStr, args: &'a [OsString]) -> Self {
+        Self {
+            path,
+            args,
+            environment: Environment::Inherited,
+            env: &[],
+            env_removed: &[],
+            directory: None,
+            stderr: Stderr::Tail,
+            is_in_front: false,
+        }
+    }
+}
+
+/// Which of our variables a program gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Environment {
+    /// All of them.
+    Inherited,
+    /// None of them.
+    Cleared,
+}
+
+/// Where a program's standard error goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stderr {
+    /// Its end is kept in [`Ended::stderr`].
+    Tail,
+    /// Into the same pipe as standard output, in the order of its writes; it counts towards the limits.
+    Merged,
 }
 
 /// How long it may take and how much it may print.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) first_byte: Duration,
-    pub(crate) total: Duration,
-    pub(crate) max_bytes: u64,
+pub struct Limits {
+    /// Until its first byte.
+    pub first_byte: Duration,
+    /// Until its end.
+    pub total: Duration,
+    /// How many bytes it may print.
+    pub max_bytes: u64,
+}
+
+/// Which wait took too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For the first byte.
+    FirstByte,
+    /// For the end.
+    Total,
 }
 
 /// Why a child gave no whole output; its group is gone.
 #[derive(Debug)]
-pub(crate) enum ChildError {
+pub enum ChildError {
+    /// The program or its working directory is not there, or may not be used.
     NotStarted(io::Error),
+    /// The [`Stop`] was raised.
     Stopped,
-    TimedOut { wait: Wait, after: Duration },
-    TooLarge { limit: u64 },
+    /// It took too long.
+    TimedOut {
+        /// What was waited for.
+        wait: Wait,
+        /// How long.
+        after: Duration,
+    },
+    /// It printed too much.
+    TooLarge {
+        /// How many bytes it may print.
+        limit: u64,
+    },
+    /// Its pipes cannot be used.
     Pipe(io::Error),
 }
 
 /// How a child ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// The exit code; nothing when a signal ended it.
-    pub(crate) code: Option<i32>,
+    pub code: Option<i32>,
     /// The signal that ended it.
-    pub(crate) signal: Option<i32>,
+    pub signal: Option<i32>,
     /// Whether we ended it, or hung up on it: then how it ended says nothing.
-    pub(crate) is_our_doing: bool,
+    pub is_our_doing: bool,
     /// The end of what it complained about.
-    pub(crate) stderr: String,
+    pub stderr: String,
     /// When the first byte came.
-    pub(crate) first_byte: Option<Duration>,
+    pub first_byte: Option<Duration>,
     /// When the last byte came, else when it ended.
-    pub(crate) total: Duration,
+    pub total: Duration,
 }
 
 /// A child that runs, or ran and is not yet reaped.
 #[derive(Debug)]
-pub(crate) struct Child<'a> {
+pub struct Child<'a> {
     process: std::process::Child,
     /// The process, and its group where it leads one.
     id: Pid,
@@ -99,6 +162,7 @@ pub(crate) struct Child<'a> {
     is_supervised: bool,
     limits: Limits,
     stop: &'a Stop,
+    stderr_place: Stderr,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -117,13 +181,17 @@ pub(crate) struct Child<'a> {
 
 impl<'a> Child<'a> {
     /// Starts a program.
-    pub(crate) fn start(program: &Program<'_>, limits: Limits, stop: &'a Stop) -> Result<Self, ChildError> {
+    pub fn start(program: &Program<'_>, limits: Limits, stop: &'a Stop) -> Result<Self, ChildError> {
         let (mut command, is_supervised) =
             supervisor::command(program.path, program.args, program.is_in_front);
         if !program.is_in_front {
             command.process_group(0);
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::piped());
+        let merged = redirect_output(&mut command, program.stderr).map_err(ChildError::Pipe)?;
+        if program.environment == Environment::Cleared {
+            command.env_clear();
+        }
         for name in program.env_removed {
             command.env_remove(name);
         }
@@ -135,14 +203,17 @@ impl<'a> Child<'a> {
         }
         let started_at = Instant::now();
         let mut process = command.spawn().map_err(ChildError::NotStarted)?;
+        // It holds the writing ends of a merged pipe.
+        drop(command);
         let child = Self {
             id: Pid::from_child(&process),
             leads_group: !program.is_in_front,
             is_supervised,
             limits,
             stop,
+            stderr_place: program.stderr,
             stdin: process.stdin.take(),
-            stdout: process.stdout.take(),
+            stdout: merged.or_else(|| process.stdout.take()),
             stderr: process.stderr.take(),
             process,
             unsent: VecDeque::new(),
@@ -171,13 +242,12 @@ impl<'a> Child<'a> {
     }
 
     /// The process, which is also the group.
-    #[cfg(test)]
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.process.id()
     }
 
     /// Puts bytes in line for the child's standard input.
-    pub(crate) fn send(&mut self, bytes: Vec<u8>) {
+    pub fn send(&mut self, bytes: Vec<u8>) {
         if self.stdin.is_some() {
             if self.unsent.is_empty() {
                 self.unsent = bytes.into();
@@ -188,12 +258,12 @@ impl<'a> Child<'a> {
     }
 
     /// Closes the child's standard input once everything in line is sent.
-    pub(crate) fn close_stdin(&mut self) {
+    pub fn close_stdin(&mut self) {
         self.closes_stdin = true;
     }
 
     /// Waits for output and reads some of it; 0 when the child ended and everything was read.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ChildError> {
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ChildError> {
         let read = self.next_bytes(buffer);
         if read.is_err() {
             self.terminate();
@@ -218,6 +288,13 @@ impl<'a> Child<'a> {
             match self.read_stdout(buffer).map_err(ChildError::Pipe)? {
                 Some(0) | None => {}
                 Some(n_read) => {
+                    if self.stderr_place == Stderr::Merged
+                        && self.is_supervised
+                        && self.first_byte.is_none()
+                        && let Some(error) = supervisor::start_error(buffer.get(..n_read).unwrap_or_default())
+                    {
+                        return Err(ChildError::NotStarted(error));
+                    }
                     self.count(n_read)?;
                     return Ok(n_read);
                 }
@@ -406,7 +483,7 @@ impl<'a> Child<'a> {
     }
 
     /// Ends the call: a child that still runs has that long to go by itself after its input is closed.
-    pub(crate) fn end(mut self, patience: Duration) -> Ended {
+    pub fn end(mut self, patience: Duration) -> Ended {
         self.write_some();
         self.stdin = None;
         if self.exited_at.is_none() {
@@ -432,6 +509,21 @@ impl Drop for Child<'_> {
     }
 }
 
+/// Pipes both outputs; returns the reading end where both go into one pipe.
+fn redirect_output(command: &mut Command, stderr: Stderr) -> io::Result<Option<ChildStdout>> {
+    match stderr {
+        Stderr::Tail => {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            Ok(None)
+        }
+        Stderr::Merged => {
+            let (reader, writer) = io::pipe()?;
+            command.stdout(writer.try_clone()?).stderr(writer);
+            Ok(Some(OwnedFd::from(reader).into()))
+        }
+    }
+}
+
 fn try_read(pipe: &mut impl Read, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     loop {
         match pipe.read(buffer) {
@@ -444,11 +536,7 @@ fn try_read(pipe: &mut impl Read, buffer: &mut [u8]) -> io::Result<Option<usize>
 }
 
 /// Runs a program that prints little, and gives what it printed.
-pub(crate) fn output(
-    program: &Program<'_>,
-    limits: Limits,
-    stop: &Stop,
-) -> Result<(Vec<u8>, Ended), ChildError> {
+pub fn output(program: &Program<'_>, limits: Limits, stop: &Stop) -> Result<(Vec<u8>, Ended), ChildError> {
     let mut child = Child::start(program, limits, stop)?;
     child.close_stdin();
     let mut printed = Vec::new();

@@ -1,0 +1,14 @@
+//! Starts programs: agents, checks and git.
+//!
+//! A [`Program`] runs without a shell in a process group of its own, within [`Limits`] of time and output, until it ends
+//! or a [`Stop`] is raised; whatever ends it ends the whole group. Where [`supervisor::supervise_with`] was called, a
+//! supervisor also ends the group when this process is killed.
+
+#![warn(missing_docs)]
+
+mod child;
+mod stop;
+pub mod supervisor;
+
+pub use child::{CHUNK, Child, ChildError, Ended, Environment, Limits, Program, Stderr, Wait, output};
+pub use stop::Stop;
