@@ -62,6 +62,13 @@ impl CheckConfig {
     /// The most a check prints unless it says otherwise.
     pub const MAX_OUTPUT: u64 = 10 * 1024 * 1024;
 
+    /// A check that no file has: its command was typed, or is only offered.
+    pub fn without_file(name: &str, run: CheckCommand) -> Self {
+        let origin = Origin::Default;
+        let name = Some(Sourced::new(name.to_owned(), origin));
+        Self { name, run: Some(Sourced::new(run, origin)), ..Self::default() }
+    }
+
     /// Whether the user's own file has it, so that no consent is needed.
     pub fn is_users_own(&self) -> bool {
         matches!(self.origin, Origin::File { file: ConfigFile::User, .. })

@@ -31,9 +31,11 @@ pub fn variable(name: &str) -> Option<String> {
 
 /// The variables that a check gets: what programs need to work at all, and those it names. Keys are not among them
 /// unless they are named.
-pub fn check_environment(named: &[String]) -> Vec<(OsString, OsString)> {
+pub fn check_environment(named: &[String]) -> Vec<(String, String)> {
     let is_passed = |name: &str| is_basic(name) || named.iter().any(|other| other == name);
-    std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed)).collect()
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).filter(|(name, _)| is_passed(name)).collect()
 }
 
 /// Whether a program that builds or tests something needs the variable, whatever the project.
