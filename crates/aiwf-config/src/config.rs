@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::check_config::CheckConfig;
 use crate::checkout::{self, Checkout};
 use crate::config_file;
 use crate::entry::Entry;
@@ -21,11 +22,11 @@ use crate::provider_config::ProviderConfig;
 use crate::roles::{Roles, RolesLayer};
 use crate::setting::{Listing, Resolve as _, Table as _, settings};
 use crate::settings::Settings;
-use crate::table_kinds::{NamedTable as _, Section, Tables};
+use crate::table_kinds::{List, NamedTable as _, Section, Tables};
 use crate::tables::{
     BudgetConfig, BudgetLayer, ChangeConfig, ChangeLayer, DefaultsConfig, DefaultsLayer, McpConfig, McpLayer,
-    SessionConfig, SessionLayer, StandardsConfig, StandardsLayer, ToolsConfig, ToolsLayer, TrustConfig,
-    TrustLayer, WorkflowConfig, WorkflowLayer,
+    NotifyConfig, NotifyLayer, SessionConfig, SessionLayer, StandardsConfig, StandardsLayer, ToolsConfig,
+    ToolsLayer, TrustConfig, TrustLayer, WorkflowConfig, WorkflowLayer, WorktreeConfig, WorktreeLayer,
 };
 use crate::vocabulary::FsAbility;
 
@@ -44,6 +45,12 @@ settings! {
         change: ChangeConfig = Section<ChangeLayer>;
         /// How runs of workflow packages go.
         workflow: WorkflowConfig = Section<WorkflowLayer>;
+        /// Commands that check what a phase wrote, in their order.
+        checks: Vec<CheckConfig> = List<CheckConfig>;
+        /// The copies of the project that agents work in.
+        worktree: WorktreeConfig = Section<WorktreeLayer>;
+        /// How the user is told when a session waits or ends.
+        notify: NotifyConfig = Section<NotifyLayer>;
         /// Limits of a session, a change or a run.
         budget: BudgetConfig = Section<BudgetLayer>;
         /// What models cost, by name.

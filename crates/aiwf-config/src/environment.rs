@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "this crate is where the environment is read")]
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -26,6 +27,21 @@ pub struct Environment {
 /// The value of an environment variable, unless it is unset or empty.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The variables that a check gets: what programs need to work at all, and those it names. Keys are not among them
+/// unless they are named.
+pub fn check_environment(named: &[String]) -> Vec<(String, String)> {
+    let is_passed = |name: &str| is_basic(name) || named.iter().any(|other| other == name);
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    std::env::vars_os().filter_map(text).filter(|(name, _)| is_passed(name)).collect()
+}
+
+/// Whether a program that builds or tests something needs the variable, whatever the project.
+fn is_basic(name: &str) -> bool {
+    const BASIC: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "CARGO_HOME", "RUSTUP_HOME"];
+    BASIC.contains(&name) || name.starts_with("LC_")
 }
 
 impl Environment {

@@ -55,6 +55,12 @@ pub enum ConfigFault {
     HalfPrice { path: String },
     #[error("`{path}` has both `command` and `url`")]
     CommandAndUrl { path: String },
+    /// A table of a list lacks a key.
+    #[error("`{path}` has no `{key}`")]
+    NoKey { path: String, key: &'static str },
+    /// A name that an earlier table of the list has.
+    #[error("`{path}` has two tables named `{name}`")]
+    NameTaken { path: String, name: String },
     /// A project sets what only the user may set.
     #[error("`{path}` can only be set in your own configuration")]
     UsersOnly { path: String },
@@ -114,6 +120,8 @@ impl ConfigFault {
             | Self::NoApprover { .. }
             | Self::HalfPrice { .. }
             | Self::CommandAndUrl { .. }
+            | Self::NoKey { .. }
+            | Self::NameTaken { .. }
             | Self::UsersOnly { .. }
             | Self::KeyInFile { .. }
             | Self::BuiltInProvider { .. } => None,
@@ -149,6 +157,9 @@ impl ConfigFault {
             Self::NoApprover { .. } => format!("add `approver`, one of {}", ticked(Approver::LEGAL)).into(),
             Self::HalfPrice { .. } => "add the other price, in dollars per million tokens".into(),
             Self::CommandAndUrl { .. } => "keep `command` for a program, or `url` for an address".into(),
+            Self::NoKey { key: "run", .. } => "add `run = \"COMMAND\"`".into(),
+            Self::NoKey { key, .. } => format!("add `{key} = \"NAME\"`").into(),
+            Self::NameTaken { .. } => "rename one of them".into(),
             Self::UsersOnly { .. } => "move the line to `~/.aiwf/config.toml`".into(),
             Self::KeyInFile { .. } => "set `api_key_env` to the name of the variable that holds it".into(),
             Self::UnknownProvider { .. } => {

@@ -95,7 +95,7 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[sesion]\n"), @"
     error: unknown key `sesion`
      --> .aiwf/config.toml:1:2
-    hint: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
+    hint: did you mean `session`? known: `roles`, `gates`, `session`, `standards`, `change`, `workflow`, `checks`, `worktree`, `notify`, `budget`, `prices`, `defaults`, `providers`, `mcp`, `tools`, `trust`
     ");
     assert_snapshot!(check("[gates]\ndefault = { approver = \"skip\", retries = 2 }\n"), @"
     error: unknown key `retries` in `[gates.default]`

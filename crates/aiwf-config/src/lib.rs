@@ -5,7 +5,7 @@
 //! no file; only the commands that need a [`Config`] read it.
 //!
 //! Every setting is declared once, with the macro in `setting.rs`; the declarations are in `config.rs`, `tables.rs`,
-//! `roles.rs`, `gates.rs`, `price.rs`, `provider_config.rs` and `mcp_server_config.rs`.
+//! `roles.rs`, `gates.rs`, `price.rs`, `provider_config.rs`, `mcp_server_config.rs` and `check_config.rs`.
 
 mod environment;
 mod settings;
@@ -14,6 +14,7 @@ mod setting;
 mod table_kinds;
 mod value;
 
+mod check_config;
 mod config;
 mod gates;
 mod mcp_server_config;
@@ -38,10 +39,11 @@ mod setting_docs;
 mod toml_text;
 mod vocabulary;
 
+pub use check_config::{CheckCommand, CheckConfig};
 pub use checkout::{Checkout, CheckoutProvider, Loosening};
 pub use config::Config;
 pub use entry::Entry;
-pub use environment::{Environment, variable};
+pub use environment::{Environment, check_environment, variable};
 pub use error::ConfigError;
 pub use fault::ConfigFault;
 pub use flags::{Flags, GateFlagError, parse_gate_flag};
@@ -57,7 +59,7 @@ pub use setting::{SettingDoc, TableDoc};
 pub use setting_docs::setting_docs;
 pub use settings::Settings;
 pub use tables::{
-    BudgetConfig, ChangeConfig, DefaultsConfig, McpConfig, SessionConfig, StandardsConfig, ToolsConfig,
-    TrustConfig, WorkflowConfig,
+    BudgetConfig, ChangeConfig, DefaultsConfig, McpConfig, NotifyConfig, SessionConfig, StandardsConfig,
+    ToolsConfig, TrustConfig, WorkflowConfig, WorktreeConfig,
 };
-pub use vocabulary::{Adopt, Conditions, FsAbility};
+pub use vocabulary::{Adopt, CheckNetwork, Conditions, FsAbility};

@@ -28,6 +28,9 @@ fn file(table: &str, key: &str, value: &str) -> String {
         ("[prices.\"MODEL\"]", "output") => "input = 1\n",
         ("[prices.\"MODEL\"]", _) => "input = 1\noutput = 1\n",
         ("[gates.\"PHASE.STAGE\"]", "max_retries" | "allow_rewrite") => "approver = \"ai:x\"\n",
+        ("[[checks]]", "name") => "run = \"x\"\n",
+        ("[[checks]]", "run") => "name = \"x\"\n",
+        ("[[checks]]", _) => "name = \"x\"\nrun = \"x\"\n",
         _ => "",
     };
     format!("{header}\n{key} = {value}\n{others}")
@@ -37,14 +40,27 @@ fn file(table: &str, key: &str, value: &str) -> String {
 fn samples(setting: &SettingDoc) -> (&'static str, &'static str) {
     match setting.kind.as_str() {
         "number" => ("1", "1000000000"),
+        "number up to 67108864" => ("1", "67108864"),
         "dollars" => ("0.5", "2.5"),
         "true or false" => ("false", "true"),
         "duration" => ("\"1s\"", "\"9h\""),
-        "string" | "provider" | "provider type" | "program" | "path" => ("\"a\"", "\"b\""),
+        "string"
+        | "string or list of strings"
+        | "provider"
+        | "provider type"
+        | "program"
+        | "path"
+        | "name"
+        | "phase" => ("\"a\"", "\"b\""),
         "URL" => ("\"https://a.example\"", "\"https://b.example\""),
         "variable" => ("\"A\"", "\"B\""),
         "list of tools" => ("[\"a__b\"]", "[\"a__b\", \"a__c\"]"),
-        "list of strings" | "list of paths" | "list of names" | "list of patterns" => ("[\"a\"]", "[\"b\"]"),
+        "list of strings"
+        | "list of paths"
+        | "list of names"
+        | "list of patterns"
+        | "list of variables"
+        | "list of paths in the project" => ("[\"a\"]", "[\"b\"]"),
         "table of variable = string" => ("{ LANG = \"a\" }", "{ LANG = \"b\" }"),
         "table of name = string" => ("{ A = \"a\" }", "{ A = \"b\" }"),
         "table of phase = provider" => ("{ plan = \"a\" }", "{ plan = \"b\" }"),
@@ -54,6 +70,7 @@ fn samples(setting: &SettingDoc) -> (&'static str, &'static str) {
         "`stdout`, `file` or `json:/pointer`" => ("\"stdout\"", "\"file\""),
         "`local-write`, `local-read`, `write-only` or `none`" => ("\"none\"", "\"local-write\""),
         "`warn` or `enforce`" => ("\"enforce\"", "\"warn\""),
+        "`loopback`" => ("\"loopback\"", "\"loopback\""),
         "`ask` or `always`" => ("\"ask\"", "\"always\""),
         kind => panic!("no samples of {kind}"),
     }
@@ -133,7 +150,10 @@ fn documented_defaults_are_in_force_when_nothing_is_set() {
         let path = format!("{}.{}", table.trim_matches(['[', ']']), setting.key);
         let in_force = entries.iter().find(|entry| entry.key == path).map(|entry| entry.value.as_str());
         // Named roles follow `default`; a table with a name has no defaults before it exists.
-        if (table == "[roles]" && setting.key != "default") || table.contains(['"']) || table.contains("NAME")
+        if (table == "[roles]" && setting.key != "default")
+            || table.contains(['"'])
+            || table.contains("NAME")
+            || table.starts_with("[[")
         {
             continue;
         }
@@ -165,6 +185,13 @@ fn every_setting_obeys_its_rule_in_a_project() {
                 "needs consent" if table.starts_with("[providers") => {
                     assert!(load("", &tight).checkout().providers.contains_key("x"), "{name}");
                     assert!(load(&tight, "").checkout().providers.is_empty(), "{name}");
+                }
+                "needs consent" if table == "[[checks]]" => {
+                    let shown = |user: &str, project: &str| load(user, project).config.checks[0].shown();
+                    let is_users =
+                        |user: &str, project: &str| load(user, project).config.checks[0].is_users_own();
+                    assert!(shown("", &tight).contains(setting.key), "{name}");
+                    assert!(is_users(&tight, "") && !is_users("", &tight), "{name}");
                 }
                 "needs consent" => {
                     let is_users = |user: &str, project: &str| {

@@ -1,8 +1,10 @@
 //! The kinds of tables that a key can hold: one table of settings, values by name, tables by name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::marker::PhantomData;
+
+use toml::de::DeArray;
 
 use crate::checkout::Loosening;
 use crate::entry::Entry;
@@ -267,5 +269,87 @@ impl<T: NamedTable> Kind for Tables<T> {
 
     fn docs(path: &str) -> Vec<TableDoc> {
         T::docs(&join(path, "NAME"))
+    }
+}
+
+/// A table of a list, such as each `[[checks]]`.
+pub(crate) trait ListedTable: Table<Config = Self> {
+    /// An empty table that begins at `origin`.
+    fn new(origin: Origin) -> Self;
+    /// What it is called; a name is used once.
+    fn name(&self) -> Option<&str>;
+    /// What is wrong with the table as a whole.
+    fn fault(&self, path: String) -> Option<ConfigFault>;
+}
+
+/// Tables in the order of the file, each with a name of its own.
+pub(crate) struct List<T>(PhantomData<T>);
+
+impl<T: ListedTable> Kind for List<T> {
+    type Layer = Vec<T>;
+    type Resolved = Vec<T>;
+    type Item = T;
+
+    fn describe() -> String {
+        "list of tables".to_owned()
+    }
+
+    fn read(layer: &mut Vec<T>, reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>, _: &[Rule<T>]) {
+        let path = entry.path();
+        let expected = || format!("a list of tables, each of which starts with `[[{path}]]`");
+        let items = entry.value.get_ref().as_array();
+        let is_list = |items: &&DeArray<'_>| items.iter().all(|item| item.get_ref().is_table());
+        let Some(items) = reader.expect(entry, items.filter(is_list), expected, None) else { return };
+        let mut names = BTreeSet::new();
+        for item in items.value {
+            let (Some(table), offset) = (item.get_ref().as_table(), item.span().start) else { continue };
+            let mut read = T::new(reader.toml.origin(offset));
+            let n_problems = reader.n_problems();
+            // As `[[checks]]` is written, and as problems show the table of a key.
+            reader.each(&format!("[{path}]"), table, |reader, entry| {
+                if !read.read_key(reader, entry) {
+                    reader.unknown(entry, &T::keys());
+                }
+            });
+            if reader.n_problems() > n_problems {
+                continue;
+            }
+            if let Some(fault) = read.fault(format!("[[{path}]]")) {
+                reader.report(offset, fault);
+            } else if let Some(name) = read.name().map(str::to_owned)
+                && !names.insert(name.clone())
+            {
+                reader.report(offset, ConfigFault::NameTaken { path: path.clone(), name });
+            } else {
+                layer.push(read);
+            }
+        }
+    }
+
+    /// The weaker tables that are not replaced, then the stronger ones. A table is taken whole: the command of one file
+    /// with the limits of another would be neither's.
+    fn over(stronger: Vec<T>, mut weaker: Vec<T>, _: &[Rule<T>]) -> Vec<T> {
+        let names: BTreeSet<_> = stronger.iter().map(ListedTable::name).collect();
+        weaker.retain(|table| !names.contains(&table.name()));
+        weaker.extend(stronger);
+        weaker
+    }
+
+    fn resolve(layer: Vec<T>) -> Vec<T> {
+        layer
+    }
+
+    fn list(resolved: &Vec<T>, path: &str, listing: Listing, entries: &mut Vec<Entry>) {
+        for table in resolved {
+            let name = quoted_key(table.name().unwrap_or_default());
+            T::list(table, &join(path, &name), listing, entries);
+        }
+    }
+
+    /// What needs consent is agreed to table by table, where it is about to run.
+    fn confine(_: &mut Vec<T>, _: &Vec<T>, _: &str, _: Option<&T>, _: &[Rule<T>], _: &mut Vec<Loosening>) {}
+
+    fn docs(path: &str) -> Vec<TableDoc> {
+        T::docs(&format!("[{path}]"))
     }
 }

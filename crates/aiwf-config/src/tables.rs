@@ -14,7 +14,8 @@ use crate::setting::{
 };
 use crate::table_kinds::{Map, Name, Tables};
 use crate::value::{
-    Count, Dollars, LargeCount, Names, OneOf, Paths, Patterns, ProviderName, Switch, Time, ToolNames,
+    Count, Dollars, LargeCount, Names, OneOf, Paths, Patterns, ProjectPaths, ProviderName, Switch, Time,
+    ToolNames, Words,
 };
 use crate::vocabulary::{Adopt, Conditions, FsAbility};
 
@@ -154,6 +155,25 @@ settings! {
         timeout: Option<Sourced<Duration>> = Time, at_most();
         /// The tools that each phase may use, see the next table.
         grants as "grant": BTreeMap<String, Sourced<Vec<String>>> = Map<GrantPhase, ToolNames>, more_needs_consent();
+    }
+}
+
+settings! {
+    /// The copy of the project that an agent works in. What git ignores is not in it unless it is named here.
+    pub WorktreeConfig from WorktreeLayer {
+        /// Files and directories to copy into it, such as `node_modules` and `.venv`.
+        copy: Option<Sourced<Vec<String>>> = ProjectPaths;
+        /// Files and directories to link into it. The agent then works on your own.
+        link: Option<Sourced<Vec<String>>> = ProjectPaths, Rule::UserOnly;
+    }
+}
+
+settings! {
+    /// How you are told when a session waits for you or ends.
+    pub NotifyConfig from NotifyLayer {
+        /// The program and its arguments. It gets `AIWF_EVENT`, `AIWF_SESSION` and `AIWF_TITLE` in its environment, JSON
+        /// on its standard input, and 10 seconds.
+        run: Option<Sourced<Vec<String>>> = Words, Rule::UserOnly;
     }
 }
 

@@ -235,6 +235,9 @@ lists! {
     Patterns, "list of patterns", some_texts;
     /// Words that may be none.
     Arguments, "list of strings", texts;
+    VariableNames, "list of variables", variable_names;
+    /// Files or directories of the project, by their paths in it.
+    ProjectPaths, "list of paths in the project", project_paths;
     /// Tools by the names that their server gives them.
     ServerTools, "list of tools", texts;
     /// Tools by their full names, `SERVER__TOOL`.
@@ -296,6 +299,28 @@ impl Value for LargeCount {
             .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok())
             .and_then(NonZeroU64::new);
         reader.expect(entry, count, || "a whole number from 1".to_owned(), None)
+    }
+
+    fn show(value: &NonZeroU64) -> String {
+        value.to_string()
+    }
+}
+
+/// A number of bytes that a file of a session can have.
+pub(crate) struct OutputBytes;
+
+impl Value for OutputBytes {
+    type Type = NonZeroU64;
+
+    fn describe() -> String {
+        format!("number up to {}", aiwf_store::MAX_LEDGER_FILE_BYTES)
+    }
+
+    fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<NonZeroU64>> {
+        const MAX: u64 = aiwf_store::MAX_LEDGER_FILE_BYTES;
+        let count = integer(entry).and_then(|number| NonZeroU64::new(number.into()));
+        let count = count.filter(|count| count.get() <= MAX);
+        reader.expect(entry, count, || format!("a whole number from 1 to {MAX}"), None)
     }
 
     fn show(value: &NonZeroU64) -> String {
@@ -521,6 +546,22 @@ fn expect_texts(
     list: Option<Vec<String>>,
 ) -> Option<Sourced<Vec<String>>> {
     reader.expect(entry, list, || "a list of strings, such as `[\"a\", \"b\"]`".to_owned(), None)
+}
+
+fn variable_names(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<Vec<String>>> {
+    let names = texts_of(entry).filter(|names| names.iter().all(|name| is_variable(name)));
+    reader.expect(entry, names, || "a list of variables, such as `[\"DATABASE_URL\"]`".to_owned(), None)
+}
+
+/// Paths that stay in the project as they are written; what links make of them is seen where they are used.
+fn project_paths(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<Vec<String>>> {
+    let is_below = |path: &String| {
+        let mut parts = Path::new(path).components();
+        !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+    };
+    let paths = texts_of(entry).filter(|paths| paths.iter().all(is_below));
+    let expected = || "a list of paths in the project, such as `[\"node_modules\"]`".to_owned();
+    reader.expect(entry, paths, expected, None)
 }
 
 /// Full names of tools: a pattern or a server alone would grant tools that nobody has looked at.

@@ -73,6 +73,24 @@ impl Conditions {
     }
 }
 
+/// Where a check may connect to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckNetwork {
+    /// The machine itself and nothing else.
+    Loopback,
+}
+
+impl CheckNetwork {
+    /// Every value.
+    pub const ALL: [Self; 1] = [Self::Loopback];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Loopback => "loopback",
+        }
+    }
+}
+
 impl Choice for FsAbility {
     fn choices() -> &'static [Self] {
         &Self::ALL
@@ -94,6 +112,16 @@ impl Choice for Adopt {
 }
 
 impl Choice for Conditions {
+    fn choices() -> &'static [Self] {
+        &Self::ALL
+    }
+
+    fn name(self) -> &'static str {
+        self.as_str()
+    }
+}
+
+impl Choice for CheckNetwork {
     fn choices() -> &'static [Self] {
         &Self::ALL
     }

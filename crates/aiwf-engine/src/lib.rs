@@ -11,6 +11,7 @@ pub mod prompt;
 
 mod ask;
 mod catalog;
+mod checks;
 mod ledger;
 mod run;
 mod session;
@@ -23,8 +24,8 @@ mod error_code;
 /// Settings of a project and of a user.
 pub mod config {
     pub use aiwf_config::{
-        Config, ConfigError, ConfigFault, ConfigFile, ConfigProblem, Environment, Flags, GateFlagError,
-        Loosening, Origin, Settings, parse_gate_flag, setting_docs, variable,
+        CheckCommand, CheckNetwork, Config, ConfigError, ConfigFault, ConfigFile, ConfigProblem, Environment,
+        Flags, GateFlagError, Loosening, Origin, Settings, parse_gate_flag, setting_docs, variable,
     };
 }
 /// The session machine and its flows.
@@ -94,6 +95,10 @@ pub use catalog::flows::{FlowOrigin, FoundFlow};
 pub use catalog::packages::{PackageToolError, Packed};
 pub use catalog::profiles::{FoundProfile, ProfileFault, ProfileOrigin};
 pub use catalog::validate::{Finding, Validation};
+pub use checks::{
+    Check, CheckConsent, CheckEnd, CheckOrigin, CheckOutput, CheckResult, CheckState, TypedCheck,
+    checks_summary, checks_text, head_and_tail,
+};
 pub use clock::seconds_of;
 pub use error::EngineError;
 pub use error_code::tools_code;

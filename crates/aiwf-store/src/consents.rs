@@ -21,6 +21,8 @@ pub enum ConsentKind {
     Server,
     /// A flow of a project that skips gates.
     Flow,
+    /// A command that checks what a session wrote.
+    Check,
 }
 
 impl ConsentKind {
@@ -31,6 +33,7 @@ impl ConsentKind {
             Self::Project => "project",
             Self::Server => "server",
             Self::Flow => "flow",
+            Self::Check => "check",
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use aiwf_engine::CallEvent;
 use aiwf_engine::provider::Progress;
+use aiwf_engine::{CallEvent, CheckState};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -29,14 +29,9 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
             return;
         }
         match event {
-            CallEvent::Started { provider, name } => {
-                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-                if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {msg}") {
-                    bar.set_style(style);
-                }
-                bar.set_prefix(escaped_line(&format!("{provider} {name}")));
-                bar.enable_steady_tick(TICK);
-                *current = Some(bar);
+            CallEvent::Started { provider, name } => *current = Some(bar(&format!("{provider} {name}"))),
+            CallEvent::Check { name, state: CheckState::Started { .. } } => {
+                *current = Some(bar(&format!("check {name}")));
             }
             CallEvent::Progress(progress) => {
                 if let Some(bar) = current.as_ref() {
@@ -56,13 +51,24 @@ pub(crate) fn line() -> impl Fn(CallEvent<'_>) + Send + Sync {
             | CallEvent::LeftOut(_)
             | CallEvent::ToolStarted { .. }
             | CallEvent::ToolEnded { .. } => {}
-            CallEvent::Ended { .. } => {
+            CallEvent::Ended { .. } | CallEvent::Check { state: CheckState::Ended(_), .. } => {
                 if let Some(bar) = current.take() {
                     bar.finish_and_clear();
                 }
             }
         }
     }
+}
+
+/// A live line that counts the time.
+fn bar(prefix: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix} {elapsed} {msg}") {
+        bar.set_style(style);
+    }
+    bar.set_prefix(escaped_line(prefix));
+    bar.enable_steady_tick(TICK);
+    bar
 }
 
 /// The same as JSON, one line each; bytes are told once a second at most.
@@ -95,6 +101,13 @@ pub(crate) fn events() -> impl Fn(CallEvent<'_>) + Send + Sync {
             }
             CallEvent::ToolEnded { name, error, elapsed } => {
                 json!({ "event": "tool-ended", "tool": name, "error": error, "elapsed_ms": millis(elapsed) })
+            }
+            CallEvent::Check { name, state: CheckState::Started { run } } => {
+                json!({ "event": "check-started", "check": name, "run": run })
+            }
+            CallEvent::Check { name, state: CheckState::Ended(result) } => {
+                let (passed, outcome, elapsed) = (result.passed, result.outcome(), result.millis);
+                json!({ "event": "check-ended", "check": name, "passed": passed, "outcome": outcome, "elapsed_ms": elapsed })
             }
             CallEvent::Ended { is_ok, elapsed } => {
                 json!({ "event": "call-ended", "ok": is_ok, "elapsed_ms": millis(elapsed) })

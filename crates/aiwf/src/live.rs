@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use aiwf_engine::CallEvent;
 use aiwf_engine::provider::Progress;
+use aiwf_engine::{CallEvent, CheckState};
 use anstyle::Style;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -112,6 +112,12 @@ impl Shown {
             CallEvent::ToolEnded { name, error: Some(error), .. } => self.dim(&format!("  {name}: {error}")),
             CallEvent::ToolEnded { name, error: None, elapsed } if elapsed >= LONG => {
                 self.dim(&format!("  {name}: {:.1} s", elapsed.as_secs_f64()));
+            }
+            CallEvent::Check { name, state: CheckState::Started { .. } } => {
+                self.dim(&format!("· check {name}"))
+            }
+            CallEvent::Check { name, state: CheckState::Ended(result) } => {
+                self.dim(&format!("  {name} {}", result.outcome()));
             }
             CallEvent::Performed(done) => self.dim(&done.to_string()),
             CallEvent::LeftOut(left_out) => {

@@ -10,6 +10,7 @@ use aiwf_provider::{Progress, Stop};
 use aiwf_session::{LeftOut, Surface};
 
 use crate::ask::providers::{OpenedProviders, SharedProvider};
+use crate::checks::CheckState;
 use crate::session::{Performed, SeenGate};
 
 /// Something that happens while an engine works.
@@ -58,6 +59,13 @@ pub enum CallEvent<'a> {
     Performed(&'a Performed),
     /// What the request that is about to be sent was to hold and does not.
     LeftOut(&'a [LeftOut]),
+    /// A check of the project starts or ended.
+    Check {
+        /// The check.
+        name: &'a str,
+        /// What happens to it.
+        state: CheckState<'a>,
+    },
     /// The call ended, well or not.
     Ended {
         /// Whether there is a reply.

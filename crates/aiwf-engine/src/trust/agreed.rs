@@ -1,4 +1,4 @@
-//! Everything a user agreed to, in one list: adopted sessions, providers, loosened settings and servers.
+//! Everything a user agreed to, in one list: adopted sessions, providers, loosened settings, servers, flows and checks.
 
 use aiwf_config::{Config, Flags};
 use aiwf_store::{Consent, ConsentKind};
@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::{LedgerKind, records};
 use crate::Engine;
 use crate::catalog::flows::FlowOrigin;
+use crate::checks::CheckConsent;
 use crate::session::session_error::SessionError;
 use crate::trust::trust_error::TrustError;
 
@@ -28,12 +29,22 @@ pub enum AgreementKind {
     Server,
     /// A flow of a project that skips gates.
     Flow,
+    /// A command that checks what a session wrote.
+    Check,
 }
 
 impl AgreementKind {
     /// Every kind.
-    pub const ALL: [Self; 7] =
-        [Self::Session, Self::Change, Self::Run, Self::Provider, Self::Project, Self::Server, Self::Flow];
+    pub const ALL: [Self; 8] = [
+        Self::Session,
+        Self::Change,
+        Self::Run,
+        Self::Provider,
+        Self::Project,
+        Self::Server,
+        Self::Flow,
+        Self::Check,
+    ];
 
     /// As it is written.
     pub fn as_str(self) -> &'static str {
@@ -45,6 +56,7 @@ impl AgreementKind {
             Self::Project => "project",
             Self::Server => "server",
             Self::Flow => "flow",
+            Self::Check => "check",
         }
     }
 
@@ -62,6 +74,7 @@ impl AgreementKind {
             ConsentKind::Project => Self::Project,
             ConsentKind::Server => Self::Server,
             ConsentKind::Flow => Self::Flow,
+            ConsentKind::Check => Self::Check,
         }
     }
 
@@ -71,6 +84,7 @@ impl AgreementKind {
             Self::Project => Some(ConsentKind::Project),
             Self::Server => Some(ConsentKind::Server),
             Self::Flow => Some(ConsentKind::Flow),
+            Self::Check => Some(ConsentKind::Check),
             Self::Session | Self::Change | Self::Run => None,
         }
     }
@@ -176,6 +190,11 @@ impl Engine {
                     shown: format!("{} decides the gates {gates}", found.path),
                     project,
                 })
+            }
+            AgreementKind::Check => {
+                let check = self.checks_of(&config)?.into_iter().find(|check| check.name == name);
+                let check = check.filter(|check| check.consent != CheckConsent::NotNeeded);
+                Ok(check.ok_or_else(|| nothing(format!("check `{name}`")))?.agreement(project))
             }
             AgreementKind::Session | AgreementKind::Change | AgreementKind::Run => {
                 let adoption = self.adoption(name)?;

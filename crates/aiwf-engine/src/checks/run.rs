@@ -1,0 +1,265 @@
+//! Runs one check: bounded in time and output, its output streamed to a file.
+//!
+//! In: a check, the directory that a phase wrote in, and a file. Out: how it ended, with the hash of what it printed. A
+//! check that fails, hangs or floods is a result; only a file that cannot be written is an error. Whatever ends a check
+//! ends its whole process group.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use aiwf_config::{CheckCommand, CheckNetwork};
+use aiwf_process::{CHUNK, Child, ChildError, Environment, Limits, Program, Stderr, Stop};
+use aiwf_store::{LedgerDir, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::{Check, network};
+use crate::Engine;
+use crate::ask::watch::CallEvent;
+
+/// How a check went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The check.
+    pub name: String,
+    /// Its command, as a person reads it.
+    pub run: String,
+    /// Whether it ended by itself with exit code 0.
+    pub passed: bool,
+    /// How it ended.
+    #[serde(flatten)]
+    pub ended: CheckEnd,
+    /// Its exit code; nothing when a signal ended it, or it never started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub millis: u64,
+    /// What it printed.
+    pub output: CheckOutput,
+    /// What a person should know about the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// How a check ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "ended", content = "message", rename_all = "kebab-case")]
+pub enum CheckEnd {
+    /// By itself, or by a signal that aiwf did not send.
+    Exited,
+    /// It took too long.
+    TimedOut,
+    /// It printed too much; what it may print was kept.
+    TooMuchOutput,
+    /// The user stopped it.
+    Stopped,
+    /// It did not start, for this reason.
+    NotStarted(String),
+}
+
+/// What a check printed: both streams, in the order of their writes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckOutput {
+    /// The file, relative to its session.
+    pub path: String,
+    /// SHA-256 of its bytes.
+    pub sha256: String,
+    /// Its size.
+    pub n_bytes: u64,
+}
+
+/// What whoever watches hears about a check.
+#[derive(Clone, Copy, Debug)]
+pub enum CheckState<'a> {
+    /// It starts.
+    Started {
+        /// Its command.
+        run: &'a str,
+    },
+    /// It ended, well or not.
+    Ended(&'a CheckResult),
+}
+
+impl CheckResult {
+    /// How it ended, as the end of a sentence about it: `passed`, `failed with exit code 101`.
+    pub fn outcome(&self) -> String {
+        let seconds = || Duration::from_millis(self.millis).as_secs();
+        match &self.ended {
+            CheckEnd::Exited => match (self.exit_code, self.signal) {
+                (Some(0), _) => "passed".to_owned(),
+                (Some(code), _) => format!("failed with exit code {code}"),
+                (None, Some(signal)) => format!("was ended by signal {signal}"),
+                (None, None) => "failed".to_owned(),
+            },
+            CheckEnd::TimedOut => format!("took too long and was ended after {} s", seconds()),
+            CheckEnd::TooMuchOutput => {
+                format!("printed too much and was ended after {} bytes", self.output.n_bytes)
+            }
+            CheckEnd::Stopped => "was stopped".to_owned(),
+            CheckEnd::NotStarted(message) => format!("could not start: {message}"),
+        }
+    }
+}
+
+impl Engine {
+    /// Runs a check in `directory`; what it prints goes to a new file of `ledger`.
+    ///
+    /// A check without consent does not start, whoever asks.
+    pub(crate) fn run_check(
+        &self,
+        check: &Check,
+        directory: &Path,
+        ledger: &LedgerDir,
+        output: &str,
+    ) -> Result<CheckResult, StoreError> {
+        let context = self.call_context();
+        let run = check.run.to_string();
+        context.notify(CallEvent::Check { name: &check.name, state: CheckState::Started { run: &run } });
+        let result = run_check(check, directory, ledger, output, &context.stop)?;
+        context.notify(CallEvent::Check { name: &check.name, state: CheckState::Ended(&result) });
+        Ok(result)
+    }
+}
+
+/// How a run of a program ended.
+struct Ended {
+    how: CheckEnd,
+    code: Option<i32>,
+    signal: Option<i32>,
+}
+
+impl From<CheckEnd> for Ended {
+    fn from(how: CheckEnd) -> Self {
+        Self { how, code: None, signal: None }
+    }
+}
+
+/// The same without anybody who watches.
+fn run_check(
+    check: &Check,
+    directory: &Path,
+    ledger: &LedgerDir,
+    output: &str,
+    stop: &Stop,
+) -> Result<CheckResult, StoreError> {
+    let failed = |source| StoreError { path: ledger.path().join(output), source };
+    let mut file = ledger.create_file(output).map_err(|error| failed(error.into()))?;
+    let mut notes = Vec::new();
+    let started_at = Instant::now();
+    let ended = if check.may_run() {
+        let words = words(check, &mut notes);
+        run_program(check, &words, directory, &mut file, stop).map_err(failed)?
+    } else {
+        CheckEnd::NotStarted("you have not agreed to its command".to_owned()).into()
+    };
+    let millis = u64::try_from(started_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let n_bytes = file.metadata().map_err(failed)?.len();
+    // Whatever a journal says about it has to be on the disk first.
+    file.sync_all().map_err(failed)?;
+    let sha256 = ledger.sha256(output).map_err(|error| failed(error.into()))?.unwrap_or_default();
+    Ok(CheckResult {
+        name: check.name.clone(),
+        run: check.run.to_string(),
+        passed: ended.how == CheckEnd::Exited && ended.code == Some(0),
+        ended: ended.how,
+        exit_code: ended.code,
+        signal: ended.signal,
+        millis,
+        output: CheckOutput { path: output.to_owned(), sha256, n_bytes },
+        notes,
+    })
+}
+
+/// The program and its arguments, cut off from the network where that is wanted and possible.
+fn words(check: &Check, notes: &mut Vec<String>) -> Vec<OsString> {
+    let prefix = match check.network {
+        Some(CheckNetwork::Loopback) => network::loopback_only(),
+        None => Ok(Default::default()),
+    };
+    let mut words: Vec<OsString> = match prefix {
+        Ok(prefix) => prefix.iter().map(OsString::from).collect(),
+        Err(reason) => {
+            notes.push(format!("not cut off from the network: {reason}"));
+            Vec::new()
+        }
+    };
+    match &check.run {
+        CheckCommand::Shell(line) => words.extend(["sh", "-c", line].map(OsString::from)),
+        CheckCommand::Argv(command) => words.extend(command.iter().map(OsString::from)),
+    }
+    words
+}
+
+fn run_program(
+    check: &Check,
+    words: &[OsString],
+    directory: &Path,
+    file: &mut File,
+    stop: &Stop,
+) -> io::Result<Ended> {
+    let Some((program, args)) = words.split_first() else {
+        return Ok(CheckEnd::NotStarted("it names no program".to_owned()).into());
+    };
+    let program: &OsStr = program;
+    let program = Program {
+        environment: Environment::Cleared,
+        env: &aiwf_config::check_environment(&check.env),
+        directory: Some(directory),
+        stderr: Stderr::Merged,
+        ..Program::new(program, args)
+    };
+    // The output is counted here, so that what may be printed is kept to the last byte.
+    let limits = Limits { first_byte: check.timeout, total: check.timeout, max_bytes: u64::MAX };
+    let mut child = match Child::start(&program, limits, stop) {
+        Ok(child) => child,
+        Err(error) => return early_end(error),
+    };
+    child.close_stdin();
+    let mut buffer = vec![0; CHUNK];
+    let mut n_left = check.max_output;
+    loop {
+        let n_read = match child.read(&mut buffer) {
+            Ok(0) => {
+                let ended = child.end(Duration::ZERO);
+                return Ok(Ended { how: CheckEnd::Exited, code: ended.code, signal: ended.signal });
+            }
+            Ok(n_read) => n_read,
+            Err(error) => return early_end(error),
+        };
+        let n_kept = usize::try_from(n_left).unwrap_or(usize::MAX).min(n_read);
+        file.write_all(buffer.get(..n_kept).unwrap_or_default())?;
+        n_left -= n_kept as u64;
+        if n_kept < n_read {
+            drop(child.end(Duration::ZERO));
+            return Ok(CheckEnd::TooMuchOutput.into());
+        }
+    }
+}
+
+/// What became of a check that did not end by itself.
+fn early_end(error: ChildError) -> io::Result<Ended> {
+    match error {
+        ChildError::NotStarted(error) => Ok(CheckEnd::NotStarted(plain(&error)).into()),
+        ChildError::Stopped => Ok(CheckEnd::Stopped.into()),
+        ChildError::TimedOut { .. } => Ok(CheckEnd::TimedOut.into()),
+        ChildError::TooLarge { .. } => Ok(CheckEnd::TooMuchOutput.into()),
+        ChildError::Pipe(error) => Err(error),
+    }
+}
+
+/// What the system says, without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let mut characters = text.split(" (os error").next().unwrap_or_default().chars();
+    let first = characters.next().map(|first| first.to_lowercase().to_string());
+    first.unwrap_or_default() + characters.as_str()
+}
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;
