@@ -46,6 +46,7 @@ impl World {
             cache_dir: None,
             user: None,
             embedded_providers: std::collections::BTreeSet::new(),
+            models: std::collections::BTreeMap::new(),
         }
     }
 

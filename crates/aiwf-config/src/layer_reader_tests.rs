@@ -90,7 +90,7 @@ fn an_unknown_key_names_the_nearest() {
     assert_snapshot!(check("[providers.x]\nsupports_system_promt = true\n"), @"
     error: unknown key `supports_system_promt` in `[providers.x]`
      --> .aiwf/config.toml:2:1
-    hint: did you mean `supports_system_prompt`? known: `type`, `model`, `program`, `argv`, `reply`, `base_url`, `api_key_env`, `api_key_command`, `env`, `dir`, `timeout`, `connect_timeout`, `first_byte_timeout`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`
+    hint: did you mean `supports_system_prompt`? known: `type`, `model`, `program`, `argv`, `reply`, `write`, `base_url`, `api_key_env`, `api_key_command`, `env`, `dir`, `timeout`, `connect_timeout`, `first_byte_timeout`, `max_output_tokens`, `context_window`, `max_reply_bytes`, `fs_ability`, `supports_system_prompt`, `supports_file_attachments`
     ");
     assert_snapshot!(check("[sesion]\n"), @"
     error: unknown key `sesion`

@@ -31,6 +31,8 @@ settings! {
         argv: Option<Sourced<Vec<String>>> = Words, Rule::DecidesWhatRuns;
         /// Where a `command` leaves its reply.
         reply: Option<Sourced<String>> = ReplySource ["stdout" elsewhere];
+        /// Whether a `command` edits files: it is then started in a worktree of its own.
+        write: Option<Sourced<bool>> = Switch ["false" elsewhere], Rule::DecidesWhatRuns;
         /// Address of the API.
         base_url: Option<Sourced<String>> = Address, Rule::DecidesWhatRuns;
         /// The environment variable that holds the key.

@@ -1,5 +1,6 @@
 //! Where everything is, from flags and the environment.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use aiwf_store::Consents;
@@ -22,7 +23,9 @@ pub struct Settings {
     /// The login name.
     pub user: Option<String>,
     /// Providers that the program brings along; each exists as if it had a `[providers.NAME]` table.
-    pub embedded_providers: std::collections::BTreeSet<String>,
+    pub embedded_providers: BTreeSet<String>,
+    /// The models that flags name, by provider; they win over every file.
+    pub models: BTreeMap<String, String>,
 }
 
 /// Marks a project; the one in the home is the user's own.
@@ -56,7 +59,8 @@ impl Settings {
             home: environment.home,
             cache_dir,
             user: environment.user,
-            embedded_providers: std::collections::BTreeSet::new(),
+            embedded_providers: BTreeSet::new(),
+            models: BTreeMap::new(),
         })
     }
 

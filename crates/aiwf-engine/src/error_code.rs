@@ -211,7 +211,7 @@ pub(crate) fn ask_code(error: &AskError) -> &'static str {
     match error {
         AskError::Stopped { .. } => "ENGINE_ABORTED",
         AskError::NoKey { .. } | AskError::Status { status: 401 | 403, .. } => "LLM_AUTH_FAILED",
-        AskError::Status { status: 429, .. } => "LLM_RATE_LIMITED",
+        AskError::LimitReached { .. } | AskError::Status { status: 429, .. } => "LLM_RATE_LIMITED",
         AskError::Status { .. } => "LLM_HTTP_ERROR",
         AskError::TimedOut { .. } => "LLM_TIMEOUT",
         AskError::Cut { .. }

@@ -28,6 +28,7 @@ fn with_server<T: Send + 'static>(
             cache_dir: None,
             user: None,
             embedded_providers: std::collections::BTreeSet::new(),
+            models: std::collections::BTreeMap::new(),
         };
         let shutdown = CancellationToken::new();
         let server = AiwfServer::new(Engine::new(settings), Approvals::Withheld, "0", shutdown.clone());

@@ -22,8 +22,8 @@ pub enum Permission {
     ReadOnly,
     /// The file at the response path and nothing else.
     WriteResponse,
-    /// The whole project, in the agent's own way of working.
-    WriteProject,
+    /// The directory it works in, whole, in its own way of working.
+    WriteDirectory,
 }
 
 /// One call.
@@ -33,7 +33,7 @@ pub struct Request<'a> {
     pub name: &'a str,
     /// What is sent.
     pub payload: &'a Payload,
-    /// The directory an agent works in: the project.
+    /// The directory an agent works in: the project, or a worktree of it.
     pub directory: &'a Path,
     /// The file an agent may write its reply to; absolute.
     pub response_path: Option<&'a Path>,

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use crate::ask::Usage;
 use aiwf_advice::{Action, Advice};
+use jiff::Timestamp;
+
+use crate::ask::Usage;
 
 /// Which wait took too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +140,18 @@ pub enum AskError {
         /// What it cost all the same.
         usage: Option<Box<Usage>>,
     },
+    /// What may be used of the provider is used up for now.
+    #[error("`{provider}` has reached its usage limit{}: {message}", until_shown(*until))]
+    LimitReached {
+        /// The provider.
+        provider: String,
+        /// When the limit is lifted, in seconds since 1970; unknown when the provider does not say.
+        until: Option<i64>,
+        /// What it said.
+        message: String,
+        /// What it cost all the same.
+        usage: Option<Box<Usage>>,
+    },
     /// The server turned the request down.
     #[error("`{provider}` answered {status}: {message}")]
     Status {
@@ -227,13 +241,20 @@ fn shown(duration: Duration) -> String {
     }
 }
 
+/// A time to the minute, as no clock of ours is asked where the user is.
+fn until_shown(until: Option<i64>) -> String {
+    let time = until.and_then(|until| Timestamp::from_second(until).ok());
+    time.map_or_else(String::new, |time| time.strftime(" until %Y-%m-%d %H:%M UTC").to_string())
+}
+
 impl AskError {
     /// What the call cost although it failed, as far as the provider said.
     pub fn usage(&self) -> Option<&Usage> {
         match self {
-            Self::Failed { usage, .. } | Self::Cut { usage, .. } | Self::Empty { usage, .. } => {
-                usage.as_deref()
-            }
+            Self::Failed { usage, .. }
+            | Self::LimitReached { usage, .. }
+            | Self::Cut { usage, .. }
+            | Self::Empty { usage, .. } => usage.as_deref(),
             Self::NotRecorded { .. }
             | Self::Unreadable { .. }
             | Self::Setting { .. }
@@ -251,6 +272,11 @@ impl AskError {
         }
     }
 
+    /// When a usage limit is lifted, in seconds since 1970; nothing for other errors and where nobody knows.
+    pub fn limit_until(&self) -> Option<i64> {
+        if let Self::LimitReached { until, .. } = self { *until } else { None }
+    }
+
     /// One thing to do about it.
     pub fn advice(&self) -> Advice {
         match self {
@@ -262,6 +288,10 @@ impl AskError {
             | Self::NoProgram { hint, .. }
             | Self::NoKey { hint, .. } => hint.clone().into(),
             Self::Failed { advice, .. } => Advice::clone(advice),
+            Self::LimitReached { until, .. } => {
+                let wait = if until.is_some() { "wait until then" } else { "wait until the limit is lifted" };
+                Advice::from(format!("{wait}, then ")).then(Action::Retry).then("; or use another provider")
+            }
             Self::KeyWithheld { provider, .. } => {
                 format!(
                     "name the same `base_url` in `[providers.{provider}]` of `~/.aiwf/config.toml` if you trust it"

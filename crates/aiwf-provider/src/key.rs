@@ -145,6 +145,9 @@ pub(crate) fn hide(error: AskError, key: Option<&Secret>) -> AskError {
         AskError::Failed { provider, message, advice, usage } => {
             AskError::Failed { provider, message: message.replace(key, "…"), advice, usage }
         }
+        AskError::LimitReached { provider, until, message, usage } => {
+            AskError::LimitReached { provider, until, message: message.replace(key, "…"), usage }
+        }
         AskError::Cut { provider, message, usage } => {
             AskError::Cut { provider, message: message.replace(key, "…"), usage }
         }

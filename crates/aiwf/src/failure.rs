@@ -254,6 +254,7 @@ fn of_call(error: &AskError) -> Exit {
         | AskError::NoProgram { .. }
         | AskError::NoKey { .. }
         | AskError::Failed { .. }
+        | AskError::LimitReached { .. }
         | AskError::Status { .. }
         | AskError::Cut { .. }
         | AskError::Empty { .. }

@@ -55,6 +55,7 @@ mod tests {
             current_dir: PathBuf::from("/home/me/shop/src/main"),
             shell_dir: None,
             embedded_providers: std::collections::BTreeSet::new(),
+            models: std::collections::BTreeMap::new(),
             home: None,
             user: None,
             cache_dir: None,

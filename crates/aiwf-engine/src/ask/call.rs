@@ -31,6 +31,8 @@ pub(crate) struct Order {
     pub(crate) ability: Ability,
     /// What it may touch, when that is more than its ability says.
     pub(crate) permission: Permission,
+    /// Where an agent works; in the project when not given.
+    pub(crate) directory: Option<PathBuf>,
     /// The file an agent may write its reply to.
     pub(crate) response_path: Option<PathBuf>,
 }
@@ -92,12 +94,16 @@ pub(crate) struct CallFailure {
 }
 
 impl Order {
+    fn directory<'a>(&'a self, engine: &'a Engine) -> &'a Path {
+        self.directory.as_deref().unwrap_or(&engine.settings().project_root)
+    }
+
     /// The request it comes to.
     fn request<'a>(&'a self, engine: &'a Engine) -> Request<'a> {
         Request {
             name: &self.name,
             payload: &self.payload,
-            directory: &engine.settings().project_root,
+            directory: self.directory(engine),
             response_path: self.response_path.as_deref(),
             permission: self.permission,
             stop: &engine.call_context().stop,
@@ -130,7 +136,8 @@ impl Order {
         let ours = EngineFiles::of(self, files, &engine.settings().project_dir());
         let touched = providers::can_write_files(provider, config).then(|| {
             let ignored: Vec<&Path> = ours.ignored.iter().map(PathBuf::as_path).collect();
-            if self.permission == Permission::WriteProject {
+            // What changes in a worktree is its diff; in the project nothing should change meanwhile.
+            if self.permission == Permission::WriteDirectory && self.directory.is_none() {
                 Touched::before_with_hashes(root, &ignored)
             } else {
                 Touched::before(root, &ignored)

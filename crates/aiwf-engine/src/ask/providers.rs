@@ -286,6 +286,20 @@ pub(crate) fn can_write_files(name: &str, config: &Config) -> bool {
         .is_some_and(|built_in| built_in.kind != Kind::Manual && built_in.confinement != Confinement::NoHands)
 }
 
+/// Whether a provider edits files itself, so that it is given a worktree instead of being asked for edits in its reply.
+///
+/// Agents do, and a `command` whose table says so. Recordings do when one of them has the changes of its call.
+pub(crate) fn writes_files(name: &str, config: &Config) -> bool {
+    let ProviderEntry { table, built_in, .. } = named(name, config);
+    match built_in.map(|built_in| built_in.kind) {
+        Some(Kind::ClaudeCode | Kind::Codex | Kind::GeminiCli) => true,
+        Some(Kind::Command) => {
+            table.and_then(|table| table.write.as_ref()).is_some_and(|write| write.value)
+        }
+        Some(Kind::Replay | Kind::Manual | Kind::Anthropic | Kind::OpenAi | Kind::Gemini) | None => false,
+    }
+}
+
 /// Whether somebody else than a person replies, so that tools can be run in between.
 pub(crate) fn can_use_tools(name: &str, config: &Config) -> bool {
     // What is not built in was brought by the program around the engine.
@@ -380,12 +394,15 @@ impl Engine {
     }
 }
 
-/// Reads the configuration and checks the provider names in it.
+/// Reads the configuration and checks the provider names in it; models that flags name win.
 pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, SessionError> {
-    let config = Config::load(settings, flags)?;
+    let mut config = Config::load(settings, flags)?;
     let embedded = settings.embedded_providers.iter().map(String::as_str);
     let known: Vec<&str> = kind_names().into_iter().chain(embedded).collect();
     config.check_providers(&known)?;
+    for (provider, model) in &settings.models {
+        config.set_model(provider, model);
+    }
     crate::helper::set_template_memory(config.session.max_template_mb.value);
     Ok(config)
 }

@@ -152,6 +152,7 @@ impl Engine {
             payload: Rc::new(payload),
             ability: built.ability,
             permission: aiwf_provider::Permission::ReadOnly,
+            directory: None,
             response_path: None,
         };
         let directory = private_directory()?;

@@ -132,6 +132,13 @@ impl Engine {
         self
     }
 
+    /// The same engine; this provider is asked for this model, whatever the configuration says.
+    #[must_use]
+    pub fn with_model_of(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
+        self.settings.models.insert(provider.into(), model.into());
+        self
+    }
+
     /// The same engine; tool servers that nobody agreed to yet are started, and that is remembered for exactly their
     /// commands. `on_start` hears the name and the command of each.
     #[must_use]

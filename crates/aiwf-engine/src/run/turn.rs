@@ -357,6 +357,7 @@ impl RunAsker<'_, '_> {
             payload: Rc::new(std::mem::take(&mut self.next.payload)),
             ability: self.next.ability,
             permission: aiwf_provider::Permission::ReadOnly,
+            directory: None,
             response_path: None,
         })
     }

@@ -215,10 +215,11 @@ impl<'e> OpenSession<'e> {
             ability,
             // An agent that implements a change may be let edit the project itself.
             permission: if self.setup()?.may_write_project(&self.state.flow, self.state.phase) {
-                Permission::WriteProject
+                Permission::WriteDirectory
             } else {
                 ability.permission
             },
+            directory: None,
             response_path: Some(self.ledger.file(&self.response_path()?)),
         })
     }

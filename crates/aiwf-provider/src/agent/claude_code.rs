@@ -96,9 +96,9 @@ fn stdin(prompt: &str) -> String {
 fn permit(request: &Request<'_>, invocation: &mut Invocation) {
     let written = match request.permission {
         Permission::WriteResponse => request.response_path.and_then(|path| rule(request.directory, path)),
-        Permission::ReadOnly | Permission::WriteProject => None,
+        Permission::ReadOnly | Permission::WriteDirectory => None,
     };
-    if request.permission == Permission::WriteProject {
+    if request.permission == Permission::WriteDirectory {
         invocation
             .args(["--permission-mode", "acceptEdits"])
             .args(["--tools", "Read,Glob,Grep,Edit,Write,NotebookEdit"]);

@@ -74,7 +74,7 @@ impl Dialect for Codex {
         let sandbox = match call.request.permission {
             // It cannot be held to one file.
             Permission::ReadOnly | Permission::WriteResponse => "read-only",
-            Permission::WriteProject => "workspace-write",
+            Permission::WriteDirectory => "workspace-write",
         };
         invocation
             .args(["exec", "--json", "--ephemeral", "--skip-git-repo-check"])

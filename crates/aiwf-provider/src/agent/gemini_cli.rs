@@ -139,7 +139,7 @@ decision = "deny"
 priority = 998
 "#
         }
-        Permission::WriteProject => {
+        Permission::WriteDirectory => {
             r#"[[rule]]
 toolName = ["read_file", "list_directory", "glob", "grep_search", "write_file", "replace"]
 decision = "allow"

@@ -93,8 +93,8 @@ fn claude_code_writes_the_response() {
 }
 
 #[test]
-fn claude_code_writes_the_project() {
-    insta::assert_snapshot!(Case::with_everything(Permission::WriteProject).shown(&ClaudeCode));
+fn claude_code_writes_the_directory() {
+    insta::assert_snapshot!(Case::with_everything(Permission::WriteDirectory).shown(&ClaudeCode));
 }
 
 #[test]
@@ -127,8 +127,8 @@ fn codex_is_not_let_write_one_file() {
 }
 
 #[test]
-fn codex_writes_the_project() {
-    insta::assert_snapshot!(Case::with_everything(Permission::WriteProject).shown(&Codex));
+fn codex_writes_the_directory() {
+    insta::assert_snapshot!(Case::with_everything(Permission::WriteDirectory).shown(&Codex));
 }
 
 #[test]
@@ -152,15 +152,15 @@ fn gemini_cli_is_not_let_write_one_file() {
 }
 
 #[test]
-fn gemini_cli_writes_the_project() {
-    insta::assert_snapshot!(Case::with_everything(Permission::WriteProject).shown(&GeminiCli));
+fn gemini_cli_writes_the_directory() {
+    insta::assert_snapshot!(Case::with_everything(Permission::WriteDirectory).shown(&GeminiCli));
 }
 
 #[test]
 fn no_agent_is_told_to_go_on_with_a_session() {
     let dialects: [&dyn Dialect; 3] = [&ClaudeCode, &Codex, &GeminiCli];
     for dialect in dialects {
-        for permission in [Permission::ReadOnly, Permission::WriteResponse, Permission::WriteProject] {
+        for permission in [Permission::ReadOnly, Permission::WriteResponse, Permission::WriteDirectory] {
             let shown = Case::with_everything(permission).shown(dialect);
             for flag in
                 ["--resume", "--continue", "--session-id", " resume", "--session-file", "\n  -r", "\n  -c\n"]

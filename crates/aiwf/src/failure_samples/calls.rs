@@ -15,6 +15,12 @@ pub(super) fn ask_errors() -> Vec<Sample> {
     let shown = |error| Failure::from(SessionError::Ask(error));
     let provider = || text("openai");
     let status = |status| AskError::Status { provider: text("openai"), status, message: text("try later") };
+    let limit_reached = |until| AskError::LimitReached {
+        provider: text("codex"),
+        until,
+        message: text("you've hit your usage limit"),
+        usage: None,
+    };
     let timed_out =
         |wait| AskError::TimedOut { provider: text("openai"), wait, after: Duration::from_secs(30) };
     every_variant!(AskError, shown, {
@@ -56,6 +62,7 @@ pub(super) fn ask_errors() -> Vec<Sample> {
             advice: Box::new("wait, then ask again".into()),
             usage: None,
         }],
+        LimitReached => [limit_reached(Some(1_791_396_300)), limit_reached(None)],
         Status => [status(302), status(400), status(401), status(404), status(429), status(500)],
         Cut => [AskError::Cut { provider: provider(), message: text("the connection was closed"), usage: None }],
         Empty => [AskError::Empty { provider: provider(), usage: None }],
