@@ -146,7 +146,7 @@ impl OpenSession<'_> {
         }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
-            Pause::Verdict => return Ok(false),
+            Pause::Verdict | Pause::NoTarget => return Ok(false),
             Pause::IterationCap => {
                 // What nobody set allows nothing: the flow has its own caps.
                 let Some(max_iterations) = self.configured_rounds() else { return Ok(false) };
