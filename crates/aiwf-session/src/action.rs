@@ -24,7 +24,7 @@ pub fn possible(state: &State) -> Vec<Action> {
         Step::Paused(Pause::Checks) => vec![Action::Reject, Action::Retry, Action::Accept, Action::Cancel],
         Step::Paused(Pause::Budget) => vec![Action::RaiseBudget, Action::Reject, Action::Cancel],
         Step::Paused(Pause::IterationCap) => accept.into_iter().chain([raise, Action::Cancel]).collect(),
-        Step::Paused(Pause::Verdict) => {
+        Step::Paused(Pause::Verdict | Pause::NoTarget) => {
             [Action::Reopen].into_iter().chain(accept).chain([Action::Cancel]).collect()
         }
     }

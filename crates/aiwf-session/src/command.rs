@@ -368,7 +368,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             one(Event::SentBack { by, feedback: said(feedback)? })
         }
         // Whoever disagrees with a verdict that stopped the session begins anew.
-        (Command::RejectResponse { by, feedback, .. }, Step::Paused(Pause::Verdict)) => {
+        (Command::RejectResponse { by, feedback, .. }, Step::Paused(Pause::Verdict | Pause::NoTarget)) => {
             one(Event::Reopened { by, feedback: Some(said(feedback)?) })
         }
         (Command::RejectResponse { by, feedback, kept }, Step::ReplyReady { .. }) => {
@@ -405,7 +405,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             }
             one(Event::CapRaised { max_iterations })
         }
-        (Command::Accept { by }, Step::Paused(Pause::IterationCap | Pause::Verdict))
+        (Command::Accept { by }, Step::Paused(Pause::IterationCap | Pause::Verdict | Pause::NoTarget))
             // What nobody has made yet cannot be accepted: a plan that did not pass is never implemented.
             if state.flow.judges_files(state.phase) =>
         {
@@ -517,10 +517,12 @@ fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> R
     let mut events = Vec::new();
     match state.step {
         // Only a person who asks for it leads out of a verdict that said no.
-        Step::Paused(Pause::Verdict) if phase == state.flow.first() => {
+        Step::Paused(Pause::Verdict | Pause::NoTarget) if phase == state.flow.first() => {
             events.push(Event::Reopened { by, feedback: None });
         }
-        Step::Paused(Pause::Verdict | Pause::IterationCap) | Step::Ended | Step::NotCreated => {
+        Step::Paused(Pause::Verdict | Pause::NoTarget | Pause::IterationCap)
+        | Step::Ended
+        | Step::NotCreated => {
             return Err(Refusal::other_phase(phase, state));
         }
         Step::PromptWanted { .. }
@@ -555,8 +557,10 @@ fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> R
     if choice.may_write && !setup.may_write && gives_files {
         events.push(Event::WriteAllowed);
     }
-    let is_open =
-        matches!(state.step, Step::PromptWanted { .. } | Step::PromptReady | Step::Paused(Pause::Verdict));
+    let is_open = matches!(
+        state.step,
+        Step::PromptWanted { .. } | Step::PromptReady | Step::Paused(Pause::Verdict | Pause::NoTarget)
+    );
     if !events.is_empty() && !is_open {
         return Err(Refusal::Settled { phase });
     }

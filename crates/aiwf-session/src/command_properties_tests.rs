@@ -40,11 +40,11 @@ fn next_command(pick: u8, state: &State) -> Command {
         }
         Step::Paused(Pause::Budget) => Command::RaiseBudget,
         // Whoever decides may also take what did not pass; for a plan that is refused.
-        Step::Paused(Pause::IterationCap | Pause::Verdict) if pick.is_multiple_of(2) => {
+        Step::Paused(Pause::IterationCap | Pause::Verdict | Pause::NoTarget) if pick.is_multiple_of(2) => {
             Command::Accept { by }
         }
         Step::Paused(Pause::IterationCap) => Command::RaiseCap { max_iterations: state.round + 1 },
-        Step::Paused(Pause::Verdict) => {
+        Step::Paused(Pause::Verdict | Pause::NoTarget) => {
             Command::BeginPhase { by, phase: state.flow.first(), choice: Box::default() }
         }
         Step::Ended => match pick % 4 {

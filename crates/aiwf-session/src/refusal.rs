@@ -118,7 +118,13 @@ pub(crate) fn situation(state: &State) -> String {
         }
         Step::Paused(Pause::Verdict) => match state.change.verdicts.get(&phase) {
             Some(verdict) => format!("the verdict of phase {phase} is {}", verdict.as_str()),
-            None => format!("the verdict of phase {phase} leads nowhere"),
+            None => format!("a verdict stopped the session in phase {phase}"),
+        },
+        Step::Paused(Pause::NoTarget) => match state.change.verdicts.get(&phase) {
+            Some(verdict) => {
+                format!("phase {phase} ended with {}, and a person decides what follows", verdict.as_str())
+            }
+            None => format!("phase {phase} is over, and a person decides what follows"),
         },
         Step::ChecksWanted if state.checks.iter().all(CheckResult::is_passed) => {
             format!("the checks of phase {phase} are running")

@@ -59,8 +59,10 @@ pub enum Step {
 pub enum Pause {
     /// The last round that is allowed asked for another.
     IterationCap,
-    /// A verdict stopped the session, or leads nowhere.
+    /// A verdict stopped the session.
     Verdict,
+    /// The flow says nothing about a verdict, so a person decides what follows.
+    NoTarget,
     /// The next call might cost more than may be spent.
     Budget,
     /// Checks failed, as often as the flow allows.
@@ -710,8 +712,15 @@ impl State {
             Some(verdict) => spec.and_then(|spec| spec.on.get(&verdict)),
             None => spec.and_then(|spec| spec.next.as_ref()),
         };
+        self.remark = None;
         let Some(target) = target else {
-            self.step = Step::Paused(Pause::Verdict);
+            self.step = Step::Paused(Pause::NoTarget);
+            self.remark = Some(match verdict {
+                Some(verdict) => {
+                    format!("the flow does not say what follows {}: you decide", verdict.as_str())
+                }
+                None => "the flow does not say what follows: you decide".to_owned(),
+            });
             return;
         };
         match *target {
@@ -796,6 +805,7 @@ impl State {
         self.step = Step::PromptWanted { phase, iteration };
         self.response = None;
         self.changes = None;
+        self.remark = None;
     }
 
     fn end(&mut self, phase: Phase) {

@@ -112,7 +112,7 @@ fn commands(flow: &Flow, state: &State) -> Vec<Command> {
         Command::Accept { by: by.clone() },
         Command::Cancel { by: by.clone(), reason: None },
     ]);
-    if state.step == Step::Paused(Pause::Verdict) {
+    if matches!(state.step, Step::Paused(Pause::Verdict | Pause::NoTarget)) {
         let choice = PhaseChoice { instructions: Some("more".to_owned()), ..PhaseChoice::default() };
         let choice = Box::new(choice);
         commands.extend(flow.names().map(|phase| Command::BeginPhase {

@@ -147,7 +147,10 @@ impl Engine {
             session.record_reply_file()?;
         }
         // A verdict that stopped the session is about its reply.
-        let is_reply = matches!(session.state.step, Step::ReplyReady { .. } | Step::Paused(Pause::Verdict));
+        let is_reply = matches!(
+            session.state.step,
+            Step::ReplyReady { .. } | Step::Paused(Pause::Verdict | Pause::NoTarget)
+        );
         let command = |kept: Vec<FileHash>| {
             let (by, feedback) = (by.clone(), feedback.clone());
             if is_reply {

@@ -146,9 +146,9 @@ impl OpenSession<'_> {
         }
         let Step::Paused(pause) = self.state.step else { return Ok(false) };
         let command = match pause {
-            // Checks run as soon as the user agreed to them; the other two are a person's decision.
+            // Checks run as soon as the user agreed to them; the others are a person's decision.
             Pause::CheckConsent => return self.run_checks(),
-            Pause::Verdict | Pause::Checks => return Ok(false),
+            Pause::Verdict | Pause::NoTarget | Pause::Checks => return Ok(false),
             Pause::IterationCap => {
                 // What nobody set allows nothing: the flow has its own caps.
                 let Some(max_iterations) = self.configured_rounds() else { return Ok(false) };

@@ -6,7 +6,7 @@ use std::fs;
 
 use aiwf_engine::advice::Action;
 use aiwf_engine::config::{Flags, parse_gate_flag};
-use aiwf_engine::{AgreementKind, ApproveOptions, Engine, FlowOrigin, NewRequest, SessionError};
+use aiwf_engine::{AgreementKind, ApproveOptions, Engine, FlowOrigin, NewRequest, SessionError, WaitsFor};
 
 use crate::scene::{Scene, ScriptedModel};
 
@@ -146,6 +146,25 @@ fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
     let reopened = engine.reject(Some(id.as_str()), "smaller, please");
     drop(reopened);
     assert!(model.prompts()[0].contains("smaller, please"), "{:?}", model.prompts());
+}
+
+#[test]
+fn a_verdict_without_a_target_waits_for_a_person() {
+    let scene = Scene::new();
+    write_flow(&scene, "~/.aiwf/flows/mine", &FLOW.replace(", REJECTED = \"stop\"", ""));
+    let model = ScriptedModel::new(["# Spec\n", CODE, "<review>REJECTED</review>\n"]);
+    let engine = scene.engine.clone().with_provider("model", model);
+    let id = engine.start_flow(&skipping("mine")).unwrap().id;
+    let report = engine.session_report(Some(id.as_str())).unwrap();
+    assert_eq!((report.phase.as_str(), report.status), ("review", "paused"));
+    assert_eq!(report.remark.as_deref(), Some("the flow does not say what follows REJECTED: you decide"));
+    let actions: Vec<&Action> = report.next.actions().collect();
+    assert_eq!(actions, [&Action::Reopen, &Action::Accept]);
+    assert_eq!(engine.list_all().unwrap()[0].waits_for, Some(WaitsFor::Decision));
+    let refusal = engine.retry(Some(id.as_str())).unwrap_err().to_string();
+    assert!(refusal.contains("phase review ended with REJECTED, and a person decides what follows"), "{refusal}");
+    let accepted = engine.accept(Some(id.as_str())).unwrap().report;
+    assert_eq!((accepted.status, accepted.remark), ("complete", None));
 }
 
 #[test]
