@@ -109,6 +109,11 @@ impl SessionError {
             Self::EditedPrompt { .. } => "PROMPT_EDITED",
             Self::Stale { .. } | Self::Missing { .. } => "APPROVED_FILE_CHANGED",
             Self::UnknownFiles { .. } => "UNEXPECTED_FILES",
+            Self::CheckStopped { .. } => "ENGINE_ABORTED",
+            Self::NoCacheDirectory => "NO_CACHE_DIRECTORY",
+            Self::Worktree(error) => worktree_code(error),
+            Self::ChangedSinceApply { .. } => "CHANGED_SINCE_APPLY",
+            Self::SelfRunningFiles { .. } => "SELF_RUNNING_FILES",
             Self::NothingApproved { .. } | Self::NoStaleFile => "NOTHING_APPROVED",
             Self::AnotherGate { .. } => "GATE_CHANGED",
             Self::NoReplyYet { .. } => "REPLY_AWAITED",
@@ -203,6 +208,27 @@ fn prompt_code(error: &PromptError) -> &'static str {
         | PromptError::Contradiction { .. }
         | PromptError::UnknownComponent { .. }
         | PromptError::Component { .. } => "INPUT_INVALID",
+    }
+}
+
+fn worktree_code(error: &aiwf_worktree::WorktreeError) -> &'static str {
+    use aiwf_worktree::WorktreeError;
+
+    match error {
+        WorktreeError::NoGit | WorktreeError::NotARepository { .. } | WorktreeError::NoCommit => "GIT_UNAVAILABLE",
+        WorktreeError::Stopped => "ENGINE_ABORTED",
+        WorktreeError::BranchExists { .. }
+        | WorktreeError::BadBranch { .. }
+        | WorktreeError::BranchInUse { .. } => "BRANCH_UNUSABLE",
+        WorktreeError::Uncommitted { .. } | WorktreeError::ChangedSince { .. } => "APPLY_CONFLICT",
+        WorktreeError::NothingToCommit | WorktreeError::CommitRefused { .. } => "COMMIT_REFUSED",
+        WorktreeError::Git { .. }
+        | WorktreeError::TimedOut { .. }
+        | WorktreeError::TooLarge { .. }
+        | WorktreeError::Io { .. }
+        | WorktreeError::BadPath { .. }
+        | WorktreeError::Exists { .. }
+        | WorktreeError::Damaged { .. } => "WORKTREE_FAILED",
     }
 }
 

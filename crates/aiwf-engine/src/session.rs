@@ -4,6 +4,7 @@
 //! names their hashes. What the machine decides is not decided again here.
 
 mod apply;
+mod apply_write;
 mod asking;
 mod change;
 mod change_prompt;
@@ -13,6 +14,7 @@ mod changes;
 mod checking;
 mod create;
 mod decisions;
+mod deliver;
 mod diff;
 mod edit_reply;
 mod files;
@@ -33,6 +35,7 @@ mod snapshot;
 mod take_reply;
 mod usage;
 mod verify;
+mod work_area;
 
 pub(crate) use snapshot::{journal_summary, snapshot_summary};
 

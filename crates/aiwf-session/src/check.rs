@@ -116,10 +116,10 @@ impl State {
             Event::AgentChosen { agent, .. } => check_agent(agent),
             Event::Rebound { files: bound, .. } => files(bound),
             Event::CheckRan(result) => {
-                name(&result.name)?;
-                files(&result.output)
+                check_name(&result.name)?;
+                file(&result.output)
             }
-            Event::ChecksHeld { names } => names.iter().try_for_each(|text| name(text)),
+            Event::ChecksHeld { names } => names.iter().try_for_each(|text| check_name(text)),
             Event::Committed(commit) => commit_id(&commit.id),
             Event::ApplyIntended { files, .. } => files.iter().try_for_each(|file| {
                 target(&file.target)?;
@@ -261,6 +261,12 @@ fn pattern(text: &str) -> Checked {
 
 fn fault(path: &str, problem: &'static str) -> EventFault {
     EventFault::Path { path: path.to_owned(), problem }
+}
+
+/// The name of a check: of one that was typed, its command.
+fn check_name(text: &str) -> Checked {
+    let is_fine = !text.is_empty() && text.len() <= MAX_NAME_BYTES && !text.chars().any(char::is_control);
+    if is_fine { Ok(()) } else { Err(EventFault::Name { name: text.chars().take(80).collect() }) }
 }
 
 /// A commit's id, as git prints it in full.

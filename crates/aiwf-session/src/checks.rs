@@ -28,10 +28,17 @@ pub struct CheckResult {
     /// Nothing when a signal ended it, or when it did not end by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    pub millis: u64,
-    /// What it printed, relative to the session; nothing when it printed nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<FileHash>,
+    pub signal: Option<i32>,
+    /// Why it did not start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub millis: u64,
+    /// What it printed, relative to the session.
+    pub output: FileHash,
+    pub n_bytes: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl CheckResult {

@@ -164,8 +164,12 @@ pub(crate) fn sample_check(exit_code: i32) -> CheckResult {
         command: "make test".to_owned(),
         ended: CheckEnd::Exited,
         exit_code: Some(exit_code),
+        signal: None,
+        reason: None,
         millis: 1,
-        output: None,
+        output: FileHash { path: "iteration-1/checks/01-tests.txt".to_owned(), sha256: "0".repeat(64) },
+        n_bytes: 0,
+        notes: Vec::new(),
     }
 }
 

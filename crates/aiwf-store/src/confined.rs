@@ -8,6 +8,7 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -311,6 +312,28 @@ impl ConfinedDir {
             })?;
         }
         self.sync();
+        Ok(())
+    }
+
+    /// Removes a file whose content has that hash; one that is gone is fine, any other is left alone.
+    pub fn remove_over(&self, name: &str, before: Option<&str>) -> Result<(), ConfinedError> {
+        match self.sha256(name)? {
+            None => Ok(()),
+            found if found.as_deref() == before => {
+                self.remove_file(name)?;
+                self.sync();
+                Ok(())
+            }
+            Some(_) => Err(ConfinedError::Changed),
+        }
+    }
+
+    /// Lets a file be run as a program by everyone who can read it, or by nobody.
+    pub fn set_executable(&self, name: &str, is_executable: bool) -> Result<(), ConfinedError> {
+        let file = self.file(name)?;
+        let mode = file.metadata()?.permissions().mode() & 0o777;
+        let mode = if is_executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?;
         Ok(())
     }
 

@@ -157,6 +157,13 @@ impl Order {
         let elapsed = started_at.elapsed();
         call_context.notify(CallEvent::Ended { is_ok: asked.is_ok(), elapsed });
         let found = touched.as_ref().map(|touched| ours.changed(touched, root)).unwrap_or_default();
+        let mut found = found;
+        if self.directory.is_some() && !found.touched.is_empty() {
+            // The user works on while the agent does, in the project as in other worktrees.
+            let paths: Vec<&str> = found.touched.iter().map(|file| file.path.as_str()).collect();
+            found.notes.push(format!("changed in the project meanwhile: {}", paths.join(", ")));
+            found.touched = Vec::new();
+        }
         let mut call = Call {
             millis: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             touched: found.touched,

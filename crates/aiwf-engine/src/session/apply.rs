@@ -1,18 +1,17 @@
-//! Copies approved code into the project: shown first, refused on conflict, all or nothing.
+//! Applies approved code to the project: shown first, refused on conflict, all or nothing.
 //!
-//! The intent, with the hash of every file before and after, is in the journal before the first byte is written; what
-//! was there is kept. So the next command can finish what a crash left, or undo it.
+//! In: what a session approved and the project as it is. Out: what becomes of each file. `apply_write` writes it, and
+//! `deliver` puts it on a branch or into a commit.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use aiwf_session::{AppliedFile, Command, decide};
-use aiwf_store::{
-    ConfinedDir, ConfinedError, Durability, EntryKind, LedgerDir, StoreError, is_reserved_dir, sha256_hex,
-};
+use aiwf_session::{Command, decide};
+use aiwf_store::{ConfinedDir, ConfinedError, is_reserved_dir, sha256_hex};
+use aiwf_worktree::Merged;
 use serde::Serialize;
 
+use super::diff::unified;
 use super::files::artifact_names;
 use super::journal;
 use super::open_session::OpenSession;
@@ -30,6 +29,15 @@ pub struct ApplyOptions {
     pub is_dry_run: bool,
     /// Replace files that exist with other content, and keep a backup of each.
     pub is_forced: bool,
+    /// Merge files that changed since with what the session made of them, where that is clean.
+    pub merges: bool,
+    /// Put the result on a new branch of this name instead of into the working tree; an empty name stands for one made
+    /// from the title.
+    pub branch: Option<String>,
+    /// Commit the result.
+    pub commits: bool,
+    /// Keep out what tools run by themselves, and stop instead.
+    pub refuses_self_running: bool,
 }
 
 /// What becomes of one file.
@@ -42,6 +50,10 @@ pub enum ApplyChange {
     Changed,
     /// It is there already.
     Same,
+    /// It is deleted.
+    Deleted,
+    /// It changed since, and both changes fit together.
+    Merged,
     /// Another file is there.
     Conflict,
 }
@@ -72,6 +84,12 @@ pub struct ApplyReport {
     pub files: Vec<ApplyFile>,
     /// Whether they were written.
     pub applied: bool,
+    /// The branch they were put on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The commit that has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// Approved files that were derived from a file that changed later, relative to the project.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<String>,
@@ -115,105 +133,207 @@ impl Engine {
         }
         decide(&session.state, Command::IntendApply { files: Vec::new() })?;
         session.refuse_stale()?;
+        let delivery = session.delivery(options)?;
         let planned = session.plan_apply(options)?;
         let report = ApplyReport {
             session_id: session.ledger.id.clone(),
             files: planned.iter().map(|file| file.report.clone()).collect(),
             applied: false,
+            branch: delivery.branch.clone(),
+            commit: None,
             outdated: session.state.outdated.iter().map(|path| session.ledger.shown(path)).collect(),
         };
         if options.is_dry_run {
             return Ok(report);
         }
+        if options.refuses_self_running && report.files.iter().any(ApplyFile::is_run_by_tool) {
+            return Err(SessionError::SelfRunningFiles { report: Box::new(report) });
+        }
+        if let Some(branch) = &delivery.branch {
+            let commit = session.put_on_branch(branch)?;
+            return Ok(ApplyReport { applied: true, commit: Some(commit), ..report });
+        }
         if !options.is_forced && report.conflicts().next().is_some() {
             return Err(SessionError::Conflicts { report: Box::new(report) });
         }
         session.write_into_project(&planned, options, watcher)?;
-        Ok(ApplyReport { applied: true, ..report })
+        let commit = if delivery.commits { Some(session.commit_in_place(&planned)?) } else { None };
+        Ok(ApplyReport { applied: true, commit, ..report })
+    }
+}
+
+impl ApplyFile {
+    /// Whether a tool will run it without anybody asking for it, and it changes.
+    fn is_run_by_tool(&self) -> bool {
+        self.run_by.is_some() && !matches!(self.change, ApplyChange::Same | ApplyChange::Deleted)
     }
 }
 
 /// A file with its content and the place it goes to.
-struct Planned {
-    report: ApplyFile,
+#[derive(Clone)]
+pub(super) struct Planned {
+    pub(super) report: ApplyFile,
     /// Where it goes, relative to the base.
-    below: String,
-    content: Vec<u8>,
-    before: Option<Vec<u8>>,
+    pub(super) below: String,
+    /// What it is to be; nothing when it is deleted.
+    pub(super) content: Option<Vec<u8>>,
+    pub(super) before: Option<Vec<u8>>,
+    pub(super) executable: Option<bool>,
+}
+
+impl Planned {
+    pub(super) fn is_changing(&self) -> bool {
+        self.report.change != ApplyChange::Same
+    }
+}
+
+/// A file of the code before it is compared with the project.
+struct Source {
+    /// Its path below `code/`.
+    name: String,
+    content: Option<Vec<u8>>,
+    executable: Option<bool>,
+    /// SHA-256 of what the project held; `None` inside where it held nothing. Nothing where that is not known.
+    made_from: Option<Option<String>>,
 }
 
 impl OpenSession<'_> {
     fn plan_apply(&mut self, options: &ApplyOptions) -> Result<Vec<Planned>, SessionError> {
-        let code = self.newest_code()?;
-        let context = self.setup()?.context.clone();
-        let settings = self.engine.settings().clone();
-        let texts: Vec<(String, String)> = code
-            .iter()
-            .map(|(name, content)| (name.clone(), String::from_utf8_lossy(content).into_owned()))
-            .collect();
-        let places: Vec<PathBuf> = if let Some(directory) = &options.to {
-            texts.iter().map(|(name, _)| settings.current_dir.join(directory).join(name)).collect()
-        } else {
-            // A session that began with a request names its files as they are called in the project.
-            if self.state.is_request() {
-                texts.iter().map(|(name, _)| settings.project_root.join(name)).collect()
-            } else {
-                let files: Vec<(&str, &str)> =
-                    texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-                let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
-                    SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
-                })?;
-                paths.into_iter().map(|path| settings.project_root.join(path)).collect()
-            }
-        };
-        let is_at_home = options.to.is_none();
-        let made_from: BTreeMap<String, Option<String>> = self
-            .state
-            .change
-            .files
-            .iter()
-            .filter(|_| is_at_home)
-            .map(|file| (file.path.clone(), file.before.clone()))
-            .collect();
+        let sources = self.sources(options)?;
+        let places = self.places(&sources, options)?;
         let base = self.base(options.to.as_deref());
-        code.into_iter()
+        let inputs: Vec<String> = self.setup()?.inputs.iter().map(|file| file.sha256.clone()).collect();
+        sources
+            .into_iter()
             .zip(places)
-            .map(|((name, content), path)| {
-                let below = below(&base, &path)?;
-                let shown = path.strip_prefix(&settings.project_root).unwrap_or(&path);
-                let is_reserved = |part: &OsStr| part.to_str().is_none_or(is_reserved_dir);
-                // What is in the project is held to its rules, wherever `--to` leads.
-                let is_in_project = path.starts_with(&settings.project_root);
-                if below.split('/').any(is_reserved_dir) || (is_in_project && shown.iter().any(is_reserved)) {
-                    return Err(SessionError::ReservedTarget { path: shown.display().to_string() });
-                }
-                let before = read_target(&base, &below, &path)?;
-                let expected = made_from.get(&name);
-                let found = before.as_deref().map(sha256_hex);
-                let change = match &before {
-                    Some(bytes) if *bytes == content => ApplyChange::Same,
-                    // What a change edits is there; only what it was not made from is in the way.
-                    Some(_) if expected.is_some_and(|expected| *expected == found) => ApplyChange::Changed,
-                    Some(_) => ApplyChange::Conflict,
-                    // A file that is gone was taken away by somebody.
-                    None if expected.is_some_and(Option::is_some) => ApplyChange::Conflict,
-                    None => ApplyChange::New,
-                };
-                let target = path.strip_prefix(&settings.project_root).unwrap_or(&path).display().to_string();
-                let diff = unified(&target, before.as_deref(), Some(&content));
-                let run_by = aiwf_store::run_by(&target);
-                let report = ApplyFile { name, target, change, run_by, diff };
-                Ok(Planned { report, below, content, before })
-            })
+            .map(|(source, path)| self.plan_file(source, &path, &base, &inputs, options))
             .collect()
+    }
+
+    fn plan_file(
+        &self,
+        source: Source,
+        path: &Path,
+        base: &Path,
+        inputs: &[String],
+        options: &ApplyOptions,
+    ) -> Result<Planned, SessionError> {
+        let root = &self.engine.settings().project_root;
+        let below = below(base, path)?;
+        let shown = path.strip_prefix(root).unwrap_or(path);
+        let is_reserved = |part: &OsStr| part.to_str().is_none_or(is_reserved_dir);
+        // What is in the project is held to its rules, wherever `--to` leads.
+        let is_in_project = path.starts_with(root);
+        if below.split('/').any(is_reserved_dir) || (is_in_project && shown.iter().any(is_reserved)) {
+            return Err(SessionError::ReservedTarget { path: shown.display().to_string() });
+        }
+        let before = read_target(base, &below, path)?;
+        let found = before.as_deref().map(sha256_hex);
+        let is_as_expected = source.made_from.as_ref().is_some_and(|expected| *expected == found);
+        // A file that the session was given is there to be changed.
+        let is_input = found.as_ref().is_some_and(|found| inputs.contains(found));
+        let mut content = source.content;
+        let change = match (&before, &content) {
+            (None, None) => ApplyChange::Same,
+            (Some(bytes), Some(content)) if bytes == content => match source.executable {
+                Some(_) if is_as_expected => ApplyChange::Changed,
+                _ => ApplyChange::Same,
+            },
+            (Some(_), None) if is_as_expected => ApplyChange::Deleted,
+            // What a change edits is there; only what it was not made from is in the way.
+            (Some(_), Some(_)) if is_as_expected || is_input => ApplyChange::Changed,
+            (Some(bytes), Some(new)) if options.merges => {
+                match self.merged(source.made_from.as_ref(), bytes, new)? {
+                    Some(merged) => {
+                        content = Some(merged);
+                        ApplyChange::Merged
+                    }
+                    None => ApplyChange::Conflict,
+                }
+            }
+            (Some(_), _) => ApplyChange::Conflict,
+            // A file that is gone was taken away by somebody.
+            (None, Some(_)) if matches!(source.made_from, Some(Some(_))) => ApplyChange::Conflict,
+            (None, Some(_)) => ApplyChange::New,
+        };
+        let target = shown.display().to_string();
+        let diff = unified(&target, before.as_deref(), content.as_deref());
+        let run_by = aiwf_store::run_by(&target);
+        let report = ApplyFile { name: source.name, target, change, run_by, diff };
+        Ok(Planned { report, below, content, before, executable: source.executable })
+    }
+
+    /// Both changes of a file together; nothing when they touch the same lines, or when its origin is not known.
+    fn merged(
+        &self,
+        made_from: Option<&Option<String>>,
+        ours: &[u8],
+        theirs: &[u8],
+    ) -> Result<Option<Vec<u8>>, SessionError> {
+        let origin = made_from.and_then(Option::as_deref).and_then(|sha256| self.ledger.kept(sha256));
+        let Some(origin) = origin else { return Ok(None) };
+        match aiwf_worktree::merge(&origin, ours, theirs, &self.engine.call_context().stop)? {
+            Merged::Clean(merged) => Ok(Some(merged)),
+            Merged::Conflict(_) => Ok(None),
+        }
+    }
+
+    /// What is to be applied: the changes of a session that began with a request, else the newest code.
+    fn sources(&self, options: &ApplyOptions) -> Result<Vec<Source>, SessionError> {
+        if !self.state.is_request() {
+            let source = |(name, content)| Source {
+                name,
+                content: Some(content),
+                executable: None,
+                made_from: None,
+            };
+            return Ok(self.newest_code()?.into_iter().map(source).collect());
+        }
+        let changes = self.approved_changes()?;
+        if changes.is_empty() {
+            let id = self.ledger.label().to_owned();
+            return Err(SessionError::NothingToApply { id, is_edited: !self.state.change.edited.is_empty() });
+        }
+        // In another directory nothing is what the session was made from, and there is nothing to delete.
+        let is_at_home = options.to.is_none();
+        let sources = changes.iter().filter(|(_, file)| is_at_home || file.content.is_some());
+        Ok(sources
+            .map(|(path, file)| Source {
+                name: path.to_owned(),
+                content: file.content.clone(),
+                executable: file.executable,
+                made_from: is_at_home.then(|| file.before.clone()),
+            })
+            .collect())
+    }
+
+    /// Where each file goes.
+    fn places(&mut self, sources: &[Source], options: &ApplyOptions) -> Result<Vec<PathBuf>, SessionError> {
+        let settings = self.engine.settings().clone();
+        let below = |base: PathBuf| sources.iter().map(|source| base.join(&source.name)).collect();
+        if let Some(directory) = &options.to {
+            return Ok(below(settings.current_dir.join(directory)));
+        }
+        // A session that began with a request names its files as they are called in the project.
+        if self.state.is_request() {
+            return Ok(below(settings.project_root));
+        }
+        let context = self.setup()?.context.clone();
+        let text = |source: &Source| {
+            let content = source.content.as_deref().unwrap_or_default();
+            (source.name.clone(), String::from_utf8_lossy(content).into_owned())
+        };
+        let texts: Vec<(String, String)> = sources.iter().map(text).collect();
+        let files: Vec<(&str, &str)> =
+            texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
+            SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
+        })?;
+        Ok(paths.into_iter().map(|path| settings.project_root.join(path)).collect())
     }
 
     /// The code of the last iteration that has some, by path below `code/`.
     fn newest_code(&self) -> Result<Vec<(String, Vec<u8>)>, SessionError> {
-        if self.state.is_request() && self.state.change.files.is_empty() {
-            let id = self.ledger.label().to_owned();
-            return Err(SessionError::NothingToApply { id, is_edited: !self.state.change.edited.is_empty() });
-        }
         for iteration in (1..=self.state.iteration).rev() {
             let code = self.code(iteration)?;
             if !code.is_empty() {
@@ -227,165 +347,15 @@ impl OpenSession<'_> {
         })
     }
 
-    fn write_into_project(
-        &mut self,
-        planned: &[Planned],
-        options: &ApplyOptions,
-        watcher: &dyn Fn(&str),
-    ) -> Result<(), SessionError> {
-        let changing: Vec<&Planned> =
-            planned.iter().filter(|file| file.report.change != ApplyChange::Same).collect();
-        let mut files = Vec::new();
-        for file in &changing {
-            let before = file.before.as_deref().map(|bytes| self.ledger.keep(bytes)).transpose()?;
-            self.ledger.keep(&file.content)?;
-            files.push(AppliedFile {
-                target: file.report.target.clone(),
-                before,
-                after: sha256_hex(&file.content),
-            });
-        }
-        self.commit(Command::IntendApply { files })?;
-        let base = self.base(options.to.as_deref());
-        let written = changing.iter().try_for_each(|file| {
-            watcher(&file.report.target);
-            write_one(&base, file)
-        });
-        match written {
-            Ok(()) => self.commit(Command::RecordApplied),
-            Err(error) => {
-                self.settle_apply(options.to.as_deref())?;
-                Err(error)
-            }
-        }
-    }
-
     /// The directory that code is copied into: the project, or the one that was named.
-    fn base(&self, to: Option<&Path>) -> PathBuf {
+    pub(super) fn base(&self, to: Option<&Path>) -> PathBuf {
         let settings = self.engine.settings();
         to.map_or_else(|| settings.project_root.clone(), |to| settings.current_dir.join(to))
     }
-
-    /// Copying is all or nothing: what is not whole is taken back.
-    ///
-    /// A target outside the project is touched only below a directory that this very command names: a journal may say
-    /// anything.
-    pub(super) fn settle_apply(&mut self, to: Option<&Path>) -> Result<(), SessionError> {
-        let files = self.state.applying.clone().unwrap_or_default();
-        let root = self.engine.settings().project_root.clone();
-        let mut targets = Vec::new();
-        for file in files {
-            let path = root.join(&file.target);
-            let named = self.base(to);
-            let base = if path.starts_with(&named) { named } else { root.clone() };
-            let Ok(below) = below(&base, &path) else {
-                return Err(SessionError::ApplyElsewhere {
-                    id: self.ledger.label().to_owned(),
-                    path: file.target.clone(),
-                });
-            };
-            targets.push(Target { base, below, file });
-        }
-        for target in &targets {
-            if let Ok((directory, _)) = target.open() {
-                remove_leftovers(&directory)?;
-            }
-        }
-        if targets.iter().all(Target::is_ours) {
-            return self.commit(Command::RecordApplied);
-        }
-        // Only what we wrote is taken back; what somebody changed since is theirs.
-        for target in targets.iter().filter(|target| target.is_ours()) {
-            let failed = |error: ConfinedError| StoreError {
-                path: target.base.join(&target.below),
-                source: error.into(),
-            };
-            let (directory, name) = target.open().map_err(failed)?;
-            match &target.file.before {
-                None => directory.remove_file(name).map_err(failed)?,
-                Some(before) => {
-                    let lost = || SessionError::NothingApproved { path: target.file.target.clone() };
-                    let bytes = self.ledger.kept(before).ok_or_else(lost)?;
-                    directory.write_over(name, Some(&target.file.after), &bytes).map_err(failed)?;
-                }
-            }
-        }
-        self.commit(Command::RecordApplyUndone)
-    }
-}
-
-/// A file that was to be put in place.
-struct Target {
-    base: PathBuf,
-    below: String,
-    file: AppliedFile,
-}
-
-impl Target {
-    fn open(&self) -> Result<(ConfinedDir, &str), ConfinedError> {
-        open_above(&self.base, &self.below)
-    }
-
-    /// Whether it holds what we were about to put there.
-    fn is_ours(&self) -> bool {
-        let found = self.open().and_then(|(directory, name)| directory.sha256(name));
-        found.ok().flatten().as_ref() == Some(&self.file.after)
-    }
-}
-
-/// Backups of one file; nobody replaces it as often.
-const MAX_BACKUPS: u32 = 1_000;
-
-/// Removes what a killed write left beside a target.
-fn remove_leftovers(directory: &ConfinedDir) -> Result<(), SessionError> {
-    let entries = directory.entries().unwrap_or_default();
-    for entry in entries.iter().filter(|entry| entry.kind == EntryKind::File) {
-        if entry.name.starts_with(".tmp-aiwf-") {
-            directory
-                .remove_file(&entry.name)
-                .map_err(|error| StoreError { path: PathBuf::from(&entry.name), source: error.into() })?;
-        }
-    }
-    Ok(())
-}
-
-fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
-    let target = file.report.target.as_str();
-    let failed = |error: ConfinedError| {
-        if matches!(error, ConfinedError::Changed) {
-            return SessionError::TargetChanged { path: target.to_owned() };
-        }
-        StoreError { path: base.join(&file.below), source: error.into() }.into()
-    };
-    aiwf_store::create_dir(base)?;
-    let (above, name) = file.below.rsplit_once('/').unwrap_or(("", &file.below));
-    let opened = LedgerDir::at(base).map_err(failed)?;
-    let made = if above.is_empty() {
-        opened.handle().same().map_err(ConfinedError::from)
-    } else {
-        opened.create_directories(above)
-    };
-    let directory = made.map_err(failed)?;
-    let before = file.before.as_deref().map(sha256_hex);
-    // What a change was made from needs no backup: its bytes are kept, and it is no conflict.
-    if let Some(bytes) = file.before.as_ref().filter(|_| file.report.change == ApplyChange::Conflict) {
-        let numbered = |number: u32| match number {
-            1 => format!("{name}.orig"),
-            _ => format!("{name}.orig-{number}"),
-        };
-        // A backup with these very bytes is there when a command that was cut short is run again.
-        let found = |number: u32| directory.sha256(&numbered(number));
-        let usable = |number: &u32| found(*number).is_ok_and(|found| found.is_none() || found == before);
-        let number = (1..=MAX_BACKUPS).find(usable).unwrap_or(MAX_BACKUPS);
-        if found(number).map_err(failed)? != before {
-            directory.write(&numbered(number), bytes, Durability::PowerLoss).map_err(failed)?;
-        }
-    }
-    directory.write_over(name, before.as_deref(), &file.content).map_err(failed)
 }
 
 /// A path relative to its base; a detour on the way could lead anywhere.
-fn below(base: &Path, path: &Path) -> Result<String, SessionError> {
+pub(super) fn below(base: &Path, path: &Path) -> Result<String, SessionError> {
     let in_the_way = || SessionError::LinkInTheWay { path: path.display().to_string() };
     let relative = path.strip_prefix(base).map_err(|_outside| in_the_way())?;
     let is_plain = relative.components().all(|part| matches!(part, Component::Normal(_)));
@@ -393,7 +363,7 @@ fn below(base: &Path, path: &Path) -> Result<String, SessionError> {
 }
 
 /// The directory of a target by its handle, and the target's name in it; no link below the base is followed.
-fn open_above<'t>(base: &Path, below: &'t str) -> Result<(ConfinedDir, &'t str), ConfinedError> {
+pub(super) fn open_above<'t>(base: &Path, below: &'t str) -> Result<(ConfinedDir, &'t str), ConfinedError> {
     let (above, name) = below.rsplit_once('/').unwrap_or(("", below));
     let mut parts = above.split('/').filter(|part| !part.is_empty());
     let directory = parts.try_fold(open_base(base)?, |directory, part| directory.directory(part))?;

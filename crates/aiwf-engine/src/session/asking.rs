@@ -4,6 +4,7 @@
 //! so a reply at its place is a whole one, and what arrived of another is kept.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use aiwf_config::Config;
@@ -54,11 +55,17 @@ impl<'e> OpenSession<'e> {
         }
     }
 
+    /// Whether the agent of a phase changes files: in its worktree, or in the project where that is allowed.
+    fn writes_directory(&self, phase: Phase) -> Result<bool, SessionError> {
+        let is_in_place = self.setup()?.may_write_project(&self.state.flow, phase);
+        Ok(is_in_place || self.works_in_worktree(phase)?)
+    }
+
     /// What could not be sent is not approved.
     pub(crate) fn refuse_unsendable(&self, payload: Rc<Payload>) -> Result<(), SessionError> {
         let name = self.state.provider(self.state.phase);
         let exchange = Exchange::open(self.engine, self.config(), name, Rounds::without_tools())?;
-        exchange.refuse(&self.order(payload)?)
+        exchange.refuse(&self.order(payload, None)?)
     }
 
     /// Sends the approved prompt; the journal says so before anybody is asked.
@@ -121,7 +128,8 @@ impl<'e> OpenSession<'e> {
         let tools = tools.map(|tools| ToolCaller::new(tools, results, &engine.call_context().stop));
         let tool_loop = tools.as_ref().map_or_else(Rounds::without_tools, |tools| tools.rounds(None));
         let exchange = Exchange::open(engine, self.config(), name, tool_loop)?;
-        let order = self.order(payload)?;
+        let directory = self.prepare_directory()?;
+        let order = self.order(payload, directory)?;
         let asker = PhaseAsker {
             response: self.response_path()?,
             ability: order.ability,
@@ -177,8 +185,14 @@ impl<'e> OpenSession<'e> {
             call.kept = self.keep_call_files(files)?;
         }
         let file = self.keep(response)?;
+        let mut changes = None;
+        if self.works_in_worktree(self.state.phase)? {
+            let (file, notes) = self.take_worktree()?;
+            call.notes.extend(notes);
+            changes = Some(file);
+        }
         let notes = call.notes.clone();
-        self.commit(Command::RecordReply { response: file, call: Some(call), changes: None })?;
+        self.commit(Command::RecordReply { response: file, call: Some(call), changes })?;
         Ok(StepOutcome::Done(Performed::ReplyReceived { path: response.to_owned(), notes }))
     }
 
@@ -207,20 +221,19 @@ impl<'e> OpenSession<'e> {
         ))
     }
 
-    fn order(&self, payload: Rc<Payload>) -> Result<Order, SessionError> {
+    fn order(&self, payload: Rc<Payload>, directory: Option<PathBuf>) -> Result<Order, SessionError> {
         let ability = self.ability()?;
         Ok(Order {
             name: Self::call_name(self.state.phase, self.state.iteration),
             payload,
             ability,
-            // An agent that implements a change may be let edit the project itself.
-            permission: if self.setup()?.may_write_project(&self.state.flow, self.state.phase) {
+            permission: if self.writes_directory(self.state.phase)? {
                 Permission::WriteDirectory
             } else {
                 ability.permission
             },
-            directory: None,
             response_path: Some(self.ledger.file(&self.response_path()?)),
+            directory,
         })
     }
 
@@ -302,13 +315,13 @@ impl Asker for PhaseAsker<'_, '_> {
             // What could not be written for the link alone is told by the link.
             let is_cause = matches!(error, AskError::Sink(_));
             let error = if is_cause { link } else { error.into() };
-            session.commit(failure(error.to_string(), call, None))?;
+            session.commit(failed(error.to_string(), call, None))?;
             return Err(error);
         }
         call.kept = session.keep_unfinished(files, &self.response, has_written)?;
         add_earlier(&mut self.earlier, &call);
         call.touched = std::mem::take(&mut self.earlier.touched);
-        session.commit(failure(error.to_string(), call, None))?;
+        session.commit(failed(error.to_string(), call, limit_of(&error)))?;
         Err(error.into())
     }
 
@@ -320,7 +333,7 @@ impl Asker for PhaseAsker<'_, '_> {
         // An agent may have put a link in the way meanwhile; nothing is written through it.
         if let Err(error) = self.session.refuse_links_of_call(&self.response, &arrived.files) {
             let call = std::mem::take(&mut arrived.call);
-            self.session.commit(failure(error.to_string(), call, None))?;
+            self.session.commit(failed(error.to_string(), call, None))?;
             return Err(error);
         }
         let Some(tools) = &mut self.tools else { return Ok(ControlFlow::Continue(None)) };
@@ -371,13 +384,18 @@ impl Asker for PhaseAsker<'_, '_> {
 
     fn on_not_asked_again(&mut self, refusal: Refusal, call: Box<Call>) -> Result<Self::End, SessionError> {
         let error = SessionError::from(refusal);
-        self.session.commit(failure(error.to_string(), call, None))?;
+        self.session.commit(failed(error.to_string(), call, None))?;
         Err(error)
     }
 }
 
+/// When the limit ends that a call ran into, in seconds since 1970.
+fn limit_of(error: &AskError) -> Option<u64> {
+    error.limit_until().and_then(|until| u64::try_from(until).ok())
+}
+
 /// A call that failed, and when its limit ends if that is the reason.
-fn failure(message: String, call: Box<Call>, limit_until: Option<u64>) -> Command {
+fn failed(message: String, call: Box<Call>, limit_until: Option<u64>) -> Command {
     Command::RecordFailure { message, call: Some(call), limit_until }
 }
 

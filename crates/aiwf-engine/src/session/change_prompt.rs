@@ -3,6 +3,7 @@
 //!
 //! Nothing of it is handed to an agent by any other way: no flag, no variable, no earlier conversation.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
@@ -52,6 +53,7 @@ impl OpenSession<'_> {
             files,
             project_files,
             required_files: if self.state.flow.judges_files(phase) { self.code_files() } else { Vec::new() },
+            changed_files: self.changed_texts()?,
             template,
             missing_files: MissingFiles::LeftOut,
             read_artifacts: self.artifacts(spec)?,
@@ -82,11 +84,42 @@ impl OpenSession<'_> {
         if spec.access == Access::Write || self.state.flow.judges_files(spec.name) {
             confined.extend(self.code_files());
         }
+        if spec.gives == Gives::Edits {
+            confined.extend(self.named_files(spec, change));
+        }
         if self.is_own {
             return (typed, confined);
         }
         confined.extend(typed);
         (Vec::new(), confined)
+    }
+
+    /// Files of the project that the request, or what earlier phases gave, names: a model can edit only what it sees.
+    ///
+    /// An agent in a worktree reads them by itself.
+    fn named_files(&self, spec: &PhaseSpec, change: &ChangeSetup) -> Vec<String> {
+        if self.works_in_worktree(spec.name).unwrap_or(false) {
+            return Vec::new();
+        }
+        let mut text = change.request.clone();
+        for artifact in self.artifacts(spec).unwrap_or_default() {
+            text.push('\n');
+            text.push_str(&artifact.text);
+        }
+        named_paths(&text, &self.engine.settings().project_root)
+    }
+
+    /// Files of the project as this session has changed them; nothing for one that it deletes.
+    fn changed_texts(&self) -> Result<BTreeMap<String, Option<String>>, SessionError> {
+        let is_edit = |spec: &PhaseSpec| spec.gives == Gives::Edits;
+        if !self.state.flow.phases.iter().any(is_edit) {
+            return Ok(BTreeMap::new());
+        }
+        let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).ok();
+        let changes = self.approved_changes()?;
+        // What is not text is named by the diff and cannot be shown.
+        let shown = changes.iter().filter(|(_, file)| file.content.as_ref().is_none_or(|it| text(it).is_some()));
+        Ok(shown.map(|(path, file)| (path.to_owned(), file.content.as_ref().and_then(text))).collect())
     }
 
     /// The files of the project that the implementation edited, or is about to replace: the code under review.
@@ -122,7 +155,11 @@ impl OpenSession<'_> {
             let text = into_text(self.read(&file)?, Path::new(&path))?;
             Ok(ReadArtifact { name, path, text })
         };
-        files.into_iter().map(read).collect()
+        let mut artifacts = files.into_iter().map(read).collect::<Result<Vec<_>, SessionError>>()?;
+        if spec.gives.changes_files() || flow.judges_files(spec.name) {
+            artifacts.extend(self.checks_artifact()?);
+        }
+        Ok(artifacts)
     }
 
     /// The template of a phase that stands beside its flow, as it was when the session began.
@@ -187,8 +224,12 @@ impl OpenSession<'_> {
             };
             parts.push(format!("{what}:\n\n{}", feedback.text));
         }
+        if spec.gives.changes_files() && self.state.checks.iter().any(|check| !check.is_passed()) {
+            parts.push("Checks of the project failed on the last round: the artifact `checks` says how. Fix the code; do not weaken the checks.".to_owned());
+        }
         if has_template {
-            parts.push(output_form(spec));
+            let is_agent = self.works_in_worktree(spec.name).unwrap_or(false);
+            parts.push(output_form(spec, is_agent));
         }
         parts.join("\n\n")
     }
@@ -206,6 +247,8 @@ impl OpenSession<'_> {
             .filter(|path| !path.starts_with(".aiwf/"))
             .filter_map(|path| {
                 let bytes = std::fs::read(root.join(path)).ok()?;
+                // Edits apply to these very bytes, whatever becomes of the file.
+                drop(self.ledger.keep(&bytes));
                 Some(FileHash { path: path.to_owned(), sha256: sha256_hex(&bytes) })
             })
             .collect()
@@ -247,8 +290,52 @@ pub(crate) fn flow_file(name: &str) -> String {
     format!("flow/{name}")
 }
 
+/// What an agent is told that edits files itself.
+const AGENT_FORM: &str = "Edit the files in your working directory: it is a copy of the project made for you. \
+Do not commit, and do not touch anything outside it. When you are done, reply with a short report: what you changed \
+and why, and what is left to do.";
+
+/// How edits are written in a reply.
+const EDIT_FORM: &str = "After a short report of what you change and why, write the changes as blocks, and nothing after the last one:
+
+<<<EDIT: path/to/existing.file>>>
+<<<<<<< SEARCH
+lines of the file, exactly as they are shown, with enough of them to be found only once
+=======
+the lines that replace them
+>>>>>>> REPLACE
+
+<<<FILE: path/to/new.file>>>
+the whole content of a new file, or of one that changes almost everywhere
+
+<<<DELETE: path/to/old.file>>>
+
+<<<RENAME: path/before -> path/after>>>
+
+One EDIT block can have several SEARCH/REPLACE pairs; they apply in order. Paths are relative to the project.";
+
+/// The most files that are shown because a text names them.
+const MAX_NAMED_FILES: usize = 40;
+
+/// The files of the project that a text names by their path.
+fn named_paths(text: &str, root: &Path) -> Vec<String> {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || "._-/+@".contains(c);
+    let mut found: Vec<String> = Vec::new();
+    for word in text.split(|c: char| !is_path(c)) {
+        let word = word.trim_start_matches("./").trim_end_matches(['.', '/']);
+        let is_inside = !word.is_empty() && !word.starts_with('/') && !word.split('/').any(|part| part == "..");
+        if is_inside && !found.iter().any(|known| known == word) && root.join(word).is_file() {
+            found.push(word.to_owned());
+            if found.len() == MAX_NAMED_FILES {
+                break;
+            }
+        }
+    }
+    found
+}
+
 /// How a reply is to be written, for templates that leave it to the engine.
-fn output_form(spec: &PhaseSpec) -> String {
+fn output_form(spec: &PhaseSpec, is_agent: bool) -> String {
     let files = "Give every file whole, each after a line `<<<FILE: path>>>` with its path in the project. \
                  Write nothing after the last file.";
     let tasks = "Before the files, report each task on a line of its own: \
@@ -263,6 +350,10 @@ fn output_form(spec: &PhaseSpec) -> String {
                 .to_owned()
         }
         (Gives::Files, _) => files.to_owned(),
+        (Gives::Edits, parser) => {
+            let form = if is_agent { AGENT_FORM } else { EDIT_FORM };
+            if parser == ReplyParser::TaskEdits { format!("{tasks}\n\n{form}") } else { form.to_owned() }
+        }
         (Gives::Verdict, ReplyParser::ReviewMeta) => {
             "End with a block `@@@REVIEW_META` that says `verdict: PASS` or `verdict: FAIL`.".to_owned()
         }

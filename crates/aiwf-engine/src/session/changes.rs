@@ -31,6 +31,8 @@ pub(crate) struct ChangedFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProjectChanges {
     files: BTreeMap<String, ChangedFile>,
+    /// What an agent did that cannot be taken over.
+    pub(crate) refused: Vec<String>,
 }
 
 /// The changes as a file of the session; contents are in the ledger, by their hash.
@@ -38,6 +40,8 @@ pub(crate) struct ProjectChanges {
 struct ChangesFile {
     version: u32,
     files: Vec<FileEntry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -106,6 +110,7 @@ impl ProjectChanges {
 
     /// The files to write, checked as a whole.
     pub(crate) fn plan(&self, problems: &mut Vec<String>) -> Option<WritePlan> {
+        problems.extend(self.refused.iter().cloned());
         let deleted = self.files.iter().filter(|(_, file)| file.content.is_none());
         for (path, _) in deleted {
             problems.extend(path_problems(path));
@@ -309,7 +314,11 @@ impl OpenSession<'_> {
             executable: file.executable,
             renamed_to: file.renamed_to.clone(),
         });
-        let mut text = serde_json::to_vec_pretty(&ChangesFile { version: VERSION, files: files.collect() })
+        let mut text = serde_json::to_vec_pretty(&ChangesFile {
+            version: VERSION,
+            files: files.collect(),
+            refused: changes.refused.clone(),
+        })
             .map_err(std::io::Error::from)
             .map_err(|source| aiwf_store::StoreError { path: self.ledger.file(path), source })?;
         text.push(b'\n');
@@ -322,7 +331,7 @@ impl OpenSession<'_> {
         let lost = || SessionError::NothingApproved { path: self.ledger.shown(&file.path) };
         let bytes = self.ledger.kept(&file.sha256).ok_or_else(lost)?;
         let read: ChangesFile = serde_json::from_slice(&bytes).map_err(|_| lost())?;
-        let mut changes = ProjectChanges::default();
+        let mut changes = ProjectChanges { refused: read.refused, ..ProjectChanges::default() };
         for entry in read.files {
             let content = match &entry.sha256 {
                 Some(sha256) => Some(self.ledger.kept(sha256).ok_or_else(lost)?),

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use aiwf_config::Origin;
-use aiwf_session::{Actor, Approver, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect};
+use aiwf_session::{Actor, Approver, CheckResult, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect};
 
 use super::open_session::OpenSession;
 use crate::ask::watch::CallEvent;
+use crate::checks::checks_summary;
 use crate::prompt::left_out::left_out_lines;
 use crate::session::session_error::SessionError;
 
@@ -61,6 +62,18 @@ pub enum Performed {
         /// The file, relative to the session.
         path: String,
     },
+    /// Checks ran.
+    ChecksRan {
+        /// The phase whose files they checked.
+        phase: Phase,
+        /// How each ended.
+        results: Vec<CheckResult>,
+    },
+    /// Checks are not run before the user agrees to their commands.
+    ChecksHeld {
+        /// Their names.
+        names: Vec<String>,
+    },
     /// A reply is there.
     ReplyReceived {
         /// The file, relative to the session.
@@ -95,6 +108,13 @@ impl fmt::Display for Performed {
                 write!(formatter, "{provider} says no at the gate")
             }
             Self::BudgetReached { message } => write!(formatter, "not asked: {message}"),
+            Self::ChecksRan { phase, results } => {
+                let results: Vec<_> = results.iter().map(super::checking::shown).collect();
+                write!(formatter, "{phase}: {}", checks_summary(&results))
+            }
+            Self::ChecksHeld { names } => {
+                write!(formatter, "checks wait for your consent: {}", names.join(", "))
+            }
             Self::Noted { message } => formatter.write_str(message),
         }
     }
@@ -237,10 +257,7 @@ impl OpenSession<'_> {
             Effect::Judge { stage, provider } => self.judge(stage, &provider),
             Effect::Ask { provider } => self.ask(&provider),
             Effect::AwaitReply { provider } => self.await_reply(&provider),
-            Effect::RunChecks => {
-                self.run_checks()?;
-                Ok(StepOutcome::Waiting)
-            }
+            Effect::RunChecks => self.step_checks(),
             Effect::SettleApply => {
                 self.settle_apply(None)?;
                 Ok(StepOutcome::Waiting)
@@ -270,7 +287,10 @@ impl OpenSession<'_> {
         }
         let response = self.keep(&path)?;
         if self.state.response.as_ref() != Some(&response) {
-            self.commit(Command::RecordReply { response, call: None, changes: None })?;
+            // After a crash the reply of an agent is there, and so is what it did in its worktree.
+            let is_agents = self.state.is_interrupted() && self.works_in_worktree(self.state.phase)?;
+            let changes = is_agents.then(|| self.take_worktree()).transpose()?.map(|(file, _)| file);
+            self.commit(Command::RecordReply { response, call: None, changes })?;
         }
         Ok(true)
     }

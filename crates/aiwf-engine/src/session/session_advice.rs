@@ -138,6 +138,15 @@ impl SessionError {
             Self::Missing { path } => {
                 Advice::from(Action::Restore(Some(path.clone()))).then(" restores the approved bytes")
             }
+            Self::CheckStopped { .. } => Advice::from(Action::Run).then(" runs it again"),
+            Self::NoCacheDirectory => "set `HOME` or `XDG_CACHE_HOME`".into(),
+            Self::Worktree(error) => error.advice(),
+            Self::ChangedSinceApply { .. } => {
+                "put those files back as they were applied, or change them by hand".into()
+            }
+            Self::SelfRunningFiles { .. } => {
+                Advice::from("look at them, then ").then(Action::Apply).then(" writes them")
+            }
             Self::NothingApproved { .. } => {
                 Advice::from(Action::Verify).then(" lists the approved files that differ")
             }

@@ -91,6 +91,30 @@ pub enum SessionError {
         /// The session.
         id: String,
     },
+    /// A check was interrupted; it runs again with the next command.
+    #[error("check `{name}` was interrupted")]
+    CheckStopped {
+        /// The check.
+        name: String,
+    },
+    /// Files that were applied are not what they were any more.
+    #[error("files have changed since they were applied{}", lines(files))]
+    ChangedSinceApply {
+        /// The files, relative to the project.
+        files: Vec<String>,
+    },
+    /// Files that tools run by themselves are not applied without a person's word.
+    #[error("tools run {} of these files by themselves", report.files.iter().filter(|file| file.run_by.is_some()).count())]
+    SelfRunningFiles {
+        /// What would be applied.
+        report: Box<ApplyReport>,
+    },
+    /// There is no place for worktrees.
+    #[error("there is no cache directory for a worktree")]
+    NoCacheDirectory,
+    /// A worktree, a branch or a commit could not be made.
+    #[error(transparent)]
+    Worktree(#[from] aiwf_worktree::WorktreeError),
     /// Something failed after a session had begun.
     #[error("{error}\n  session `{session_id}`, phase `{phase}`")]
     InPhase {

@@ -59,7 +59,8 @@ impl OpenSession<'_> {
             _ => artifact,
         };
         if let Some(outcome) = outcome {
-            return self.commit(Command::ApproveResponse { by, response, outcome, has_checks: false });
+            let has_checks = self.has_checks()?;
+            return self.commit(Command::ApproveResponse { by, response, outcome, has_checks });
         }
         let problems = capped(problems);
         self.commit(Command::RefuseReply { response, problems: problems.clone() })?;

@@ -27,6 +27,8 @@ pub struct ChangeFlags {
     pub project_files: Vec<String>,
     /// Those of the files that may not be cut: the code under review.
     pub required_files: Vec<String>,
+    /// Files as a session has changed them, by path relative to the project; nothing for one that it deletes.
+    pub changed_files: BTreeMap<String, Option<String>>,
     /// What becomes of a pattern that names no file.
     pub missing_files: MissingFiles,
     /// Names and files of artifacts.
@@ -118,13 +120,32 @@ fn context(
     let confined = flags.project_files.iter().map(|text| Pattern { text, stays_in: Some(root) });
     let patterns: Vec<Pattern<'_>> = typed.chain(confined).collect();
     for file in files::find(&settings.current_dir, &patterns, flags.missing_files, problems, on_progress)? {
+        let text = match flags.changed_files.get(&file.name) {
+            Some(Some(changed)) => Text::from(changed.as_str()),
+            // What the session deletes is not there any more.
+            Some(None) => continue,
+            None => file.text,
+        };
         items.push(ContextItem {
             kind: ItemKind::File,
             is_required: flags.required_files.contains(&file.name),
             source: Source::File(file.name.clone()),
             name: file.name,
-            body: PartBody::Inline(file.text),
+            body: PartBody::Inline(text),
         });
+    }
+    // Files that the session adds are nowhere in the project yet.
+    for (name, text) in &flags.changed_files {
+        let is_shown = items.iter().any(|item| item.kind == ItemKind::File && item.name == *name);
+        if let Some(text) = text.as_ref().filter(|_| !is_shown) {
+            items.push(ContextItem {
+                kind: ItemKind::File,
+                is_required: true,
+                source: Source::File(name.clone()),
+                name: name.clone(),
+                body: PartBody::Inline(Text::from(text.as_str())),
+            });
+        }
     }
     let mut artifacts = Vec::new();
     for (name, path) in &flags.artifacts {
