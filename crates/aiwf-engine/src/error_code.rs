@@ -109,6 +109,7 @@ impl SessionError {
             Self::EditedPrompt { .. } => "PROMPT_EDITED",
             Self::Stale { .. } | Self::Missing { .. } => "APPROVED_FILE_CHANGED",
             Self::UnknownFiles { .. } => "UNEXPECTED_FILES",
+            Self::NoSuchPhase { .. } => "UNKNOWN_PHASE",
             Self::CheckStopped { .. } => "ENGINE_ABORTED",
             Self::NoCacheDirectory => "NO_CACHE_DIRECTORY",
             Self::Worktree(error) => worktree_code(error),
@@ -215,7 +216,9 @@ fn worktree_code(error: &aiwf_worktree::WorktreeError) -> &'static str {
     use aiwf_worktree::WorktreeError;
 
     match error {
-        WorktreeError::NoGit | WorktreeError::NotARepository { .. } | WorktreeError::NoCommit => "GIT_UNAVAILABLE",
+        WorktreeError::NoGit | WorktreeError::NotARepository { .. } | WorktreeError::NoCommit => {
+            "GIT_UNAVAILABLE"
+        }
         WorktreeError::Stopped => "ENGINE_ABORTED",
         WorktreeError::BranchExists { .. }
         | WorktreeError::BadBranch { .. }

@@ -31,9 +31,9 @@ pub mod config {
 /// The session machine and its flows.
 pub mod machine {
     pub use aiwf_session::{
-        Access, Action, Actor, AppliedFile, Call, Dollars, Event, FileHash, Flow, FlowProblem, GatePattern,
-        LeftOut, LeftOutKind, Outcome, Person, Phase, Refusal, Role, Surface, TaskStatus, Total, TouchedFile,
-        Usage, flow_mermaid, flow_text,
+        Access, Action, Actor, AppliedFile, Call, Commit, Delivery, Dollars, Event, FileHash, Flow,
+        FlowProblem, GatePattern, LeftOut, LeftOutKind, Outcome, Person, Phase, Refusal, Role, Surface,
+        TaskStatus, Total, TouchedFile, Usage, flow_mermaid, flow_text,
     };
 }
 /// Workflow packages.
@@ -120,9 +120,9 @@ pub use run::{
 pub use session::session_error::SessionError;
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
-    ChangeReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed, PhaseOptions,
-    Reach, SeenGate, SelfRunning, SessionArtifact, SessionPreview, SessionReport, SessionSummary,
-    SessionValues, UsageReport, Verified,
+    ChangeReport, CheckReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed,
+    PhaseOptions, PromptApproval, Reach, SeenGate, SelfRunning, SessionArtifact, SessionPreview,
+    SessionReport, SessionSummary, SessionValues, UndoReport, UsageReport, Verified,
 };
 pub use trust::trust_error::TrustError;
 pub use trust::{Adoption, AdoptionGate, Agreement, AgreementKind, LedgerKind};

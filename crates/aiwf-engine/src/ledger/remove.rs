@@ -67,6 +67,7 @@ impl Engine {
         removable_entry(self, &ledger)?;
         let first_sha256 = trust::first_sha256(&ledger);
         ledger.remove()?;
+        self.remove_worktree(&ledger.id)?;
         if let Some(first_sha256) = first_sha256 {
             trust::forget(self.settings(), ledger.kind(), &ledger.id, &first_sha256);
         }

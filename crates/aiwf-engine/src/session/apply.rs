@@ -281,12 +281,8 @@ impl OpenSession<'_> {
     /// What is to be applied: the changes of a session that began with a request, else the newest code.
     fn sources(&self, options: &ApplyOptions) -> Result<Vec<Source>, SessionError> {
         if !self.state.is_request() {
-            let source = |(name, content)| Source {
-                name,
-                content: Some(content),
-                executable: None,
-                made_from: None,
-            };
+            let source =
+                |(name, content)| Source { name, content: Some(content), executable: None, made_from: None };
             return Ok(self.newest_code()?.into_iter().map(source).collect());
         }
         let changes = self.approved_changes()?;

@@ -194,7 +194,7 @@ fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
 fn open_or_create<'t>(base: &Path, below: &'t str) -> Result<(ConfinedDir, &'t str), ConfinedError> {
     let (above, name) = below.rsplit_once('/').unwrap_or(("", below));
     let opened = LedgerDir::at(base)?;
-    let directory = if above.is_empty() { opened.handle().same()? } else { opened.create_directories(above)? };
+    let directory =
+        if above.is_empty() { opened.handle().same()? } else { opened.create_directories(above)? };
     Ok((directory, name))
 }
-

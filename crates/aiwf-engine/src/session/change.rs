@@ -58,6 +58,7 @@ impl Engine {
             files: new.files,
             provider: new.provider,
             flags: new.flags,
+            ..NewRequest::default()
         })?;
         self.session_report(SessionRef::Change(&begun.id))
     }

@@ -118,7 +118,8 @@ impl OpenSession<'_> {
         let text = |bytes: &Vec<u8>| String::from_utf8(bytes.clone()).ok();
         let changes = self.approved_changes()?;
         // What is not text is named by the diff and cannot be shown.
-        let shown = changes.iter().filter(|(_, file)| file.content.as_ref().is_none_or(|it| text(it).is_some()));
+        let shown =
+            changes.iter().filter(|(_, file)| file.content.as_ref().is_none_or(|it| text(it).is_some()));
         Ok(shown.map(|(path, file)| (path.to_owned(), file.content.as_ref().and_then(text))).collect())
     }
 
@@ -323,7 +324,8 @@ fn named_paths(text: &str, root: &Path) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in text.split(|c: char| !is_path(c)) {
         let word = word.trim_start_matches("./").trim_end_matches(['.', '/']);
-        let is_inside = !word.is_empty() && !word.starts_with('/') && !word.split('/').any(|part| part == "..");
+        let is_inside =
+            !word.is_empty() && !word.starts_with('/') && !word.split('/').any(|part| part == "..");
         if is_inside && !found.iter().any(|known| known == word) && root.join(word).is_file() {
             found.push(word.to_owned());
             if found.len() == MAX_NAMED_FILES {

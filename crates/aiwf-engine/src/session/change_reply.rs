@@ -7,8 +7,8 @@ use aiwf_reply::{
     parse_verdict_tag, split_files, split_report_after, strip_thoughts,
 };
 use aiwf_session::{
-    Artifact, Command, FileHash, Gives, NewFile, Outcome, PhaseSpec, RemovedFile, ReplyParser, Task, TaskStatus,
-    TouchedFile, Verdict,
+    Artifact, Command, FileHash, Gives, NewFile, Outcome, PhaseSpec, RemovedFile, ReplyParser, Task,
+    TaskStatus, TouchedFile, Verdict,
 };
 use aiwf_store::{WritePlan, sha256_hex};
 
@@ -84,8 +84,7 @@ impl OpenSession<'_> {
         move |path: &str| {
             let name = path_below_code(path, &session, iteration);
             // A project may have a directory of that name itself; then the path means what it says.
-            let is_projects =
-                name != path && root.join(path).parent().is_some_and(std::path::Path::is_dir);
+            let is_projects = name != path && root.join(path).parent().is_some_and(std::path::Path::is_dir);
             if is_projects && !path.starts_with(&session) { path.to_owned() } else { name }
         }
     }

@@ -115,7 +115,8 @@ impl ProjectChanges {
         for (path, _) in deleted {
             problems.extend(path_problems(path));
         }
-        let written = self.files.iter().filter_map(|(path, file)| Some((path.clone(), file.content.clone()?)));
+        let written =
+            self.files.iter().filter_map(|(path, file)| Some((path.clone(), file.content.clone()?)));
         match WritePlan::check(written) {
             Ok(plan) => Some(plan),
             Err(faults) => {
@@ -158,7 +159,9 @@ impl ProjectChanges {
                 EditKind::Write(block) => {
                     self.write(&name_of(&block.path), block.content.clone().into_bytes(), base)?;
                 }
-                EditKind::Change { path, hunks } => self.change(line, &name_of(path), hunks, base, problems)?,
+                EditKind::Change { path, hunks } => {
+                    self.change(line, &name_of(path), hunks, base, problems)?
+                }
                 EditKind::Delete { path } => {
                     let path = name_of(path);
                     match self.current(&path, base)? {
@@ -173,7 +176,9 @@ impl ProjectChanges {
                         continue;
                     };
                     if self.current(&to, base)?.is_some() {
-                        problems.push(format!("line {line}: `{to}` exists already, so `{from}` cannot get its name"));
+                        problems.push(format!(
+                            "line {line}: `{to}` exists already, so `{from}` cannot get its name"
+                        ));
                         continue;
                     }
                     let executable = self.files.get(&from).and_then(|file| file.executable);
@@ -248,10 +253,8 @@ impl ProjectChanges {
             Some(file) => file.before,
             None => base(path)?.as_deref().map(sha256_hex),
         };
-        self.files.insert(
-            path.to_owned(),
-            ChangedFile { content: None, before, executable: None, renamed_to },
-        );
+        self.files
+            .insert(path.to_owned(), ChangedFile { content: None, before, executable: None, renamed_to });
         Ok(())
     }
 
@@ -265,7 +268,10 @@ impl ProjectChanges {
                 continue;
             }
             if let Some(executable) = file.executable {
-                text.push_str(&format!("{path}: {}\n", if executable { "executable" } else { "not executable" }));
+                text.push_str(&format!(
+                    "{path}: {}\n",
+                    if executable { "executable" } else { "not executable" }
+                ));
             }
             match &file.content {
                 Some(content) if std::str::from_utf8(content).is_err() => {
@@ -305,7 +311,11 @@ impl OpenSession<'_> {
     }
 
     /// Writes changes as a file of the session, with their contents kept.
-    pub(crate) fn write_changes(&self, path: &str, changes: &ProjectChanges) -> Result<FileHash, SessionError> {
+    pub(crate) fn write_changes(
+        &self,
+        path: &str,
+        changes: &ProjectChanges,
+    ) -> Result<FileHash, SessionError> {
         self.ledger.keep_all(changes.iter().filter_map(|(_, file)| file.content.as_deref()))?;
         let files = changes.iter().map(|(path, file)| FileEntry {
             path: path.to_owned(),
@@ -319,8 +329,8 @@ impl OpenSession<'_> {
             files: files.collect(),
             refused: changes.refused.clone(),
         })
-            .map_err(std::io::Error::from)
-            .map_err(|source| aiwf_store::StoreError { path: self.ledger.file(path), source })?;
+        .map_err(std::io::Error::from)
+        .map_err(|source| aiwf_store::StoreError { path: self.ledger.file(path), source })?;
         text.push(b'\n');
         self.ledger.keep(&text)?;
         self.write(path, &text)

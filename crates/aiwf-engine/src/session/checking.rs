@@ -150,9 +150,7 @@ pub(super) fn shown(result: &CheckResult) -> checks::CheckResult {
             CheckEnd::Exited => checks::CheckEnd::Exited,
             CheckEnd::TimedOut => checks::CheckEnd::TimedOut,
             CheckEnd::TooMuchOutput => checks::CheckEnd::TooMuchOutput,
-            CheckEnd::NotStarted => {
-                checks::CheckEnd::NotStarted(result.reason.clone().unwrap_or_default())
-            }
+            CheckEnd::NotStarted => checks::CheckEnd::NotStarted(result.reason.clone().unwrap_or_default()),
         },
         exit_code: result.exit_code,
         signal: result.signal,

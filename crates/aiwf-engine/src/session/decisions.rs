@@ -15,6 +15,7 @@ use super::report::SessionReport;
 use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::ask::call::recorded;
+use crate::ask::providers;
 use crate::error::EngineError;
 use crate::ledger::{SessionRef, own_ledgers};
 use crate::session::session_error::SessionError;
@@ -32,6 +33,15 @@ pub struct ApproveOptions {
     pub hash_prompts: Option<bool>,
 }
 
+/// Whether a reply approves the prompt that it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptApproval {
+    /// The prompt has to be approved before.
+    Required,
+    /// A person who pasted it has read it.
+    Implied,
+}
+
 /// What came of a decision.
 #[derive(Debug)]
 pub struct Decided {
@@ -44,7 +54,10 @@ pub struct Decided {
 }
 
 impl Engine {
-    fn open_session<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<OpenSession<'_>, SessionError> {
+    pub(super) fn open_session<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+    ) -> Result<OpenSession<'_>, SessionError> {
         OpenSession::open(self, journal::find(self.settings(), given)?)
     }
 
@@ -149,7 +162,7 @@ impl Engine {
         // A verdict that stopped the session is about its reply.
         let is_reply = matches!(
             session.state.step,
-            Step::ReplyReady { .. } | Step::Paused(Pause::Verdict | Pause::NoTarget)
+            Step::ReplyReady { .. } | Step::Paused(Pause::Checks | Pause::Verdict | Pause::NoTarget)
         );
         let command = |kept: Vec<FileHash>| {
             let (by, feedback) = (by.clone(), feedback.clone());
@@ -188,7 +201,31 @@ impl Engine {
         reply: &str,
         record: Option<&Path>,
     ) -> Result<Decided, SessionError> {
+        self.respond_with(given, reply, record, PromptApproval::Required)
+    }
+
+    /// The same; with [`PromptApproval::Implied`] a prompt at its gate is approved as it is on disk when a person is
+    /// its provider: it was pasted, so it was read.
+    pub fn respond_with<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+        reply: &str,
+        record: Option<&Path>,
+        approval: PromptApproval,
+    ) -> Result<Decided, SessionError> {
         let mut session = self.open_at_gate(given)?;
+        let mut performed = Vec::new();
+        if approval == PromptApproval::Implied
+            && session.state.step == Step::PromptReady
+            && !reply.trim().is_empty()
+            && !providers::can_use_tools(session.state.provider(session.state.phase), session.config())
+        {
+            let path = session.state.prompt_path().unwrap_or_default();
+            let by = session.person();
+            session.approve_prompt(by, None)?;
+            performed.push(Performed::PromptImplied { path });
+            session.run_until_waiting()?;
+        }
         if session.state.phase.is_final() {
             return Err(SessionError::NotAwaited { next: session.next_advice() });
         }
@@ -225,7 +262,8 @@ impl Engine {
         session.commit(Command::RecordReply { response, call: None, changes: None })?;
         let received = Performed::ReplyReceived { path, notes: Vec::new() };
         session.notify(&received);
-        Ok(Self::decided(&session, vec![received]))
+        performed.push(received);
+        Ok(Self::decided(&session, performed))
     }
 
     /// Takes the code although its review failed.

@@ -94,7 +94,8 @@ impl OpenSession<'_> {
             message.push_str(request);
         }
         message.push_str(&format!("\n\nAiwf-Session: {}\n", self.ledger.id));
-        let plan = self.state.flow.phases.first().and_then(|spec| self.state.bound.get(&spec.artifact_file()));
+        let plan =
+            self.state.flow.phases.first().and_then(|spec| self.state.bound.get(&spec.artifact_file()));
         if let Some(plan) = plan {
             message.push_str(&format!("Aiwf-Plan-Sha256: {}\n", plan.sha256));
         }
@@ -125,8 +126,7 @@ impl OpenSession<'_> {
             scratch: &scratch,
             options: &options,
         })?;
-        let commit =
-            Commit { id: made.commit.clone(), branch: Some(branch.to_owned()), is_revert: false };
+        let commit = Commit { id: made.commit.clone(), branch: Some(branch.to_owned()), is_revert: false };
         self.commit(Command::RecordCommit(commit))?;
         Ok(made.commit)
     }
@@ -222,12 +222,8 @@ impl OpenSession<'_> {
             run_by: aiwf_store::run_by(&file.target),
             diff: unified(&file.target, found.as_deref(), content.as_deref()),
         };
-        let back = AppliedFile {
-            target: file.target.clone(),
-            before: file.after,
-            after: file.before,
-            executable,
-        };
+        let back =
+            AppliedFile { target: file.target.clone(), before: file.after, after: file.before, executable };
         Ok((back, Planned { report, below: file.target, content, before: found, executable }))
     }
 }

@@ -40,9 +40,7 @@ impl Engine {
         Ok(names
             .into_iter()
             .filter(|name| old.get(*name) != new.get(*name))
-            .map(|name| {
-                unified(name, old.get(name).map(Vec::as_slice), new.get(name).map(Vec::as_slice))
-            })
+            .map(|name| unified(name, old.get(name).map(Vec::as_slice), new.get(name).map(Vec::as_slice)))
             .collect())
     }
 }

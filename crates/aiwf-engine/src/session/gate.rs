@@ -43,7 +43,8 @@ impl OpenSession<'_> {
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
         let permission = ability.permission;
-        let order = Order { name: call_name, payload, ability, permission, directory: None, response_path: None };
+        let order =
+            Order { name: call_name, payload, ability, permission, directory: None, response_path: None };
         exchange.run(&mut JudgeAsker { session: self, stage, name }, order)
     }
 
@@ -281,7 +282,9 @@ fn question(spec: &PhaseSpec, stage: Stage) -> &'static str {
     match spec.gives {
         Gives::Verdict => "Is the review clear, and can someone act on it?",
         Gives::Files | Gives::Edits if spec.iterates => "Are the issues addressed that the review named?",
-        Gives::Files | Gives::Edits => "Does it implement the plan? A code review follows and is not your task.",
+        Gives::Files | Gives::Edits => {
+            "Does it implement the plan? A code review follows and is not your task."
+        }
         // The first text of a flow is its plan; what follows a review closes the session.
         Gives::Text if spec.next == Some(Target::Complete) => {
             "Is the record complete, and does it say nothing that was not done?"

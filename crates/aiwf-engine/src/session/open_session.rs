@@ -6,7 +6,7 @@ use aiwf_config::{Config, Flags};
 use aiwf_profile::Profile;
 use aiwf_prompt::FsAbility;
 use aiwf_provider::Payload;
-use aiwf_session::{Access, Actor, Command, FileHash, Person, Phase, PhaseSpec, Setup, State, decide};
+use aiwf_session::{Access, Actor, Command, FileHash, Person, Phase, PhaseSpec, Setup, State, Step, decide};
 use aiwf_store::{Durability, Journal, Lock, sha256_hex};
 
 use super::snapshot::Snapshot;
@@ -210,7 +210,12 @@ impl<'e> OpenSession<'e> {
         let events = decide(&self.state, command)?;
         let state = events.iter().fold(self.state.clone(), State::evolve);
         self.journal.append(&clock::now(), events)?;
+        let has_ended = state.step == Step::Ended && self.state.step != Step::Ended;
         self.state = state;
+        if has_ended {
+            // What it made is in the ledger; a worktree that cannot be removed now goes with the session.
+            drop(self.engine.remove_worktree(&self.ledger.id));
+        }
         self.is_snapshot_due = true;
         if let Some(witness) = &self.witness {
             witness.remember(self.journal.lines())?;

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use aiwf_config::Origin;
-use aiwf_session::{Actor, Approver, CheckResult, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect};
+use aiwf_session::{
+    Actor, Approver, CheckResult, Command, Effect, LeftOut, Pause, Phase, Stage, Step, next_effect,
+};
 
 use super::open_session::OpenSession;
 use crate::ask::watch::CallEvent;
@@ -57,6 +59,11 @@ pub enum Performed {
         /// The profile.
         name: String,
     },
+    /// A reply to a prompt approved it.
+    PromptImplied {
+        /// The file, relative to the session.
+        path: String,
+    },
     /// A person's words were kept under another name.
     Kept {
         /// The file, relative to the session.
@@ -95,6 +102,9 @@ impl fmt::Display for Performed {
             Self::Asked { provider } => write!(formatter, "handed the prompt to {provider}"),
             Self::ProfileChanged { name } => {
                 write!(formatter, "warning: profile `{name}` changed since the session began")
+            }
+            Self::PromptImplied { path } => {
+                write!(formatter, "approved the prompt {path} as it is on disk: you pasted it")
             }
             Self::Kept { path } => write!(formatter, "kept what was edited as {path}"),
             Self::ReplyReceived { path, notes } => {

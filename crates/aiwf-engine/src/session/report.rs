@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aiwf_advice::Advice;
-use aiwf_session::{Approver, Event, GateState, LeftOut, Phase, State, Step};
+use aiwf_session::{Approver, CheckResult, Commit, Event, GateState, LeftOut, Phase, State, Step};
 use aiwf_store::Line;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -83,12 +83,38 @@ pub struct SessionReport {
     /// What a change is about and came to.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub change: Option<Box<ChangeReport>>,
+    /// How the project's checks ended on the last files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckReport>,
+    /// When the limit of the provider ends, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit_until: Option<u64>,
+    /// Commits of what it made, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<Commit>,
+    /// The provider of the phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
     /// Why no command acts on it: it is not the user's, or its journal lost events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_trusted: Option<String>,
     /// What to do next; each surface words it.
     #[serde(skip)]
     pub next: Advice,
+}
+
+/// A check that ran.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckReport {
+    pub name: String,
+    pub command: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    pub passed: bool,
+    /// How it ended, as a person reads it.
+    pub outcome: String,
+    /// What it printed, relative to the project.
+    pub output: String,
 }
 
 /// The gate of a stage.
@@ -197,6 +223,10 @@ impl SessionReport {
                 .iter()
                 .find(|file| file.path.ends_with("-system-prompt.md"))
                 .map(|file| ledger.shown(&file.path)),
+            checks: checks(ledger, state),
+            limit_until: limit_until(state),
+            commits: state.commits.clone(),
+            provider: (!phase.is_final()).then(|| state.provider(phase).to_owned()),
             response_path,
             awaiting,
             outdated: state.outdated.iter().map(|path| ledger.shown(path)).collect(),
@@ -267,6 +297,22 @@ fn gate(ledger: &SessionLedger, state: &State) -> Option<GateReport> {
         GateState::Rejected => "rejected",
     };
     Some(GateReport { kind, state, sha256 })
+}
+
+fn checks(ledger: &SessionLedger, state: &State) -> Vec<CheckReport> {
+    let report = |result: &CheckResult| CheckReport {
+        name: result.name.clone(),
+        command: result.command.clone(),
+        exit_code: result.exit_code,
+        passed: result.is_passed(),
+        outcome: super::checking::shown(result).outcome(),
+        output: ledger.shown(&result.output.path),
+    };
+    state.checks.iter().map(report).collect()
+}
+
+fn limit_until(state: &State) -> Option<u64> {
+    if let Step::AskFailed { limit_until, .. } = &state.step { *limit_until } else { None }
 }
 
 fn problems(state: &State) -> Vec<String> {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use aiwf_config::{Config, ConfigFile, Flags, Origin};
-use aiwf_session::{Agent, Approver, ChangeSetup, Command, FileHash, Flow, GatePattern, Phase, Role, Setup};
+use aiwf_session::{
+    Agent, Approver, ChangeSetup, Command, Delivery, FileHash, Flow, GatePattern, Phase, Role, Setup,
+};
 use aiwf_store::{Durability, sha256_hex};
 use serde_json::Map;
 
@@ -31,6 +33,12 @@ pub struct NewRequest {
     pub provider: Option<String>,
     /// What the command line says about gates.
     pub flags: Flags,
+    /// Check commands that the user typed.
+    pub checks: Vec<String>,
+    /// Where the result goes when the session is applied.
+    pub delivery: Delivery,
+    /// Whether an agent edits the project itself instead of a worktree.
+    pub in_place: bool,
 }
 
 /// A session that has begun.
@@ -154,7 +162,9 @@ fn setup(new: &NewRequest, flow: Flow, config: &Config) -> Result<Setup, Session
         files,
         project_files,
         agents,
-        may_write: config.change.write.value,
+        may_write: new.in_place || config.change.write.value,
+        checks: new.checks.clone(),
+        delivery: new.delivery.clone(),
         ..ChangeSetup::default()
     };
     let gates = gates_of(&flow, config);

@@ -79,9 +79,7 @@ fn reply_sha256(ledger: &SessionLedger, state: &State) -> Option<String> {
         | Step::PromptReady
         | Step::AskWanted
         | Step::ChecksWanted
-        | Step::Ended => {
-            None
-        }
+        | Step::Ended => None,
     }
 }
 

@@ -138,6 +138,7 @@ impl SessionError {
             Self::Missing { path } => {
                 Advice::from(Action::Restore(Some(path.clone()))).then(" restores the approved bytes")
             }
+            Self::NoSuchPhase { known, .. } => format!("phases of this flow: {}", known.join(", ")).into(),
             Self::CheckStopped { .. } => Advice::from(Action::Run).then(" runs it again"),
             Self::NoCacheDirectory => "set `HOME` or `XDG_CACHE_HOME`".into(),
             Self::Worktree(error) => error.advice(),

@@ -91,6 +91,16 @@ pub enum SessionError {
         /// The session.
         id: String,
     },
+    /// A flow has no such phase.
+    #[error("the flow `{flow}` has no phase `{phase}`")]
+    NoSuchPhase {
+        /// What was asked for.
+        phase: String,
+        /// The flow.
+        flow: String,
+        /// Its phases.
+        known: Vec<String>,
+    },
     /// A check was interrupted; it runs again with the next command.
     #[error("check `{name}` was interrupted")]
     CheckStopped {

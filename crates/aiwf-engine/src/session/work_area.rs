@@ -58,7 +58,8 @@ impl OpenSession<'_> {
         let paths = |setting: &Option<aiwf_config::Sourced<Vec<String>>>| {
             setting.as_ref().map(|paths| paths.value.clone()).unwrap_or_default()
         };
-        let options = CreateOptions { copy: paths(&config.worktree.copy), link: paths(&config.worktree.link) };
+        let options =
+            CreateOptions { copy: paths(&config.worktree.copy), link: paths(&config.worktree.link) };
         let root = &self.engine.settings().project_root;
         Ok(Worktree::create(root, &at, &options, &self.engine.call_context().stop)?)
     }
@@ -70,10 +71,10 @@ impl OpenSession<'_> {
             .iter()
             .map(|(path, file)| PlannedFile {
                 path: path.to_owned(),
-                content: file.content.clone().map(|bytes| FileContent {
-                    bytes,
-                    is_executable: file.executable.unwrap_or(false),
-                }),
+                content: file
+                    .content
+                    .clone()
+                    .map(|bytes| FileContent { bytes, is_executable: file.executable.unwrap_or(false) }),
             })
             .collect();
         Ok(worktree.reset_to(&files, &self.engine.call_context().stop)?)
@@ -126,8 +127,11 @@ impl OpenSession<'_> {
                 },
             );
         }
-        changes.refused =
-            found.refused.iter().map(|refused| format!("`{}` {}", refused.path, why(refused.reason))).collect();
+        changes.refused = found
+            .refused
+            .iter()
+            .map(|refused| format!("`{}` {}", refused.path, why(refused.reason)))
+            .collect();
         let n_ignored = found.ignored.len() + found.n_more_ignored;
         if n_ignored > 0 {
             notes.push(format!("files that ignore rules leave out stay in the worktree: {n_ignored}"));

@@ -162,7 +162,10 @@ fn a_verdict_without_a_target_waits_for_a_person() {
     assert_eq!(actions, [&Action::Reopen, &Action::Accept]);
     assert_eq!(engine.list_all().unwrap()[0].waits_for, Some(WaitsFor::Decision));
     let refusal = engine.retry(Some(id.as_str())).unwrap_err().to_string();
-    assert!(refusal.contains("phase review ended with REJECTED, and a person decides what follows"), "{refusal}");
+    assert!(
+        refusal.contains("phase review ended with REJECTED, and a person decides what follows"),
+        "{refusal}"
+    );
     let accepted = engine.accept(Some(id.as_str())).unwrap().report;
     assert_eq!((accepted.status, accepted.remark), ("complete", None));
 }

@@ -139,7 +139,13 @@ fn a_journal_that_is_about_to_copy_code_elsewhere_touches_nothing() {
     let intended = |target: &str| {
         let after = aiwf_store::sha256_hex(SECRET.as_bytes());
         vec![Event::ApplyIntended {
-            files: vec![AppliedFile { target: target.to_owned(), before: None, after }],
+            files: vec![AppliedFile {
+                target: target.to_owned(),
+                before: None,
+                after: Some(after),
+                executable: None,
+            }],
+            is_undo: false,
         }]
     };
     let checkout = Checkout::new();
@@ -177,7 +183,12 @@ fn a_hash_that_is_a_path_is_refused() {
     let plan = FileHash { path: "plan.md".to_owned(), sha256: "../../../../../home/.netrc".to_owned() };
     let response = FileHash { path: "iteration-1/planning-response.md".to_owned(), ..outside() };
     let by = aiwf_engine::machine::Actor::OpenGate;
-    checkout.add(vec![Event::ResponseApproved { by, response, outcome: Outcome::Plan { plan } }]);
+    checkout.add(vec![Event::ResponseApproved {
+        by,
+        response,
+        outcome: Outcome::Plan { plan },
+        runs_checks: false,
+    }]);
     checkout.expect_all_refused("as a SHA-256");
 }
 
