@@ -34,8 +34,9 @@ impl Engine {
     /// Removes the worktree of a session; nothing there is fine.
     pub(crate) fn remove_worktree(&self, session_id: &str) -> Result<(), SessionError> {
         match self.worktree_path(session_id) {
-            Ok(path) => Ok(Worktree::remove(&path)?),
-            Err(_) => Ok(()),
+            // Most sessions have none, and most projects neither.
+            Ok(path) if path.parent().is_some_and(std::path::Path::is_dir) => Ok(Worktree::remove(&path)?),
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 }
