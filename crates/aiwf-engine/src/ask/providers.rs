@@ -293,9 +293,7 @@ pub(crate) fn writes_files(name: &str, config: &Config) -> bool {
     let ProviderEntry { table, built_in, .. } = named(name, config);
     match built_in.map(|built_in| built_in.kind) {
         Some(Kind::ClaudeCode | Kind::Codex | Kind::GeminiCli) => true,
-        Some(Kind::Command) => {
-            table.and_then(|table| table.write.as_ref()).is_some_and(|write| write.value)
-        }
+        Some(Kind::Command) => table.and_then(|table| table.write.as_ref()).is_some_and(|write| write.value),
         Some(Kind::Replay | Kind::Manual | Kind::Anthropic | Kind::OpenAi | Kind::Gemini) | None => false,
     }
 }

@@ -43,7 +43,8 @@ impl OpenSession<'_> {
         let call_name = format!("{}-{GATE}", Self::call_name(self.state.phase, self.state.iteration));
         let ability = providers::ability(name, self.config(), None, Duty::Read, &call_name)?;
         let permission = ability.permission;
-        let order = Order { name: call_name, payload, ability, permission, directory: None, response_path: None };
+        let order =
+            Order { name: call_name, payload, ability, permission, directory: None, response_path: None };
         exchange.run(&mut JudgeAsker { session: self, stage, name }, order)
     }
 
