@@ -24,6 +24,7 @@ use crate::ask::{Answer, Ask, Check, Reply, Request};
 use crate::ask_error::AskError;
 use crate::built_in::Kind;
 use crate::key::KeptKey;
+use crate::limit::{Clock, Limit};
 use crate::provider_setting::{KeySource, ProviderSetting};
 use crate::sink::{Progress, Sink};
 use crate::{address, key};
@@ -52,6 +53,12 @@ pub(crate) trait Dialect {
 
     /// What reads its output.
     fn fold(&self, call: &Call<'_>) -> Box<dyn Fold>;
+
+    /// The usage limit that a failure is, by the agent's words and what else it said about it.
+    fn limit(&self, words: &str, details: Option<&str>, clock: &Clock) -> Option<Limit> {
+        let _ = (words, details, clock);
+        None
+    }
 
     /// What to do about a failure, by the agent's words and how it ended.
     fn advice(&self, words: &str, ended: &Ended) -> Advice;
@@ -180,8 +187,11 @@ impl Agent {
         if heard.complaint.is_none() {
             heard.complaint = self.dialect.complaint(&ended);
         }
-        let judge =
-            Judge { provider: &self.setting.name, advice: &|words, ended| self.dialect.advice(words, ended) };
+        let judge = Judge {
+            provider: &self.setting.name,
+            limit: &|words, details| self.dialect.limit(words, details, &Clock::of_system()),
+            advice: &|words, ended| self.dialect.advice(words, ended),
+        };
         judge.judge(heard, &ended)
     }
 

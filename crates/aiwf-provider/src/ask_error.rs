@@ -288,10 +288,8 @@ impl AskError {
             | Self::NoProgram { hint, .. }
             | Self::NoKey { hint, .. } => hint.clone().into(),
             Self::Failed { advice, .. } => Advice::clone(advice),
-            Self::LimitReached { until, .. } => {
-                let wait = if until.is_some() { "wait until then" } else { "wait until the limit is lifted" };
-                Advice::from(format!("{wait}, then ")).then(Action::Retry).then("; or use another provider")
-            }
+            Self::LimitReached { .. } => Advice::from(Action::Retry)
+                .then(" asks again once the limit is lifted; until then another provider can take over"),
             Self::KeyWithheld { provider, .. } => {
                 format!(
                     "name the same `base_url` in `[providers.{provider}]` of `~/.aiwf/config.toml` if you trust it"

@@ -10,6 +10,7 @@ mod provider_setting;
 
 mod ask;
 mod ask_error;
+mod limit;
 mod payload;
 mod sink;
 

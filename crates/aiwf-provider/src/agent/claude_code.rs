@@ -14,6 +14,7 @@ use super::invocation::{Call, Invocation, prompt_text};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
+use crate::limit::{self, Clock, Limit};
 use crate::provider_setting::ProviderSetting;
 use aiwf_advice::{Action, Advice};
 use aiwf_process::Ended;
@@ -70,6 +71,10 @@ impl Dialect for ClaudeCode {
 
     fn fold(&self, _: &Call<'_>) -> Box<dyn Fold> {
         Box::new(JsonLines::new(ClaudeEvents))
+    }
+
+    fn limit(&self, words: &str, details: Option<&str>, clock: &Clock) -> Option<Limit> {
+        limit::of_claude_code(words, details, clock)
     }
 
     fn advice(&self, words: &str, ended: &Ended) -> Advice {
@@ -151,6 +156,10 @@ impl Events for ClaudeEvents {
             Some("system") if text_at(event, "/subtype") == Some("init") => {
                 heard.model = text_at(event, "/model").map(str::to_owned);
             }
+            // Said when something of a limit changes, and a limit that is not reached ends no call.
+            Some("rate_limit_event") if text_at(event, "/rate_limit_info/status") == Some("rejected") => {
+                heard.details = event.pointer("/rate_limit_info").map(Value::to_string);
+            }
             Some("result") => result(event, heard),
             Some(_) | None => {}
         }
@@ -170,7 +179,9 @@ fn result(event: &Value, heard: &mut Heard) {
     let subtype = text_at(event, "/subtype").unwrap_or_default();
     let is_error = event.pointer("/is_error").and_then(Value::as_bool).unwrap_or(subtype != "success");
     let no_turn = count_at(event, "/num_turns") == Some(0);
-    if is_error || subtype.starts_with("error") || no_turn {
+    // Versions before 2 end well with a reply of nothing but the limit.
+    let is_limit = text.starts_with("Claude AI usage limit reached|");
+    if is_error || subtype.starts_with("error") || no_turn || is_limit {
         // `success` says nothing here: it stays when a call failed.
         let words = Some(text).filter(|text| !text.trim().is_empty());
         heard.fail(words.unwrap_or(if no_turn { "it did not ask its model" } else { subtype }));

@@ -13,6 +13,7 @@ use super::invocation::{Call, Invocation, prompt_text, untrimmed};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
+use crate::limit::{self, Clock, Limit};
 use crate::provider_setting::{KeySource, ProviderSetting};
 use aiwf_advice::{Action, Advice};
 use aiwf_process::Ended;
@@ -97,6 +98,10 @@ impl Dialect for Codex {
 
     fn fold(&self, _: &Call<'_>) -> Box<dyn Fold> {
         Box::new(JsonLines::new(CodexEvents))
+    }
+
+    fn limit(&self, words: &str, details: Option<&str>, clock: &Clock) -> Option<Limit> {
+        limit::of_codex(words, details, clock)
     }
 
     fn advice(&self, words: &str, ended: &Ended) -> Advice {

@@ -12,6 +12,7 @@ use super::invocation::{Call, Invocation, position, prompt_text, untrimmed};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
 use crate::ask_error::AskError;
+use crate::limit::{self, Clock, Limit};
 use crate::provider_setting::ProviderSetting;
 use aiwf_advice::{Action, Advice};
 use aiwf_process::Ended;
@@ -92,6 +93,10 @@ impl Dialect for GeminiCli {
 
     fn fold(&self, call: &Call<'_>) -> Box<dyn Fold> {
         Box::new(JsonLines::new(GeminiEvents::new(call.request)))
+    }
+
+    fn limit(&self, words: &str, details: Option<&str>, clock: &Clock) -> Option<Limit> {
+        limit::of_gemini_cli(words, details, clock)
     }
 
     fn advice(&self, words: &str, ended: &Ended) -> Advice {
@@ -217,6 +222,7 @@ impl GeminiEvents {
 
     fn answered(&mut self, id: u64, event: &Value, heard: &mut Heard) {
         if let Some(error) = event.pointer("/error") {
+            heard.details = Some(error.to_string());
             heard.fail(&words(error));
             heard.is_done = true;
             return;

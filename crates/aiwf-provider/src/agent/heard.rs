@@ -8,7 +8,12 @@ use serde_json::Value;
 
 use crate::ask::{Reply, Timings, Usage};
 use crate::ask_error::AskError;
+<<<<<<< HEAD
 use aiwf_process::Ended;
+=======
+use crate::child::Ended;
+use crate::limit::Limit;
+>>>>>>> provider
 
 /// How much of an agent's own words an error repeats.
 const MAX_WORDS: usize = 2_000;
@@ -44,6 +49,8 @@ pub(crate) struct Heard {
     pub(crate) notes: Vec<String>,
     /// The agent says that it failed, in its own words.
     pub(crate) failure: Option<String>,
+    /// What it said about a failure beside those words, such as when a limit is lifted; not shown.
+    pub(crate) details: Option<String>,
     /// Something went wrong that may or may not matter.
     pub(crate) complaint: Option<String>,
     /// What is wrong with the reply; how the program ended says more, and is judged first.
@@ -151,6 +158,8 @@ pub(crate) fn count_at(event: &Value, pointer: &str) -> Option<u64> {
 #[derive(Clone, Copy)]
 pub(crate) struct Judge<'a> {
     pub(crate) provider: &'a str,
+    /// The usage limit that a failure is, by the agent's words and what else it said about it.
+    pub(crate) limit: &'a dyn Fn(&str, Option<&str>) -> Option<Limit>,
     /// What to do about a failure, by the agent's words and how it ended.
     pub(crate) advice: &'a dyn Fn(&str, &Ended) -> Advice,
 }
@@ -160,7 +169,19 @@ impl Judge<'_> {
     pub(crate) fn judge(&self, heard: Heard, ended: &Ended) -> Result<Reply, AskError> {
         let provider = self.provider.to_owned();
         let usage = heard.usage.clone().map(Box::new);
+        let limit_reached = |words: &str| {
+            let limit = (self.limit)(words, heard.details.as_deref())?;
+            // A number after a bar is the time, which the error has already.
+            let message = shown(words);
+            let message = message.trim_end_matches(|letter: char| letter.is_ascii_digit());
+            let message = message.strip_suffix('|').map_or_else(|| shown(words), str::to_owned);
+            let (provider, usage) = (provider.clone(), usage.clone());
+            Some(AskError::LimitReached { provider, until: limit.until, message, usage })
+        };
         let failed = |words: String| {
+            if let Some(error) = limit_reached(&words) {
+                return error;
+            }
             let message = shown(&words);
             let advice = Box::new((self.advice)(&words, ended));
             AskError::Failed { provider: provider.clone(), message, advice, usage: usage.clone() }
@@ -179,6 +200,9 @@ impl Judge<'_> {
             None => {}
         }
         if !heard.is_whole {
+            if let Some(error) = heard.complaint.as_deref().and_then(limit_reached) {
+                return Err(error);
+            }
             let message = match heard.complaint {
                 Some(complaint) => shown(&complaint),
                 None => "it ended without saying that it was through".to_owned(),

@@ -22,6 +22,9 @@ const PASSING_NAMES: [&str; 10] = [
     "DEADLINE_EXCEEDED",
 ];
 
+/// Those of them that are limits on how much may be asked.
+const LIMIT_NAMES: [&str; 3] = ["rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED"];
+
 /// A name that makes a failure last although its status would pass: there is no money left.
 const LASTING_NAME: &str = "insufficient_quota";
 
@@ -31,6 +34,8 @@ pub(super) struct Fault {
     pub(super) message: String,
     /// Whether the same request may be answered later.
     pub(super) is_passing: bool,
+    /// Whether it is a limit on how much may be asked.
+    pub(super) is_limit: bool,
 }
 
 /// Whether a status is worth another try.
@@ -52,6 +57,7 @@ pub(super) fn fault(value: &Value) -> Option<Fault> {
         message: message.map_or_else(|| error.to_string(), str::to_owned),
         is_passing: !has(LASTING_NAME)
             && (status.is_some_and(is_passing) || PASSING_NAMES.iter().any(|name| has(name))),
+        is_limit: status == Some(429) || LIMIT_NAMES.iter().any(|name| has(name)),
     })
 }
 
@@ -59,17 +65,18 @@ pub(super) fn fault(value: &Value) -> Option<Fault> {
 pub(super) fn fault_of_body(body: &[u8], status: u16) -> Option<Fault> {
     let text = String::from_utf8_lossy(body);
     let passing = is_passing(status);
+    let is_limit = status == 429;
     let Ok(value) = serde_json::from_str::<Value>(&text) else {
         let text = text.trim();
-        return (!text.is_empty()).then(|| Fault { message: text.to_owned(), is_passing: passing });
+        return (!text.is_empty()).then(|| Fault { message: text.to_owned(), is_passing: passing, is_limit });
     };
     if let Some(found) = fault(&value) {
         // The status decides; a name can only say that waiting does not help.
         let is_lasting = text.contains(LASTING_NAME);
-        return Some(Fault { is_passing: passing && !is_lasting, ..found });
+        return Some(Fault { is_passing: passing && !is_lasting, is_limit, ..found });
     }
     let message = ["message", "detail"].iter().find_map(|name| value.get(name).and_then(Value::as_str));
-    Some(Fault { message: message.unwrap_or(text.trim()).to_owned(), is_passing: passing })
+    Some(Fault { message: message.unwrap_or(text.trim()).to_owned(), is_passing: passing, is_limit })
 }
 
 /// A server's text as it can be shown: without the key, on one line, bounded.

@@ -3,11 +3,11 @@ use serde_json::json;
 use super::*;
 
 fn passing(message: &str) -> Fault {
-    Fault { message: message.to_owned(), is_passing: true }
+    Fault { message: message.to_owned(), is_passing: true, is_limit: false }
 }
 
 fn lasting(message: &str) -> Fault {
-    Fault { message: message.to_owned(), is_passing: false }
+    Fault { message: message.to_owned(), is_passing: false, is_limit: false }
 }
 
 #[test]
@@ -25,11 +25,23 @@ fn each_api_s_own_shape_is_read() {
 }
 
 #[test]
+fn limits_are_told_from_other_failures_that_pass() {
+    for error in [
+        json!({"error": {"type": "rate_limit_error", "message": "m"}}),
+        json!({"error": {"code": "rate_limit_exceeded", "message": "m"}}),
+        json!([{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "m"}}]),
+    ] {
+        assert_eq!(fault(&error), Some(Fault { is_limit: true, ..passing("m") }), "{error}");
+    }
+}
+
+#[test]
 fn a_quota_that_is_used_up_does_not_pass() {
     let body =
         json!({"error": {"message": "quota", "type": "insufficient_quota", "code": "insufficient_quota"}});
     assert_eq!(fault(&body), Some(lasting("quota")));
-    assert_eq!(fault_of_body(body.to_string().as_bytes(), 429), Some(lasting("quota")));
+    let fault = fault_of_body(body.to_string().as_bytes(), 429);
+    assert_eq!(fault, Some(Fault { is_limit: true, ..lasting("quota") }));
 }
 
 #[test]

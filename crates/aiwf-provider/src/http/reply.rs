@@ -18,6 +18,7 @@ use super::stream::{Ending, FoldError, Stream};
 use super::transport::{Transport, cause, text};
 use crate::ask::{Reply, Timings, Usage};
 use crate::ask_error::AskError;
+use crate::limit::{Clock, wait_of_text};
 use crate::payload::Payload;
 use crate::sink::{Progress, Sink};
 
@@ -121,7 +122,7 @@ impl Reading<'_, '_> {
         let mut text = String::new();
         let folded = (self.api.fold)(stream, &event, &mut text);
         self.deliver(&text)?;
-        folded.map_err(|error| self.not_folded(error, stream))
+        folded.map_err(|error| self.not_folded(error, stream, data))
     }
 
     fn deliver(&mut self, text: &str) -> Result<(), AskError> {
@@ -139,17 +140,22 @@ impl Reading<'_, '_> {
         Ok(())
     }
 
-    fn not_folded(&self, error: FoldError, stream: &Stream) -> Failure {
+    fn not_folded(&self, error: FoldError, stream: &Stream, data: &str) -> Failure {
         match error {
             FoldError::Fault(fault) => {
                 let message = self.transport.shown(&fault.message);
                 if self.n_bytes > 0 {
                     return self.cut(message, stream.usage()).into();
                 }
-                let (retry, advice) = if fault.is_passing {
-                    (Retry::BackOff, Advice::from("wait, then ").then(Action::Retry))
-                } else {
-                    (Retry::Never, ask_again_when_fixed())
+                let wait = if fault.is_limit { wait_of_text(data, &Clock::of_system()) } else { None };
+                let watch = self.transport.watch;
+                let (retry, advice) = match wait {
+                    _ if !fault.is_passing => (Retry::Never, ask_again_when_fixed()),
+                    Some(wait) if !watch.may_wait(wait) => {
+                        return watch.limit_reached(wait, message, stream.usage()).into();
+                    }
+                    Some(wait) if !wait.is_zero() => (Retry::After(wait), wait_and_retry()),
+                    Some(_) | None => (Retry::BackOff, wait_and_retry()),
                 };
                 Failure { error: self.failed(message, advice, stream.usage()), retry }
             }
@@ -261,6 +267,10 @@ async fn read_to_end(mut response: Response) {
     let read = async { while let Ok(Some(_)) = response.chunk().await {} };
     // A connection that is not used again is no failure.
     drop(tokio::time::timeout(MAX_END_WAIT, read).await);
+}
+
+fn wait_and_retry() -> Advice {
+    Advice::from("wait, then ").then(Action::Retry)
 }
 
 fn ask_again_when_fixed() -> Advice {

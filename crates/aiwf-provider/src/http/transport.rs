@@ -9,15 +9,16 @@ use aiwf_advice::{Action, Advice};
 use reqwest::header::{
     ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT,
 };
-use reqwest::{Client, Method, Request, Response, Url};
+use reqwest::{Client, Method, Request, Response, StatusCode, Url};
 
 use super::api::Api;
 use super::clients;
 use super::fault::{fault_of_body, is_passing, shown};
-use super::retry::{Failure, MAX_ASKED_WAIT, Retry, asked_wait};
+use super::retry::{Failure, Retry, asked_wait};
 use super::watch::Watch;
 use crate::address::Address;
 use crate::ask_error::{AskError, Wait};
+use crate::limit::{Clock, wait_of_headers, wait_of_text};
 use crate::provider_setting::Secret;
 
 /// How much of an answer that is no reply is read, and for how long.
@@ -95,10 +96,13 @@ impl<'a> Transport<'a> {
             message = format!("it redirects to `{}`, which is not followed", self.shown(to));
         }
         let is_passing = fault.map_or(is_passing(status.as_u16()), |fault| fault.is_passing);
-        let retry = match asked_for(&headers) {
+        let is_limit = is_passing && status == StatusCode::TOO_MANY_REQUESTS;
+        let said = || wait_said(&headers, &body).filter(|wait| is_limit && !wait.is_zero());
+        let retry = match asked_for(&headers).or_else(said) {
             _ if !is_passing => Retry::Never,
             None => Retry::BackOff,
-            Some(wait) if wait <= MAX_ASKED_WAIT.min(self.watch.remaining()) => Retry::After(wait),
+            Some(wait) if self.watch.may_wait(wait) => Retry::After(wait),
+            Some(wait) if is_limit => return self.watch.limit_reached(wait, message, None).into(),
             Some(wait) => {
                 message = format!("{message}; it asks to wait {} s", wait.as_secs());
                 Retry::Never
@@ -164,6 +168,13 @@ pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
 
 fn asked_for(headers: &HeaderMap) -> Option<Duration> {
     asked_wait(text(headers, &RETRY_AFTER)?, text(headers, &DATE))
+}
+
+/// The wait that headers of limits, or the body, name.
+fn wait_said(headers: &HeaderMap, body: &[u8]) -> Option<Duration> {
+    let clock = Clock::of_system();
+    let named = headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+    wait_of_headers(named, &clock).or_else(|| wait_of_text(&String::from_utf8_lossy(body), &clock))
 }
 
 /// The innermost reason; the outer ones say only that something was sent.

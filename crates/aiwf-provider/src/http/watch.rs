@@ -3,7 +3,10 @@
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
+use super::retry::MAX_ASKED_WAIT;
+use crate::ask::Usage;
 use crate::ask_error::{AskError, Wait};
+use crate::limit::{Clock, Limit};
 use crate::provider_setting::Timeouts;
 use aiwf_process::Stop;
 
@@ -44,9 +47,19 @@ impl Watch<'_> {
         if first_byte.remaining() < total.remaining() { first_byte } else { total }
     }
 
-    /// How long the call may still take.
-    pub(super) fn remaining(&self) -> Duration {
-        self.total().remaining()
+    /// Whether a server's wait is short enough to try again within this call.
+    pub(super) fn may_wait(&self, wait: Duration) -> bool {
+        wait <= MAX_ASKED_WAIT.min(self.total().remaining())
+    }
+
+    /// The failure of a call whose limit is lifted only after it.
+    pub(super) fn limit_reached(&self, wait: Duration, message: String, usage: Option<Usage>) -> AskError {
+        AskError::LimitReached {
+            provider: self.provider.to_owned(),
+            until: Limit::after(wait, &Clock::of_system()).until,
+            message,
+            usage: usage.map(Box::new),
+        }
     }
 
     pub(super) fn timed_out(&self, wait: Wait, after: Duration) -> AskError {

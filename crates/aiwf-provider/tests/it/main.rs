@@ -34,5 +34,7 @@ mod gemini_cli;
 
 // What `check` finds.
 mod checks;
+// What is said of usage limits, by agents and by model APIs.
+mod limits;
 // Where a login goes, and where it does not.
 mod logins;
