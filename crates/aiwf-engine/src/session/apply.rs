@@ -306,7 +306,7 @@ impl OpenSession<'_> {
                 Some(before) => {
                     let lost = || SessionError::NothingApproved { path: target.file.target.clone() };
                     let bytes = self.ledger.kept(before).ok_or_else(lost)?;
-                    directory.write_over(name, Some(&target.file.after), &bytes).map_err(failed)?;
+                    directory.write_if_unchanged(name, Some(&target.file.after), &bytes).map_err(failed)?;
                 }
             }
         }
@@ -361,7 +361,7 @@ fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
     let (above, name) = file.below.rsplit_once('/').unwrap_or(("", &file.below));
     let opened = LedgerDir::at(base).map_err(failed)?;
     let made = if above.is_empty() {
-        opened.handle().same().map_err(ConfinedError::from)
+        opened.handle().try_clone().map_err(ConfinedError::from)
     } else {
         opened.create_directories(above)
     };
@@ -381,7 +381,7 @@ fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
             directory.write(&numbered(number), bytes, Durability::PowerLoss).map_err(failed)?;
         }
     }
-    directory.write_over(name, before.as_deref(), &file.content).map_err(failed)
+    directory.write_if_unchanged(name, before.as_deref(), &file.content).map_err(failed)
 }
 
 /// A path relative to its base; a detour on the way could lead anywhere.
