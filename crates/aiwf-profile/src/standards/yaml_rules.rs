@@ -94,7 +94,7 @@ pub(super) fn read_rules(
             match seen.get(&rule.id) {
                 Some((other, _)) if *other == path => {
                     let line = line_of(text, &rule.id, 1);
-                    let message = format!("rule `{}` is given twice in this file", rule.id);
+                    let message = format!("rule `{}` occurs twice in this file", rule.id);
                     problems.push(ProfileProblem::new(Kind::RepeatedRule, &path, line, message));
                 }
                 Some((other, other_line)) => {

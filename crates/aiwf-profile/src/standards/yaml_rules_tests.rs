@@ -16,7 +16,7 @@ fn the_same_id_twice_is_an_error_that_names_both_places() {
             ("b.rules.yml", "# b\nJPA-1: \"M: two\"\n"),
         ]),
         @r"
-        standards/a.rules.yml:4: rule `JPA-1` is given twice in this file
+        standards/a.rules.yml:4: rule `JPA-1` occurs twice in this file
         standards/b.rules.yml:2: rule `JPA-1` is also in `standards/a.rules.yml` line 2
         "
     );
