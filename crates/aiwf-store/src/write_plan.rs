@@ -163,7 +163,7 @@ fn part_fault(part: &str) -> Option<&'static str> {
     match part {
         "" => Some("has an empty part between slashes"),
         "." | ".." => Some("contains `.` or `..`: give the path itself"),
-        _ if is_reserved_dir(part) => Some("is in `.git` or `.aiwf`, where only git and aiwf write"),
+        _ if is_reserved_dir(part) => Some("is in `.git` or `.aiwf`, where only git and aiwf may write"),
         _ if folded(part).starts_with(".tmp-") => Some("is reserved for aiwf"),
         _ if PROTECTED.iter().any(|name| folded(part) == *name) => Some("is reserved for aiwf"),
         _ => name_fault(part),

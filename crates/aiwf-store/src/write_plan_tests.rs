@@ -66,7 +66,7 @@ fn every_problem_is_listed_at_once() {
     `a/` has an empty part between slashes
     `` is empty
     `a\0b` contains a control character
-    `a/.git/config` is in `.git` or `.aiwf`, where only git and aiwf write
+    `a/.git/config` is in `.git` or `.aiwf`, where only git and aiwf may write
     `session.json` is reserved for aiwf
     `x/Journal.JSONL` is reserved for aiwf
     `A.java` occurs twice
