@@ -1,16 +1,16 @@
-//! Everything that can be advised, whatever the surface.
+//! The actions a user can take next, independent of the surface that shows them.
 
-/// Something a person can do.
+/// An action the user can take.
 ///
-/// Actions on a session or run act on the subject of their advice; names in the variants are those of other things.
+/// Actions on a session or run apply to the subject of their advice; names inside variants refer to other things.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    // Deciding on a session.
-    /// Does the next thing that needs no decision.
+    // Decisions about a session.
+    /// Performs the next step that needs no decision.
     Step,
     /// Continues until a decision is needed.
     Run,
-    /// Approves what is at the gate.
+    /// Approves the pending prompt or reply.
     Approve,
     /// Rejects it, with feedback.
     Reject,
@@ -18,128 +18,110 @@ pub enum Action {
     EditReply,
     /// Asks again with the same prompt.
     Retry,
-    /// Delivers the reply.
+    /// Delivers a reply by hand.
     Respond,
-    /// Accepts the files in spite of the verdict.
+    /// Accepts the files despite the verdict.
     Accept,
     /// Agree to the commands of the project's checks.
     AllowChecks,
     /// Allows more rounds.
     RaiseCap {
-        /// The smallest cap that helps.
+        /// The smallest limit that helps.
         rounds: u32,
     },
-    /// Allows more to be spent.
+    /// Raises the spending limit.
     RaiseBudget,
-    /// Starts again with the first phase.
+    /// Starts again from the first phase.
     Reopen,
-    /// Restores the approved bytes of a file; `None` where any of several may be meant.
+    /// Restores the approved bytes of a file; `None` if it could be any of several.
     Restore(Option<String>),
-    /// Accepts the changes of approved files.
+    /// Accepts edits to approved files.
     Rebind,
     /// Copies the code into the project.
     Apply,
-    /// Copies the code into a directory of the user's choice.
+    /// Copies the code into a directory the user names.
     ApplyTo,
-    /// Cancels the session.
     Cancel,
     /// Trusts a session that came with the project.
     Adopt,
 
-    // Looking at a session.
-    /// Shows where the session is.
+    // Viewing a session.
+    /// Shows the state of the session.
     Status,
-    /// Shows where the session is, as JSON.
+    /// Shows the state of the session as JSON.
     StatusJson,
-    /// Shows an artifact of the session, or lists all of them.
+    /// Shows an artifact of the session; `None` lists all of them.
     Show(Option<String>),
     /// Shows what the next request leaves out, as JSON.
     PreviewJson,
     /// Checks the journal and the approved files.
     Verify,
-    /// Lists sessions.
     ListSessions,
-    /// Lists changes.
     ListChanges,
-    /// Lists runs and conversations.
     ListRuns,
 
-    // Starting.
-    /// Starts a session of a profile; `None` where any profile may be meant.
+    // Creating sessions.
+    /// Starts a session of a profile; `None` if it could be any profile.
     Init(Option<String>),
-    /// Shows the flags for starting a session of this profile.
+    /// Shows the flags that start a session of this profile.
     InitHelp(String),
-    /// Starts a change.
     NewChange,
     /// Starts a session of this flow.
     StartFlow(String),
-    /// Starts a run of a package.
     StartRun,
 
     // Runs and conversations.
-    /// Continues a run.
     Resume,
-    /// Says something in a run.
+    /// Sends a message to a run.
     Say,
-    /// Continues from an earlier node in a new run.
+    /// Starts a new run from an earlier node.
     Fork,
-    /// Goes back to an earlier node.
+    /// Returns to an earlier node.
     Rewind,
 
     // Prompts.
     /// Prints a prompt without sending it.
     BuildPrompt,
-    /// Sends a prompt.
     SendPrompt,
     /// Prints the JSON schema of a recipe's documents.
     PromptSchema(String),
-    /// Checks all templates.
     CheckTemplates,
 
     // Catalog.
-    /// Lists providers.
     ListProviders,
-    /// Checks the settings of providers.
     ValidateProviders,
-    /// Lists profiles.
     ListProfiles,
-    /// Writes a new profile.
+    /// Creates a profile.
     NewProfile,
-    /// Installs a profile.
     AddProfile,
-    /// Lists flows.
     ListFlows,
     /// Shows the phases and roles of a flow.
     ShowFlow(Option<String>),
-    /// Writes a new flow.
+    /// Creates a flow.
     NewFlow,
-    /// Checks a package.
     CheckPackage,
     /// Lists the workflows and agents of a package.
     ShowPackage,
-    /// Writes a new package.
+    /// Creates a package.
     NewPackage,
-    /// Packs a package into an archive.
     PackPackage,
-    /// Lists tools.
     ListTools,
     /// Lists tools with their schemas, as JSON.
     ListToolsJson,
-    /// Shows what is known of a tool.
+    /// Shows the recorded definition of a tool.
     ToolStatus(String),
-    /// Approves a tool as it is now.
+    /// Approves the current definition of a tool.
     PinTool(String),
 
     // Trust and configuration.
-    /// Lists what the user agreed to.
+    /// Lists the user's consents.
     ListTrust,
-    /// Agrees to something that the project brings.
+    /// Consents to something the project brings.
     Trust {
-        /// What kind of thing: `provider`, `flow`, …
+        /// The kind: `provider`, `flow`, …
         kind: &'static str,
-        /// Its name.
         name: String,
     },
-    /// Shows each setting with the file it comes from.
+    /// Shows each setting and the file it comes from.
     ConfigOrigins,
 }

@@ -2,10 +2,10 @@
 
 use crate::action::Action;
 
-/// What the actions of an advice act on.
+/// What the actions of an advice apply to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Subject {
-    /// Nothing in particular, or whatever the user is working on.
+    /// Unspecified: whatever the user is working on.
     #[default]
     Unknown,
     /// A session, change, run or conversation, by id or name.
@@ -14,12 +14,11 @@ pub enum Subject {
     Package(String),
 }
 
-/// A piece of an advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Words that every surface can show.
+    /// Text that every surface shows as it is.
     Text(String),
-    /// An action that each surface words itself.
+    /// An action that each surface words in its own way.
     Action(Action),
 }
 
@@ -41,7 +40,7 @@ impl From<Action> for Part {
     }
 }
 
-/// One thing to do about an error or a situation.
+/// One suggestion about an error or a situation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Advice {
     subject: Subject,
@@ -55,14 +54,13 @@ impl<P: Into<Part>> From<P> for Advice {
 }
 
 impl Advice {
-    /// Adds text or an action at the end.
     #[must_use]
     pub fn then(mut self, part: impl Into<Part>) -> Self {
         self.parts.push(part.into());
         self
     }
 
-    /// Adds another advice at the end; a subject already known stays.
+    /// Appends another advice; a subject that is already set stays.
     #[must_use]
     pub fn join(mut self, other: Self) -> Self {
         self.parts.extend(other.parts);
@@ -81,9 +79,9 @@ impl Advice {
         advice
     }
 
-    /// Sets the subject where none is known yet.
+    /// Sets the subject if none is set yet.
     ///
-    /// The innermost error knows best which session it means, so callers further out never replace its answer.
+    /// The innermost error knows best which session is affected, so outer callers never replace its subject.
     #[must_use]
     pub fn about(mut self, subject: Subject) -> Self {
         if self.subject == Subject::Unknown {
@@ -92,13 +90,13 @@ impl Advice {
         self
     }
 
-    /// Sets the session where no subject is known yet.
+    /// Sets the session as the subject if none is set yet.
     #[must_use]
     pub fn about_session(self, id: impl Into<String>) -> Self {
         self.about(Subject::Session(id.into()))
     }
 
-    /// Replaces one action by another, for callers that repeat or continue in their own way.
+    /// Replaces one action with another, for callers that retry or continue in their own way.
     #[must_use]
     pub fn replacing(mut self, action: &Action, other: &Action) -> Self {
         for part in &mut self.parts {
@@ -109,17 +107,15 @@ impl Advice {
         self
     }
 
-    /// What the actions act on.
     pub fn subject(&self) -> &Subject {
         &self.subject
     }
 
-    /// The pieces in order.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// The actions, likeliest first.
+    /// The actions, most likely first.
     pub fn actions(&self) -> impl Iterator<Item = &Action> {
         self.parts.iter().filter_map(|part| match part {
             Part::Action(action) => Some(action),
@@ -127,12 +123,11 @@ impl Advice {
         })
     }
 
-    /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The sentence, with each action in the words of one surface.
+    /// Renders the sentence; `words` supplies a surface's wording of each action.
     pub fn worded(&self, mut words: impl FnMut(&Action, &Subject) -> String) -> String {
         self.parts
             .iter()

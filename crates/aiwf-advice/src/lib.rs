@@ -1,8 +1,8 @@
-//! What somebody can do next, as data.
+//! The actions a user can take next, as data.
 //!
-//! Errors and reports of every crate advise with an [`Advice`]: text with [`Action`]s in it. The crates below the
-//! surfaces know neither command lines nor buttons; the terminal, the page and the MCP server each word an action in
-//! their own way, for the [`Subject`] it is about.
+//! Errors and reports of every crate carry an [`Advice`]: text that contains [`Action`]s. Crates below the surfaces
+//! know neither command lines nor buttons; the terminal, the page and the MCP server each word an action in their own
+//! way, for the [`Subject`] it applies to.
 //!
 //! ```
 //! use aiwf_advice::{Action, Advice};

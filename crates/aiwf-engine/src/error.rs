@@ -200,7 +200,7 @@ fn unreadable_hint(path: &str, error: &io::Error) -> String {
     } else if kind == io::ErrorKind::IsADirectory {
         format!("name a file: `{path}` is a directory")
     } else if kind == io::ErrorKind::PermissionDenied {
-        format!("check the rights of `{path}`")
+        format!("check the permissions of `{path}`")
     } else {
         format!("check that `{path}` can be read")
     }

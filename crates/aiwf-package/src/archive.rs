@@ -178,7 +178,7 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
         total = total.saturating_add(entry.size);
         let key: Vec<String> = path.split('/').map(aiwf_store::folded).collect();
         match seen.insert(key.join("/"), (name.to_owned(), is_directory)) {
-            Some((earlier, _)) if earlier == name => refuse("is there twice"),
+            Some((earlier, _)) if earlier == name => refuse("occurs twice"),
             Some((earlier, _)) => {
                 refuse(&format!("is the same file as `{}` on some systems", shown_name(earlier.as_bytes())));
             }
@@ -192,7 +192,7 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
         let files_above = key.match_indices('/').filter_map(|(at, _)| seen.get(key.get(..at)?));
         for (above, _) in files_above.filter(|(_, is_directory)| !is_directory) {
             reasons.push(format!(
-                "`{}` needs a directory where `{}` is a file",
+                "`{}` needs a directory, but `{}` is a file",
                 shown_name(name.as_bytes()),
                 shown_name(above.as_bytes())
             ));

@@ -105,7 +105,7 @@ fn names_that_lead_elsewhere_are_refused() {
         ("C:/x", "names a drive"),
         ("c:x", "names a drive"),
         ("~/x", "names a home directory"),
-        ("a\\..\\x", "holds a backslash"),
+        ("a\\..\\x", "contains a backslash"),
         ("a/./x", "holds `.`"),
         ("a//x", "has an empty part between slashes"),
         ("", "is empty"),
@@ -137,7 +137,7 @@ fn links_devices_and_secrets_are_refused() {
 
 #[test]
 fn one_file_under_two_names_is_refused() {
-    check_refused(&[file("a", "1"), file("a", "2")], &["`a` is there twice"]);
+    check_refused(&[file("a", "1"), file("a", "2")], &["`a` occurs twice"]);
     check_refused(
         &[file("Steps/A.md", ""), file("steps/a.md", "")],
         &["`steps/a.md` is the same file as `Steps/A.md` on some systems"],
@@ -146,7 +146,7 @@ fn one_file_under_two_names_is_refused() {
         &[file("caf\u{e9}", ""), file("cafe\u{301}", "")],
         &["`cafe\u{301}` is the same file as `caf\u{e9}` on some systems"],
     );
-    check_refused(&[file("a", ""), file("a/b", "")], &["`a/b` needs a directory where `a` is a file"]);
+    check_refused(&[file("a", ""), file("a/b", "")], &["`a/b` needs a directory, but `a` is a file"]);
     check_refused(
         &[Made { local_name: Some(b"other".to_vec()), ..file("a", "") }],
         &["`a` has another name where its content is"],

@@ -124,7 +124,7 @@ impl Check<'_> {
         for (idx, record) in manifest.workflows.iter().enumerate() {
             if let Some(first) = ids.insert(&record.id, idx) {
                 let message =
-                    format!("workflow id `{}` is given twice: first at /workflows/{first}", record.id);
+                    format!("workflow id `{}` occurs twice: first at /workflows/{first}", record.id);
                 self.add(Finding::new(
                     FindingCode::DuplicateWorkflow,
                     MANIFEST,

@@ -63,11 +63,11 @@ fn faults_of_ids_and_references_are_errors() {
         .set("agents.json", "/agents/1/id", json!("analyst"));
     assert!(fixture.clone().check().package.is_none());
     assert_snapshot!(fixture.findings(), @"
-    error duplicate-agent: agents.json#/agents/1/id: agent id `analyst` is given twice: first at /agents/0 (key id)
+    error duplicate-agent: agents.json#/agents/1/id: agent id `analyst` occurs twice: first at /agents/0 (key id)
     error node-mismatch: steps/step-03a-greenfield.md#/nodeId: says node `step-03a-greenfield`, and `workflow.graph.json` has it as node `step-03b-brownfield` at /nodes/2 (key nodeId)
     error unknown-agent: workflow.graph.json#/nodes/0/agentId: agent `nobody` is not one of the package's (key agentId)
     error unknown-agent: workflow.graph.json#/nodes/1/agentId: agent `pm` is not one of the package's (key agentId)
-    error duplicate-node: workflow.graph.json#/nodes/3/id: node id `step-03b-brownfield` is given twice: first at /nodes/2 (key id)
+    error duplicate-node: workflow.graph.json#/nodes/3/id: node id `step-03b-brownfield` occurs twice: first at /nodes/2 (key id)
     error missing-file: workflow.graph.json#/nodes/3/file: file `steps/none.md` is not in the package (key file)
     error unknown-entry: workflow.graph.json#/entryNodeId: entry node `start` is not a node of the graph (key entryNodeId)
     error dangling-edge: workflow.graph.json#/edges/1/to: node `step-03a-greenfield` is not in the graph (key to)
@@ -151,7 +151,7 @@ fn several_workflows_have_ids_of_their_own() {
     assert_snapshot!(
         fixture.set("bmad.json", "/workflows/1/id", json!("one")).set("bmad.json", "/workflows/0/graph", json!("none.json")).findings(),
         @"
-    error duplicate-workflow: bmad.json#/workflows/1/id: workflow id `one` is given twice: first at /workflows/0 (key id)
+    error duplicate-workflow: bmad.json#/workflows/1/id: workflow id `one` occurs twice: first at /workflows/0 (key id)
     error missing-file: bmad.json#/workflows/0/graph: file `none.json` is not in the package (key graph)
     "
     );

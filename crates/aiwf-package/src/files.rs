@@ -190,7 +190,7 @@ pub(crate) fn name_fault(path: &str) -> Option<&'static str> {
         return Some("holds a NUL");
     }
     if path.contains('\\') {
-        return Some("holds a backslash");
+        return Some("contains a backslash");
     }
     if path.starts_with('/') {
         return Some("is absolute");

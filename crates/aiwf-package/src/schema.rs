@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use aiwf_reply::{Breach, BreachKind, JsonSchema};
+use aiwf_reply::{JsonSchema, Violation, ViolationKind};
 use serde_json::Value;
 
 use crate::finding::at;
@@ -75,8 +75,11 @@ impl Schema {
             // A test compiles every schema; this is for the day somebody breaks one.
             return vec![fault("", None, "$schema", "the schema itself cannot be used")];
         };
-        let mut faults: Vec<SchemaFault> =
-            schema.breaches(value, usize::MAX).iter().flat_map(|breach| faults_of(breach, value)).collect();
+        let mut faults: Vec<SchemaFault> = schema
+            .violations(value, usize::MAX)
+            .iter()
+            .flat_map(|violation| faults_of(violation, value))
+            .collect();
         faults.sort_by(|a, b| (&a.pointer, &a.key).cmp(&(&b.pointer, &b.key)));
         faults.dedup();
         faults
@@ -84,7 +87,7 @@ impl Schema {
 }
 
 fn compile(schema: Schema) -> Option<JsonSchema> {
-    JsonSchema::of_ours(schema.text())
+    JsonSchema::compile_own(schema.text())
 }
 
 fn fault(pointer: &str, key: Option<&str>, keyword: &str, message: impl Into<String>) -> SchemaFault {
@@ -96,12 +99,12 @@ fn fault(pointer: &str, key: Option<&str>, keyword: &str, message: impl Into<Str
     }
 }
 
-fn faults_of(breach: &Breach, value: &Value) -> Vec<SchemaFault> {
-    let (pointer, keyword) = (breach.pointer.as_str(), breach.keyword.as_str());
+fn faults_of(violation: &Violation, value: &Value) -> Vec<SchemaFault> {
+    let (pointer, keyword) = (violation.pointer.as_str(), violation.keyword.as_str());
     let key = pointer.rsplit('/').next().filter(|key| key.parse::<usize>().is_err() && !key.is_empty());
     let found = shown(value.pointer(pointer).unwrap_or(&Value::Null));
-    let message = match &breach.kind {
-        BreachKind::UnknownKeys(names) => {
+    let message = match &violation.kind {
+        ViolationKind::UnknownKeys(names) => {
             let unknown = |name: &String| {
                 fault(
                     &at(pointer, name),
@@ -112,31 +115,31 @@ fn faults_of(breach: &Breach, value: &Value) -> Vec<SchemaFault> {
             };
             return names.iter().map(unknown).collect();
         }
-        BreachKind::MissingKey(name) => {
+        ViolationKind::MissingKey(name) => {
             return vec![fault(pointer, Some(name), keyword, format!("key `{name}` is missing"))];
         }
-        BreachKind::WrongType(wanted) => {
+        ViolationKind::WrongType(wanted) => {
             let wanted: Vec<&str> = wanted.iter().map(|kind| in_words(kind)).collect();
             format!("is {found}, not {}", wanted.join(" or "))
         }
-        BreachKind::NoneOf(options) => {
+        ViolationKind::NoneOf(options) => {
             let options: Vec<String> =
                 options.iter().map(|option| format!("`{}`", shown_text(option))).collect();
             format!("{found} is none of {}", options.join(", "))
         }
-        BreachKind::Pattern if key == Some("schemaVersion") => {
+        ViolationKind::Pattern if key == Some("schemaVersion") => {
             format!("{found} is not a version that is supported: write `1.1`")
         }
-        BreachKind::Pattern if key == Some("version") => format!("{found} is not a version like `1.2.3`"),
-        BreachKind::Pattern if key == Some("sha256") => format!("{found} is not a SHA-256 in hex"),
-        BreachKind::Pattern => {
+        ViolationKind::Pattern if key == Some("version") => format!("{found} is not a version like `1.2.3`"),
+        ViolationKind::Pattern if key == Some("sha256") => format!("{found} is not a SHA-256 in hex"),
+        ViolationKind::Pattern => {
             format!("{found} is not an id: letters, digits, `.`, `_`, `:` and `-`, a letter or a digit first")
         }
-        BreachKind::Format => format!("{found} is not a time like `2026-01-31T12:00:00Z`"),
-        BreachKind::TooShort => "is empty".to_owned(),
-        BreachKind::TooFew => "has no entries: one is needed".to_owned(),
-        BreachKind::LessThan(limit) => format!("{found} is less than {limit}"),
-        BreachKind::Other => breach.message.clone(),
+        ViolationKind::Format => format!("{found} is not a time like `2026-01-31T12:00:00Z`"),
+        ViolationKind::TooShort => "is empty".to_owned(),
+        ViolationKind::TooFew => "has no entries: one is needed".to_owned(),
+        ViolationKind::LessThan(limit) => format!("{found} is less than {limit}"),
+        ViolationKind::Other => violation.message.clone(),
     };
     vec![fault(pointer, key, keyword, message)]
 }

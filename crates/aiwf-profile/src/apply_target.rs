@@ -1,7 +1,7 @@
 //! Where generated files go in the project.
 //!
-//! In: the names and contents of generated files. Out: a path relative to the project for each, or every reason
-//! why there is none. No path here is absolute or leaves the project.
+//! In: the names and contents of generated files. Out: a path relative to the project for each, or every reason why
+//! there is none. No path is absolute or leaves the project.
 
 use std::collections::BTreeMap;
 
@@ -13,32 +13,26 @@ use crate::param::Param;
 use crate::problem::{excerpt, known_hint};
 use crate::relative_path::{file_name, path_fault};
 
-/// How a generated file's path in the project is made.
+/// How the path of a generated file in the project is determined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ApplyTarget {
     /// By the package that a Java file declares.
-    JavaPackage {
-        /// The source directory.
-        root: String,
-    },
-    /// As generated, below one directory.
+    JavaPackage { root: String },
+    /// Below one directory, with paths as generated.
     Flat {
-        /// The directory; empty for the project itself.
+        /// The directory; empty means the project directory.
         root: String,
     },
     /// By a pattern.
-    Pattern {
-        /// The pattern's pieces in order.
-        pieces: Vec<Piece>,
-    },
+    Pattern { pieces: Vec<Piece> },
 }
 
 /// A piece of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(String),
-    /// The last name of the generated path.
+    /// The file name of the generated path.
     Name,
     /// The whole generated path.
     Path,
@@ -56,7 +50,7 @@ impl Default for ApplyTarget {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ApplyProblem {
-    /// The file, as it was generated.
+    /// The path of the file as generated.
     pub file: String,
     /// What is wrong, with the file in backticks.
     pub message: String,
@@ -65,7 +59,7 @@ pub struct ApplyProblem {
 type ReadFault = (&'static str, String, Option<String>);
 
 impl ApplyTarget {
-    /// Reads `[apply]`; the error names the key, the message and a hint.
+    /// Reads `[apply]`; the error contains the key, the message and a hint.
     pub(crate) fn read(file: Option<&ApplyFile>, params: &[Param]) -> Result<Self, ReadFault> {
         let Some(file) = file else { return Ok(Self::default()) };
         let root = file.root.clone().unwrap_or_default();
@@ -77,7 +71,7 @@ impl ApplyTarget {
             |part: &str| part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case(".aiwf");
         if root.split('/').chain(file.target.split('/')).any(is_reserved) {
             let key = if root.split('/').any(is_reserved) { "root" } else { "target" };
-            let hint = "name another directory: only git and aiwf write in `.git` and `.aiwf`".to_owned();
+            let hint = "choose another directory: only git and aiwf write to `.git` and `.aiwf`".to_owned();
             return Err((key, "code cannot be copied into `.git` or `.aiwf`".to_owned(), Some(hint)));
         }
         match file.target.as_str() {
@@ -87,14 +81,14 @@ impl ApplyTarget {
             }
             "flat" => Ok(Self::Flat { root }),
             pattern if file.root.is_some() => {
-                let hint = "leave `root` out: the target is a path of its own".to_owned();
-                Err(("root", format!("target `{}` takes no `root`", excerpt(pattern)), Some(hint)))
+                let hint = "remove `root`: the target is a complete path".to_owned();
+                Err(("root", format!("target `{}` does not accept `root`", excerpt(pattern)), Some(hint)))
             }
             pattern => read_pattern(pattern, params),
         }
     }
 
-    /// The path in the project of each file, in the order given.
+    /// The path in the project of each file, in the given order.
     pub(crate) fn paths(
         &self,
         files: &[(&str, &str)],
@@ -107,7 +101,7 @@ impl ApplyTarget {
             let problem = |message: String| ApplyProblem { file: (*name).to_owned(), message };
             match self.path(name, content, context) {
                 Ok(path) => {
-                    // File systems that ignore case would write one file over the other.
+                    // On a case-insensitive file system one file would overwrite the other.
                     if let Some(other) = owners.insert(path.to_lowercase(), name) {
                         let message = format!(
                             "`{}` and `{}` would both be written to `{path}`",
@@ -131,11 +125,13 @@ impl ApplyTarget {
         let path = match self {
             Self::JavaPackage { root } => {
                 if !has_java_extension(name) {
-                    return Err("is not a Java file, so no package says where it goes".to_owned());
+                    return Err("is not a Java file, so no package determines its place".to_owned());
                 }
                 let Some(package) = java_package(source) else {
-                    return Err("has no package declaration, so it has no place below the source directory"
-                        .to_owned());
+                    return Err(
+                        "has no package declaration, so its place below the source directory is unknown"
+                            .to_owned(),
+                    );
                 };
                 joined(root, &format!("{}/{}", package.replace('.', "/"), file_name(name)))
             }
@@ -155,16 +151,17 @@ impl ApplyTarget {
         };
         match path_fault(&path) {
             Some(fault) => Err(format!("would be written to `{}`, which {fault}", excerpt(&path))),
-            // A reply could otherwise reach `.git/hooks` and the like.
+            // Otherwise a reply could write to `.git/hooks` and similar places.
             None if path.split('/').any(is_reserved) => {
-                Err("would be written to `.git` or `.aiwf`, where only git and aiwf write".to_owned())
+                Err("would be written to `.git` or `.aiwf`, where only git and aiwf may write".to_owned())
             }
             None => Ok(path),
         }
     }
 }
 
-/// Whether a segment is git's directory or aiwf's, in any case; names of replies were checked for every other disguise.
+/// Whether a segment is the directory of git or aiwf, in any case; other disguises were checked with the names of the
+/// reply.
 fn is_reserved(segment: &str) -> bool {
     let name = segment.trim_end_matches(['.', ' ']).to_lowercase();
     [".git", ".aiwf"].contains(&name.as_str())

@@ -45,10 +45,10 @@ fn java_files_go_below_the_source_directory_by_package() {
     insta::assert_snapshot!(
         check(&java, &[("A.java", "class A {}"), ("a.sql", "package a;"), ("../B.java", "package a;"), ("C.java", "package a..b;")]),
         @r"
-        `A.java` has no package declaration, so it has no place below the source directory
-        `a.sql` is not a Java file, so no package says where it goes
+        `A.java` has no package declaration, so its place below the source directory is unknown
+        `a.sql` is not a Java file, so no package determines its place
         `../B.java` leaves its directory
-        `C.java` has no package declaration, so it has no place below the source directory
+        `C.java` has no package declaration, so its place below the source directory is unknown
         "
     );
 }
@@ -71,7 +71,7 @@ fn flat_keeps_paths_below_a_directory() {
         `` is empty
         `a…` has a control character
         `a\b` has a backslash
-        `.git/hooks/x` would be written to `.git` or `.aiwf`, where only git and aiwf write
+        `.git/hooks/x` would be written to `.git` or `.aiwf`, where only git and aiwf may write
         "
     );
 }
@@ -88,7 +88,7 @@ fn a_pattern_is_filled_with_names_and_parameters() {
 }
 
 #[test]
-fn two_files_never_share_a_place() {
+fn two_files_never_share_a_path() {
     let by_name = target("src/{name}", None).unwrap();
     insta::assert_snapshot!(check(&by_name, &[("a/x.ts", ""), ("b/X.ts", "")]), @"`a/x.ts` and `b/X.ts` would both be written to `src/X.ts`");
 }
@@ -112,7 +112,7 @@ fn a_parameter_is_one_segment_of_a_path() {
 }
 
 #[test]
-fn targets_that_make_no_sense_are_refused() {
+fn invalid_targets_are_refused() {
     let faults = [
         target("java-pakage", None),
         target("src/{nme}", None),
@@ -128,13 +128,13 @@ fn targets_that_make_no_sense_are_refused() {
     target: pattern `src/{name` has a `{` that is not closed / close it, such as in `src/{name}`
     target: pattern `/etc/{name}` is absolute / name a path below the project, such as `src/{name}`
     target: pattern `../{name}` leaves its directory / name a path below the project, such as `src/{name}`
-    root: target `src/{name}` takes no `root` / leave `root` out: the target is a path of its own
+    root: target `src/{name}` does not accept `root` / remove `root`: the target is a complete path
     root: path `..` leaves its directory / name a directory below the project, such as `src`
     ");
 }
 
 #[test]
-fn code_is_not_copied_where_only_git_and_aiwf_write() {
+fn code_is_not_copied_into_directories_of_git_and_aiwf() {
     for root in [".git", ".aiwf", "web/.GIT/hooks", ".Aiwf/sessions"] {
         let refused = target("flat", Some(root)).unwrap_err();
         assert!(refused.starts_with("root: code cannot be copied into `.git` or `.aiwf`"), "{refused}");

@@ -1,4 +1,4 @@
-//! The profiles that aiwf ships, as files inside the binary.
+//! The profiles that ship with aiwf, as files inside the binary.
 
 use crate::profile::Files;
 
@@ -45,7 +45,7 @@ static BUILT_IN: &[BuiltIn] = &[
     ],
 ];
 
-/// The shipped profiles by name, sorted, each with its files by path, sorted.
+/// The shipped profiles, sorted by name, each with its files sorted by path.
 pub fn built_in_profiles() -> &'static [BuiltIn] {
     BUILT_IN
 }

@@ -1,33 +1,30 @@
-//! The commands that a profile declares, and the shared actions behind them.
+//! The commands that a profile declares, and the shared actions they run.
 
 use crate::scope::{Layer, Scope};
 
-/// A command of a profile beside `init` and `info`.
+/// A command of a profile, in addition to `init` and `info`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The name on the command line.
     pub name: String,
-    /// What its help says.
     pub help: String,
-    /// What it does.
     pub action: Action,
 }
 
-/// What a command does; the same actions are there for every profile.
+/// What a command does; every profile can use the same actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Reads a schema with [`ddl`](crate::ddl).
     Ddl {
-        /// The file parameter that holds the schema.
+        /// The file parameter with the schema.
         schema: String,
-        /// The parameter that names the table to look at.
+        /// The parameter with the name of the table to show.
         table: Option<String>,
         /// The columns that make a table tenant-scoped.
         tenant_columns: Vec<String>,
     },
     /// Shows a generated component with [`component_preview`](crate::component_preview).
     ComponentPreview {
-        /// The parameter that names the component.
+        /// The parameter with the name of the component.
         component: Option<String>,
     },
     /// Lists scopes or layers with [`Profile::list`](crate::Profile::list).
@@ -44,7 +41,7 @@ impl Action {
         }
     }
 
-    /// Whether the command is about a session and takes its id.
+    /// Whether the command works on a session and takes its id.
     pub fn is_about_session(&self) -> bool {
         match self {
             Self::Ddl { .. } | Self::ComponentPreview { .. } => true,
@@ -56,20 +53,16 @@ impl Action {
 /// What the action `list` lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
-    /// The scopes and their layers.
+    /// Scopes with their layers.
     Scopes,
-    /// The layers.
     Layers,
 }
 
-/// One line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRow {
-    /// The name.
     pub name: String,
-    /// What it is.
     pub help: String,
-    /// For a scope its layers, for a layer the scopes that make it.
+    /// The layers of a scope, or the scopes that contain a layer.
     pub related: Vec<String>,
 }
 

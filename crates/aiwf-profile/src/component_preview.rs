@@ -1,7 +1,7 @@
-//! Shows a generated React component: its source, highlighted, and its props.
+//! Shows a generated React component: its highlighted source and its props.
 //!
-//! In: the generated files. Out: the component's file and what it takes, read from its types, its `propTypes`
-//! or its parameters; as text or as a page that needs no network. The source is read, never run.
+//! In: the generated files. Out: the component's file and its props, read from its types, its `propTypes` or its
+//! parameters; as text or as a page that needs no network. The source is parsed, never run.
 
 mod lexer;
 mod page;
@@ -20,15 +20,12 @@ use crate::text_table::text_table;
 /// A generated component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ComponentPreview {
-    /// The component's name.
     pub component: String,
-    /// The file it is in, as generated.
+    /// The path of its file, as generated.
     pub file: String,
-    /// The file's content.
     pub source: String,
-    /// What it takes.
     pub props: Vec<Prop>,
-    /// The types whose props it takes as well.
+    /// Types whose props it also accepts.
     pub also_takes: Vec<String>,
     /// The other generated files, as (path, content).
     pub other_files: Vec<(String, String)>,
@@ -37,38 +34,35 @@ pub struct ComponentPreview {
 /// A prop of a component.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Prop {
-    /// The name.
     pub name: String,
-    /// The type, as the source has it; empty when the source does not say.
+    /// The type as written in the source; empty if unknown.
     #[serde(rename = "type")]
     pub type_text: String,
-    /// Whether the component needs it.
     pub is_required: bool,
-    /// The default, as the source has it.
+    /// The default, as written in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What the source says about it.
+    /// The comment about it in the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
 
-/// Why there is nothing to show.
+/// Why there is no component to show.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no component{}{}", shown_name(.component.as_deref()), shown_files(.files))]
 pub struct NoComponent {
-    /// The component that was looked for.
+    /// The requested component.
     pub component: Option<String>,
-    /// The files that were looked at.
+    /// The files that were searched.
     pub files: Vec<String>,
 }
 
 impl NoComponent {
-    /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         if self.files.is_empty() {
-            "approve a reply that gives code first: `aiwf status` shows what the session waits for"
+            "approve a reply with code first; `aiwf status` shows what the session is waiting for"
         } else if self.component.is_some() {
-            "leave the name out to see the first component there is"
+            "omit the name to see the first component"
         } else {
             "reject the reply and ask for a component: `aiwf reject --feedback TEXT`"
         }
@@ -119,11 +113,11 @@ pub fn component_preview(
 }
 
 impl ComponentPreview {
-    /// The component's name and props as text.
+    /// The name and props of the component as text.
     pub(crate) fn summary(&self) -> String {
         let mut text = format!("{} ({})\n", self.component, self.file);
         if self.props.is_empty() {
-            text.push_str("  no props of its own\n");
+            text.push_str("  no own props\n");
         } else {
             let header = ["prop", "type", "required", "default", ""].map(str::to_owned).to_vec();
             let rows = self.props.iter().map(|prop| {
@@ -146,7 +140,7 @@ impl ComponentPreview {
         format!("{}\n{}{end}", self.summary(), self.source)
     }
 
-    /// A page of its own with props and highlighted source; it loads nothing and runs nothing.
+    /// A standalone page with props and highlighted source; it loads nothing and runs nothing.
     pub fn html(&self) -> String {
         page::page(self)
     }

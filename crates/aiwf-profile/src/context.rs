@@ -1,4 +1,4 @@
-//! What was given to `init` becomes a session's context and its inputs, and these become template variables.
+//! Turns the arguments of `init` into a session's context and inputs, and these into template variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use crate::param::{Param, ParamFault, ParamKind, ParamProblem};
 use crate::problem::{excerpt, known_hint};
 use crate::scope::Scope;
 
-/// The largest file that can be an input, in bytes.
+/// Size limit of an input file, in bytes.
 pub(crate) const MAX_INPUT_BYTES: usize = 4 * 1024 * 1024;
 
-/// The most unknown parameters that come with a hint.
+/// The number of unknown parameters that get a hint.
 const MAX_HINTS: usize = 20;
 
-/// What a session starts from.
+/// The initial context and inputs of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settled {
-    /// The values by key (`bounded_context`), defaults filled in; parameters without a value are left out.
+    /// The values by key (`bounded_context`), with defaults; parameters without a value are missing.
     pub context: Map<String, Value>,
-    /// The contents of the files that were given, by key (`schema_file`).
+    /// The contents of the given files by key (`schema_file`).
     pub inputs: BTreeMap<String, String>,
 }
 
@@ -29,13 +29,13 @@ pub struct Settled {
 pub struct WantedFile {
     /// The parameter's key in the context.
     pub key: String,
-    /// The path as it was given, relative to the project.
+    /// The path as given, relative to the project.
     pub path: String,
-    /// Whether somebody gave it; else it is the profile's default.
+    /// Whether the user gave it; otherwise it is the profile's default.
     pub is_given: bool,
 }
 
-/// What reading a file gave: its bytes, or the reason there are none.
+/// The bytes of a file, or the reason why it could not be read.
 pub type ReadFile = Result<Vec<u8>, String>;
 
 /// The value given for a parameter, under its name or its key; `null` counts as not given.
@@ -64,7 +64,7 @@ pub(crate) fn settle(
     let mut problems = Vec::new();
     let names: BTreeSet<String> = params.iter().flat_map(|param| [param.name.clone(), param.key()]).collect();
     for name in given.keys().filter(|name| !names.contains(*name)) {
-        // Looking for a name that is close costs as much as there are parameters.
+        // Finding the closest name takes time linear in the number of parameters.
         let hint = || known_hint(name, params.iter().map(|param| param.name.as_str()));
         problems.push(ParamProblem::unknown(name, (problems.len() < MAX_HINTS).then(hint)));
     }
@@ -124,7 +124,7 @@ fn input_of(param: &Param, path: &Value, files: &BTreeMap<String, ReadFile>) -> 
     Ok(text.to_owned())
 }
 
-/// The names of all variables that a profile's templates may use, sorted.
+/// The names of all variables that the templates of a profile may use, sorted.
 pub(crate) fn variable_names(params: &[Param], scopes: &[Scope]) -> Vec<String> {
     let of_params = params
         .iter()
@@ -138,7 +138,7 @@ pub(crate) fn variable_names(params: &[Param], scopes: &[Scope]) -> Vec<String> 
     names
 }
 
-/// The variables of a template: every name that the profile has, also for parameters without a value.
+/// The variables of a template: every name the profile defines, even for parameters without a value.
 pub(crate) fn variables(
     params: &[Param],
     scopes: &[Scope],
@@ -177,7 +177,7 @@ pub(crate) fn variables(
     variables
 }
 
-/// A fence longer than any run of backticks in the inputs, so that none of them can end it.
+/// A fence longer than any run of backticks in the inputs, so that none of them can close it.
 fn fence(inputs: &BTreeMap<String, String>) -> String {
     let runs = inputs.values().flat_map(|text| text.split(|c: char| c != '`')).map(str::len);
     "`".repeat(runs.max().unwrap_or_default().max(2) + 1)

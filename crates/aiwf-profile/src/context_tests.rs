@@ -104,7 +104,7 @@ fn files_that_cannot_be_inputs_are_reported() {
 }
 
 #[test]
-fn every_variable_exists_also_for_what_was_not_given() {
+fn every_variable_exists_even_without_a_value() {
     let given = object(json!({"entity": "A", "schema-file": "s.sql"}));
     let settled = settle(&params(), &given, &read(&[("schema_file", Ok("```ddl````"))])).unwrap();
     let variables = variables(&params(), &scopes(), &settled.context, &settled.inputs);
@@ -132,7 +132,7 @@ fn every_variable_exists_also_for_what_was_not_given() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_an_input() {
+fn a_byte_order_mark_is_not_part_of_an_input() {
     let given = object(json!({"entity": "A", "schema-file": "s.sql"}));
     let settled = settle(&params(), &given, &read(&[("schema_file", Ok("\u{feff}ddl"))])).unwrap();
     assert_eq!(settled.inputs.get("schema_file").map(String::as_str), Some("ddl"));

@@ -67,7 +67,7 @@ fn one_table_can_be_asked_for() {
 }
 
 #[test]
-fn tenancy_and_keys_are_remarked_on() {
+fn notes_cover_tenancy_and_keys() {
     insta::assert_snapshot!(
         check(
             "CREATE TABLE tenant (id INT PRIMARY KEY);\n\
@@ -86,7 +86,7 @@ fn tenancy_and_keys_are_remarked_on() {
           email      TEXT  yes            UQ
           unique (email)
           note: its tenant column `TENANT_ID` can be null
-          note: unique key (email) does not include `TENANT_ID`, so it holds across tenants
+          note: unique key (email) does not include `TENANT_ID`, so it applies across tenants
 
         address (line 3): global
           column       type  null  default  key
@@ -100,13 +100,13 @@ fn tenancy_and_keys_are_remarked_on() {
 }
 
 #[test]
-fn other_names_of_the_tenant_column_can_be_given() {
+fn the_tenant_column_can_have_other_names() {
     let report = ddl("CREATE TABLE a (id INT, Mandant_Id INT)", None, &["mandant_id".to_owned()]);
     assert_eq!(report.tables[0].tenancy, Tenancy::TenantScoped { column: "Mandant_Id".to_owned() });
 }
 
 #[test]
-fn what_cannot_be_read_is_a_problem_with_its_line() {
+fn unreadable_parts_are_problems_with_their_line() {
     insta::assert_snapshot!(
         check(
             "CREATE TABLE a (id INT PRIMARY KEY);\n\nCREATE TABLE b (\n  id INT,\n  ??? !!,\n  name TEXT\n);\n\
@@ -126,7 +126,7 @@ fn what_cannot_be_read_is_a_problem_with_its_line() {
 
         problems:
           line 5: `??? !!` of table `b` cannot be read
-          line 8: `ALTER TABLE` of `missing`, which no statement before it creates
+          line 8: `ALTER TABLE` of `missing`, which no earlier statement creates
           line 9: this `ALTER TABLE` cannot be read: expected: ADD, RENAME, PARTITION, SWAP, DROP, REPLICA IDENTI…
           line 10: table `a` is created again; the one on line 1 counts
           line 11: this `CREATE TABLE` cannot be read: expected: identifier, found: EOF
@@ -141,12 +141,12 @@ fn deep_and_long_statements_are_refused_not_crashed_on() {
     let chain = format!("CREATE TABLE t (a INT CHECK (a = {} 1))", "1 + ".repeat(100_000));
     insta::assert_snapshot!(check(&chain), @r"
     problems:
-      line 1: this statement is too deep to be read
+      line 1: this statement is nested too deeply
     ");
     let nested = format!("CREATE TABLE t (a INT CHECK {}1{})", "(".repeat(50_000), ")".repeat(50_000));
     insta::assert_snapshot!(check(&nested), @r"
     problems:
-      line 1: this statement is too deep to be read
+      line 1: this statement is nested too deeply
     ");
     let deep = [
         format!("CREATE TABLE t (a INT CHECK ({} true))", "NOT ".repeat(900)),
@@ -158,7 +158,7 @@ fn deep_and_long_statements_are_refused_not_crashed_on() {
         format!("CREATE TABLE t AS {}", "SELECT 1 UNION ".repeat(300)),
     ];
     for sql in deep {
-        // Read or not, there is an answer.
+        // Whether it can be read or not, there is a result.
         assert!(!check(&sql).is_empty(), "{}", sql.get(..40).unwrap());
     }
     let columns: Vec<String> = (0..5_000).map(|idx| format!("c{idx} VARCHAR(20) NOT NULL")).collect();
@@ -173,7 +173,7 @@ fn a_schema_that_is_too_large_is_refused() {
 }
 
 #[test]
-fn a_report_is_json_too() {
+fn a_report_is_available_as_json() {
     let report =
         ddl("CREATE TABLE a (id INT PRIMARY KEY, tenant_id INT NOT NULL DEFAULT 1)", None, &tenant_columns());
     insta::assert_snapshot!(serde_json::to_string_pretty(&report).unwrap(), @r#"
@@ -215,7 +215,7 @@ fn a_report_is_json_too() {
 }
 
 #[test]
-fn partitions_copies_and_heirs_have_the_columns_of_their_parents() {
+fn partitions_copies_and_children_have_the_columns_of_their_parents() {
     insta::assert_snapshot!(
         check(
             "CREATE TABLE a (id INT PRIMARY KEY, tenant_id INT NOT NULL) PARTITION BY RANGE (id);\n\

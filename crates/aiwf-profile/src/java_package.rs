@@ -1,8 +1,8 @@
 //! The package that a Java file declares.
 
-/// Reads `package a.b.c;`, which only comments and annotations may stand before.
+/// Reads `package a.b.c;`; only comments and annotations may come before it.
 ///
-/// Only names that are safe as directories count: letters, digits and `_`, a letter or `_` first.
+/// Only names that are safe as directories count: letters, digits and `_`, starting with a letter or `_`.
 pub(crate) fn java_package(source: &str) -> Option<String> {
     let mut rest = source.strip_prefix('\u{feff}').unwrap_or(source);
     loop {
@@ -24,7 +24,7 @@ fn package_name(declared: &str) -> Option<String> {
         name.push(character);
         let next = rest.get(character.len_utf8()..)?;
         let skipped = after_blanks_and_comments(next);
-        // Blanks may stand around dots, but not inside a name.
+        // Spaces are allowed around dots, but not inside a name.
         if skipped.len() != next.len() && !skipped.is_empty() && character != '.' && !skipped.starts_with('.')
         {
             return None;
@@ -52,7 +52,7 @@ fn after_blanks_and_comments(text: &str) -> &str {
     }
 }
 
-/// Skips `@Name` and `@Name(…)`; `None` when there is no annotation.
+/// Skips `@Name` and `@Name(…)`; `None` if there is no annotation.
 fn after_annotation(text: &str) -> Option<&str> {
     let name = text.strip_prefix('@')?;
     let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.');

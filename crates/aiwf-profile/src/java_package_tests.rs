@@ -13,7 +13,7 @@ fn reads_the_declaration_after_comments_and_annotations() {
 }
 
 #[test]
-fn code_without_a_good_declaration_has_no_package() {
+fn code_without_a_valid_declaration_has_no_package() {
     check("", None);
     check("class A { String s = \"package a;\"; }", None);
     check("import a.b;\npackage a;", None);

@@ -1,11 +1,11 @@
 //! Profiles: packages of domain knowledge, as data.
 //!
-//! In: the files of a profile's directory. Out: a [`Profile`] that knows its parameters, writes the domain
-//! prompt of each phase, reads replies, bundles standards and says where generated files go; or every problem
-//! with file and line. No file, environment or clock is read here: the engine hands texts in.
+//! In: the files of a profile's directory. Out: a [`Profile`] that knows its parameters, writes the domain prompt of
+//! each phase, reads replies, bundles standards and determines where generated files go; or every problem with file and
+//! line. It uses no file, environment or clock: the engine passes the texts in.
 //!
-//! A profile has no code. What its commands do are shared actions that any profile may use: [`ddl`],
-//! [`component_preview`] and [`Profile::list`].
+//! A profile contains no code. Its commands run shared actions that any profile may use: [`ddl`], [`component_preview`]
+//! and [`Profile::list`].
 
 mod problem;
 mod problem_kind;

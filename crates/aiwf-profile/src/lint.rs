@@ -1,7 +1,7 @@
-//! Finds what is doubtful in a profile that can be used.
+//! Finds questionable parts of a valid profile.
 //!
-//! A profile says what to make; where replies are saved and how sessions are laid out is the engine's. Text in
-//! a template that speaks of the latter is wrong for every provider but one, so it is a finding.
+//! A profile says what to make; the engine decides where replies are saved and how sessions are laid out. Template text
+//! about the latter is wrong for all providers but one, so it is a finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,16 +18,15 @@ use crate::phase::Phase;
 use crate::problem::excerpt;
 use crate::profile::{Profile, template_problem};
 
-/// Something doubtful in a profile.
+/// A questionable part of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// The file, relative to the profile's directory.
     pub file: String,
-    /// The line, counted from 1; 0 when the whole file is meant.
+    /// The line, counted from 1; 0 means the whole file.
     pub line: usize,
-    /// The check that found it.
     pub check: Check,
-    /// What is doubtful: lower case, no final period, names in backticks.
+    /// What is questionable: lower case, no final period, names in backticks.
     pub message: String,
 }
 
@@ -42,20 +41,19 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What is looked for.
+/// The checks of the linter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
-    /// Paths of a session.
     SessionPath,
-    /// Names of files that hold replies.
+    /// Names of reply files.
     ResponseFile,
-    /// Words that say where a reply goes.
+    /// Instructions where to save a reply.
     SaveInstruction,
     /// The engine's own variables.
     EngineVariable,
     /// References to files.
     AttachmentReference,
-    /// Prompts without a word.
+    /// Empty prompts.
     EmptyPrompt,
     /// Whether templates can be rendered.
     Template,
@@ -66,7 +64,6 @@ pub enum Check {
 }
 
 impl Check {
-    /// Everything that is looked for.
     pub const ALL: [Self; 9] = [
         Self::SessionPath,
         Self::ResponseFile,
@@ -79,7 +76,7 @@ impl Check {
         Self::UnusedTemplate,
     ];
 
-    /// A name that stays the same between versions.
+    /// A name that is stable between versions.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SessionPath => "session-path",
@@ -94,7 +91,6 @@ impl Check {
         }
     }
 
-    /// One thing to do about what it finds.
     pub fn hint(self) -> &'static str {
         match self {
             Self::SessionPath
@@ -102,7 +98,7 @@ impl Check {
             | Self::SaveInstruction
             | Self::EngineVariable
             | Self::AttachmentReference => "remove it from the template",
-            Self::EmptyPrompt => "write what the phase asks for there",
+            Self::EmptyPrompt => "write the instructions of the phase",
             Self::Template => "correct the template",
             Self::UnusedParameter => "use its variable in a template, or remove the parameter",
             Self::UnusedTemplate => "name it in `[phases]` of the manifest, or remove it",
@@ -110,7 +106,7 @@ impl Check {
     }
 }
 
-/// What the engine says in every prompt, as (check, expression, why it does not belong into a template).
+/// What the engine says in every prompt, as (check, expression, why it does not belong in a template).
 const ENGINE_CONCERNS: [(Check, &str, &str); 5] = [
     (
         Check::SessionPath,
@@ -125,12 +121,12 @@ const ENGINE_CONCERNS: [(Check, &str, &str); 5] = [
     (
         Check::SaveInstruction,
         r"(?i)\bsave\s+(?:your|the|this|it|all)\b[^.\n]{0,60}\b(?:response|reply|output|answer|result|file|files|as|to|in)\b|\bwrite\s+(?:your|the)\s+(?:complete\s+|full\s+|whole\s+)?(?:response|reply|answer)\s+to\b|\bdownloadable\s+file\b|\bname\s+your\s+output\s+file\b",
-        "the engine says how a reply is handed over",
+        "the engine says how to deliver a reply",
     ),
     (
         Check::EngineVariable,
         r"\{\{[^}\n]*\b(?:SESSION_ID|ITERATION|SESSION_DIR|RESPONSE_PATH|STANDARDS_BUNDLE|PLAN_PATH)\b[^}\n]*\}\}",
-        "the engine's own state is not for templates",
+        "templates cannot use the engine's own state",
     ),
     (
         Check::AttachmentReference,
@@ -166,7 +162,7 @@ fn engine_concerns(path: &str, text: &str, findings: &mut Vec<Finding>) {
                 file: path.to_owned(),
                 line: line_at(text, found.start() + leading_blanks(found.as_str())),
                 check,
-                message: format!("`{shown}` is not a template's business: {reason}"),
+                message: format!("`{shown}` does not belong in a template: {reason}"),
             });
         }
     }
@@ -180,10 +176,10 @@ fn line_at(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The most times that the template of a phase is rendered on trial.
+/// The maximum number of trial renderings per phase.
 const MAX_TRIALS: usize = 200;
 
-/// Renders a template for each scope and each value of a choice, since faults may hide in a branch.
+/// Renders a template for each scope and each value of a choice, because a branch may contain errors.
 fn trial_prompts(profile: &Profile, phase: Phase, findings: &mut Vec<Finding>) {
     let (path, _) = profile.template(phase);
     let source = profile.template_source(phase);
@@ -211,10 +207,10 @@ fn trial_prompts(profile: &Profile, phase: Phase, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Contexts that reach each branch once: every value of each choice and boolean, the rest at its default.
+/// Contexts that reach each branch once: every value of each choice and boolean, with defaults for the rest.
 ///
-/// Where that would be too many, the values change together: a branch is still reached for each value of each choice, and
-/// only those that need one value beside the default of another may be missed.
+/// If there are too many, several values change together: each value of each choice is still covered, and only branches
+/// that combine one value with the default of another may be missed.
 fn sample_contexts(profile: &Profile) -> Vec<Map<String, Value>> {
     let base: Map<String, Value> =
         profile.params().iter().map(|param| (param.key(), sample_value(param))).collect();
@@ -277,7 +273,7 @@ fn sample_value(param: &Param) -> Value {
 
 /// Reports parameters that no template, command, target or standard uses.
 fn unused_params(profile: &Profile, findings: &mut Vec<Finding>) {
-    // A template that cannot be looked into may use all of them.
+    // A template that cannot be analyzed may use all of them.
     let Some(used) = used_variables(profile) else { return };
     let manifest = profile.text(MANIFEST);
     let named = named_in(manifest);
@@ -301,11 +297,11 @@ fn unused_params(profile: &Profile, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The variables that the templates use; nothing when one of them cannot be looked into.
+/// The variables that the templates use; `None` if one of them cannot be analyzed.
 fn used_variables(profile: &Profile) -> Option<BTreeSet<String>> {
     let mut used = BTreeSet::new();
     for phase in Phase::ALL {
-        // Where nothing is defined, every variable is reported.
+        // With nothing defined, every variable is reported.
         let errors = profile.check_template(&profile.template_source(phase), &[]).err().unwrap_or_default();
         for error in errors {
             let TemplateError::UndefinedVariable { variable, .. } = error else { return None };
@@ -315,7 +311,7 @@ fn used_variables(profile: &Profile) -> Option<BTreeSet<String>> {
     Some(used)
 }
 
-/// The names that a manifest has as `{name}`, `"name"` or `"name=…`.
+/// The names that occur in a manifest as `{name}`, `"name"` or `"name=…`.
 fn named_in(manifest: &str) -> BTreeSet<&str> {
     let is_end = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     let mut named = BTreeSet::new();

@@ -27,43 +27,43 @@ fn the_expressions_compile() {
 }
 
 #[test]
-fn session_paths_do_not_belong_into_a_template() {
+fn session_paths_do_not_belong_in_a_template() {
     insta::assert_snapshot!(
         findings("Read @.aiwf/sessions/x/plan.md\nand iteration-1/code/A.java\nand iteration-N\nand standards-bundle.md.\nsession.json too"),
         @r"
-        templates/plan.md:1: `@.aiwf/sessions/x/plan.md` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
-        templates/plan.md:2: `iteration-1/code/A.java` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
-        templates/plan.md:3: `iteration-N` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
-        templates/plan.md:4: `standards-bundle.md` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
-        templates/plan.md:5: `session.json` is not a template's business: the engine lays sessions out and puts their files into the prompt (session-path)
+        templates/plan.md:1: `@.aiwf/sessions/x/plan.md` does not belong in a template: the engine lays sessions out and puts their files into the prompt (session-path)
+        templates/plan.md:2: `iteration-1/code/A.java` does not belong in a template: the engine lays sessions out and puts their files into the prompt (session-path)
+        templates/plan.md:3: `iteration-N` does not belong in a template: the engine lays sessions out and puts their files into the prompt (session-path)
+        templates/plan.md:4: `standards-bundle.md` does not belong in a template: the engine lays sessions out and puts their files into the prompt (session-path)
+        templates/plan.md:5: `session.json` does not belong in a template: the engine lays sessions out and puts their files into the prompt (session-path)
         "
     );
 }
 
 #[test]
-fn response_files_and_save_instructions_do_not_belong_into_a_template() {
+fn response_files_and_save_instructions_do_not_belong_in_a_template() {
     insta::assert_snapshot!(
         findings(
             "Save your complete response to the disk.\nSave as `planning-response.md`.\nWrite your reply to a file.\n\
              Create a downloadable file.\nName your output file x.md"
         ),
         @r"
-        templates/plan.md:1: `Save your complete response to` is not a template's business: the engine says how a reply is handed over (save-instruction)
-        templates/plan.md:2: `planning-response.md` is not a template's business: the engine names the file of a reply (response-file)
-        templates/plan.md:3: `Write your reply to` is not a template's business: the engine says how a reply is handed over (save-instruction)
-        templates/plan.md:4: `downloadable file` is not a template's business: the engine says how a reply is handed over (save-instruction)
-        templates/plan.md:5: `Name your output file` is not a template's business: the engine says how a reply is handed over (save-instruction)
+        templates/plan.md:1: `Save your complete response to` does not belong in a template: the engine says how to deliver a reply (save-instruction)
+        templates/plan.md:2: `planning-response.md` does not belong in a template: the engine names the file of a reply (response-file)
+        templates/plan.md:3: `Write your reply to` does not belong in a template: the engine says how to deliver a reply (save-instruction)
+        templates/plan.md:4: `downloadable file` does not belong in a template: the engine says how to deliver a reply (save-instruction)
+        templates/plan.md:5: `Name your output file` does not belong in a template: the engine says how to deliver a reply (save-instruction)
         "
     );
 }
 
 #[test]
-fn references_to_files_are_the_engines() {
-    insta::assert_snapshot!(findings("See @docs/plan.md and mail me@example.com, @Entity and @jakarta.persistence.Id"), @"templates/plan.md:1: `@docs/plan.md` is not a template's business: the engine decides whether files are referenced or inlined (attachment-reference)");
+fn references_to_files_belong_to_the_engine() {
+    insta::assert_snapshot!(findings("See @docs/plan.md and mail me@example.com, @Entity and @jakarta.persistence.Id"), @"templates/plan.md:1: `@docs/plan.md` does not belong in a template: the engine decides whether files are referenced or inlined (attachment-reference)");
 }
 
 #[test]
-fn ordinary_words_are_no_findings() {
+fn ordinary_words_are_not_findings() {
     assert_eq!(
         findings(
             "Save the planet. Each iteration counts; save money. The response has a plan. Write the reply in English."
@@ -73,12 +73,12 @@ fn ordinary_words_are_no_findings() {
 }
 
 #[test]
-fn faults_in_a_branch_are_found_by_trying_it() {
+fn errors_in_a_branch_are_found_by_rendering_it() {
     insta::assert_snapshot!(findings("{% if STYLE == 'thorough' %}{{ TOPIC.missing }}{% endif %}x"), @"templates/plan.md:1: variable `TOPIC.missing` does not exist (template)");
 }
 
 #[test]
-fn parts_that_nothing_uses_are_found() {
+fn unused_parts_are_found() {
     let mut files: Files =
         crate::scaffold("notes").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     files.insert("templates/old.md".to_owned(), b"old".to_vec());
@@ -90,7 +90,7 @@ fn parts_that_nothing_uses_are_found() {
     ");
 }
 
-/// A profile with that many parameters, and how many of them are not switches that nothing uses.
+/// A profile with that many parameters, and the number of findings that are not unused switches.
 fn with_switches(n_params: usize) -> (Files, usize) {
     let mut files: Files =
         crate::scaffold("notes").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
@@ -102,7 +102,7 @@ fn with_switches(n_params: usize) -> (Files, usize) {
     (files, n_there)
 }
 
-/// Counts what is asked of it.
+/// Counts the calls it receives.
 #[derive(Debug)]
 struct CountingHost {
     n_checks: AtomicUsize,
@@ -126,7 +126,7 @@ impl TemplateHost for CountingHost {
 }
 
 #[test]
-fn the_work_of_many_parameters_does_not_grow_with_their_square() {
+fn the_work_is_not_quadratic_in_the_parameters() {
     static HOST: CountingHost =
         CountingHost { n_checks: AtomicUsize::new(0), n_renders: AtomicUsize::new(0) };
     set_template_host(&HOST);
@@ -140,8 +140,8 @@ fn the_work_of_many_parameters_does_not_grow_with_their_square() {
     assert_eq!(unused, 1_000 - n_there - 2, "{}", findings[0]);
     assert!(findings.iter().all(|finding| !finding.message.ends_with("`p500`")));
     assert!(findings.iter().all(|finding| finding.line > 0));
-    // A check when it is loaded and one more, and a bounded number of trials, for each of four phases; other tests of
-    // this process may add some.
+    // Loading checks once, linting checks once more, and each of the four phases has a bounded number of trials; other
+    // tests of this process may add some.
     let (n_checks, n_renders) =
         (HOST.n_checks.load(Ordering::Relaxed), HOST.n_renders.load(Ordering::Relaxed));
     assert!(n_checks < 100, "{n_checks}");
@@ -149,7 +149,7 @@ fn the_work_of_many_parameters_does_not_grow_with_their_square() {
 }
 
 #[test]
-fn too_many_values_are_tried_together_and_none_is_left_out() {
+fn too_many_values_are_tried_together_and_all_are_covered() {
     let (files, _) = with_switches(150);
     let profile = Profile::load(files).unwrap_or_else(|error| panic!("{error}"));
     let contexts = sample_contexts(&profile);

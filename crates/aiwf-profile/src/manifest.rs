@@ -1,7 +1,7 @@
-//! Turns a manifest into what a profile is made of, and reports all that does not fit together.
+//! Turns a manifest into the parts of a profile, and reports everything that does not fit together.
 //!
-//! In: the TOML text. Out: the parts that could be read, and every problem with its line. Files are not looked
-//! at here; whether templates and standards exist is checked where they are used.
+//! In: the TOML text. Out: the parts that could be read, and every problem with its line. Files are not examined here;
+//! whether templates and standards exist is checked where they are used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ use crate::toml_document::TomlDocument;
 /// The file that makes a directory a profile.
 pub(crate) const MANIFEST: &str = "profile.toml";
 
-/// A manifest whose parts fit together as far as no file is needed to tell.
+/// A manifest whose parts fit together, as far as that can be checked without files.
 #[derive(Clone, Debug)]
 pub(crate) struct Manifest {
     pub(crate) name: String,
@@ -40,7 +40,7 @@ pub(crate) struct Manifest {
     pub(crate) apply: ApplyTarget,
 }
 
-/// What a phase asks and how its reply is read.
+/// The template and the parsers of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PhaseSpec {
     pub(crate) template: String,
@@ -49,23 +49,22 @@ pub(crate) struct PhaseSpec {
     pub(crate) line: usize,
 }
 
-/// What is known of the tables and keys of a manifest.
+/// Whether the tables and keys of a manifest were already checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// These very bytes were checked before.
+    /// The same bytes passed the check before.
     Checked,
-    /// Nothing.
     Unknown,
 }
 
-/// The most parameters of a profile.
+/// The maximum number of parameters of a profile.
 ///
-/// Each is a flag of `init`, and a command line looks flags up one by one.
+/// Each is a flag of `init`, and a command line parser looks flags up one by one.
 const MAX_PARAMS: usize = 1_000;
-/// The most problems of a manifest that are told; the others are counted.
+/// The maximum number of problems to list; the rest are counted.
 const MAX_PROBLEMS: usize = 1_000;
 
-/// Reads a manifest; there is one only when its shape is good.
+/// Reads a manifest; `None` unless its shape is valid.
 pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<ProfileProblem>) {
     let (document, mut problems) = TomlDocument::parse(MANIFEST, text);
     if !problems.is_empty() {
@@ -83,7 +82,7 @@ pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<
     let file: ManifestFile = match toml::from_str(document.text()) {
         Ok(file) => file,
         Err(error) => {
-            // The shape check has said it better, unless it missed something.
+            // The shape check has a better message, unless it missed something.
             if problems.is_empty() {
                 let line = error.span().map_or(1, |span| document.line_of(span.start));
                 let message = error.message().replace('\n', ", ");
@@ -106,7 +105,7 @@ pub(crate) fn read_manifest(text: &str, shape: Shape) -> (Option<Manifest>, Vec<
 pub(crate) struct Reader<'a> {
     pub(crate) document: &'a TomlDocument<'a>,
     problems: Vec<ProfileProblem>,
-    /// How many problems there are beside these.
+    /// The number of problems that are not listed.
     n_more: usize,
 }
 
@@ -259,7 +258,7 @@ impl Reader<'_> {
     ) -> Option<Command> {
         self.check_plain("commands", name);
         if is_reserved_subcommand(name) {
-            let message = format!("every profile has a command `{name}` already");
+            let message = format!("`{name}` is a command of every profile");
             self.add(Kind::TakenName, &["commands", name], message);
         }
         let given = [
@@ -275,11 +274,11 @@ impl Reader<'_> {
             ActionFile::List => ("list", &["of"]),
         };
         for (key, _) in given.into_iter().filter(|(key, is_given)| *is_given && !allowed.contains(key)) {
-            let hint = || format!("remove it: the action takes {}", ticked(allowed.iter().copied()));
+            let hint = || format!("remove it: the action accepts {}", ticked(allowed.iter().copied()));
             self.add_hint(
                 Kind::UselessKey,
                 &["commands", name, key],
-                format!("action `{action_name}` takes no `{key}`"),
+                format!("action `{action_name}` does not accept `{key}`"),
                 hint,
             );
         }
@@ -301,7 +300,7 @@ impl Reader<'_> {
                     }
                 };
                 if is_empty {
-                    let message = format!("command `{name}` lists what the profile does not have");
+                    let message = format!("command `{name}` lists something the profile does not have");
                     self.add(Kind::EmptyList, &["commands", name, "of"], message);
                 }
                 Action::List(of)
@@ -312,7 +311,7 @@ impl Reader<'_> {
 
     fn ddl_action(&mut self, name: &str, file: &CommandFile, params: &[Param]) -> Option<Action> {
         let Some(schema) = file.schema.clone() else {
-            let message = format!("command `{name}` does not say which parameter holds the schema");
+            let message = format!("command `{name}` does not say which parameter contains the schema");
             self.add(Kind::NoSchema, &["commands", name], message);
             return None;
         };
@@ -323,7 +322,7 @@ impl Reader<'_> {
             self.add(
                 Kind::SchemaNotAFile,
                 &path,
-                format!("parameter `{schema}` is not a file, so it holds no schema"),
+                format!("parameter `{schema}` is not a file, so it cannot contain a schema"),
             );
         }
         self.check_param(&["commands", name, "table"], file.table.as_deref(), params);
@@ -362,7 +361,7 @@ impl Reader<'_> {
         self.push(|| document.problem(kind, path, message));
     }
 
-    /// The same with a hint of its own, which is made only when the problem is told.
+    /// Adds a problem with its own hint, which is computed only if the problem is listed.
     pub(crate) fn add_hint(
         &mut self,
         kind: Kind,

@@ -1,6 +1,6 @@
 //! `profile.toml` as it is written: the types behind the published JSON Schema.
 //!
-//! Only the shape is here; what the values mean and whether they fit together is checked in `manifest`.
+//! This is only the shape; `manifest` checks the values and whether they fit together.
 
 use std::collections::BTreeMap;
 
@@ -17,24 +17,24 @@ pub(crate) struct ManifestFile {
     pub(crate) name: String,
     /// What the profile makes, in one line.
     pub(crate) description: String,
-    /// The profile's own version.
+    /// The version of the profile.
     #[serde(default)]
     pub(crate) version: Option<String>,
     /// The parameters of `init`; each is a flag and a template variable in upper case.
     #[serde(default)]
     pub(crate) params: BTreeMap<String, ParamFile>,
-    /// How much a session makes; chosen by the parameter `scope`.
+    /// The sizes of a session, chosen with the parameter `scope`.
     #[serde(default)]
     pub(crate) scopes: BTreeMap<String, ScopeFile>,
-    /// The kinds of things that scopes are made of.
+    /// The kinds of artifacts that scopes consist of.
     #[serde(default)]
     pub(crate) layers: BTreeMap<String, LayerFile>,
-    /// What each phase asks and how its reply is read.
+    /// The template and the parser of each phase.
     pub(crate) phases: PhasesFile,
     /// The rules that a session follows.
     #[serde(default)]
     pub(crate) standards: Option<StandardsFile>,
-    /// Commands beside `init` and `info`.
+    /// Commands in addition to `init` and `info`.
     #[serde(default)]
     pub(crate) commands: BTreeMap<String, CommandFile>,
     /// Where generated files go in the project.
@@ -46,36 +46,36 @@ pub(crate) struct ManifestFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct ParamFile {
-    /// The kind of value.
+    /// The type of the value.
     #[serde(rename = "type")]
     pub(crate) kind: ParamTypeFile,
-    /// What the flag's help says.
+    /// The help text of the flag.
     #[serde(default)]
     pub(crate) help: String,
-    /// Whether a session cannot start without it.
+    /// Whether a session requires it.
     #[serde(default)]
     pub(crate) required: bool,
-    /// The value when the flag is not given.
+    /// The value if the flag is omitted.
     #[serde(default)]
     #[schemars(with = "Option<DefaultFile>")]
     pub(crate) default: Option<Value>,
     /// A regular expression that the whole value (or each item of a list) must match.
     #[serde(default)]
     pub(crate) pattern: Option<String>,
-    /// What the pattern asks for, in words; shown when a value does not match.
+    /// What the pattern requires, in words; shown when a value does not match.
     #[serde(default)]
     pub(crate) pattern_help: Option<String>,
-    /// The values of a choice, in the order that help lists them.
+    /// The values of a choice, in the order shown in the help.
     #[serde(default)]
     pub(crate) choices: Option<Vec<String>>,
-    /// Other names of choices, as `alias = "choice"`.
+    /// Alternative names of choices, as `alias = "choice"`.
     #[serde(default)]
     pub(crate) aliases: BTreeMap<String, String>,
-    /// For a choice: values that each choice stands for, held by the variable that `input` names.
+    /// For a choice: the values that each choice stands for, available in the variable that `input` names.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, BTreeMap<String, SetValueFile>>")]
     pub(crate) sets: BTreeMap<String, Map<String, Value>>,
-    /// The template variable that holds the content of a file, or the set of a choice.
+    /// The template variable with the content of a file, or with the set of a choice.
     #[serde(default)]
     pub(crate) input: Option<String>,
     /// For a boolean: the flag that means `false`.
@@ -89,7 +89,7 @@ pub(crate) struct ParamFile {
     pub(crate) maximum: Option<i64>,
 }
 
-/// The kind of a parameter's value.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ParamTypeFile {
@@ -97,22 +97,22 @@ pub(crate) enum ParamTypeFile {
     String,
     /// A whole number.
     Integer,
-    /// A switch.
+    /// A boolean flag.
     Boolean,
-    /// One of several names.
+    /// One of several values.
     Choice,
     /// A file of the project whose content becomes an input.
     File,
-    /// A path in the project that is not read.
+    /// A path in the project; the file is not read.
     Path,
-    /// Several lines of text; the flag may be repeated.
+    /// Several lines of text; the flag can be repeated.
     List,
 }
 
-/// A value of a parameter.
+/// A default of a parameter.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, reason = "exists only for its schema")]
 pub(crate) enum DefaultFile {
     Text(String),
     Integer(i64),
@@ -123,7 +123,7 @@ pub(crate) enum DefaultFile {
 /// A value of a set.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, reason = "exists only for its schema")]
 pub(crate) enum SetValueFile {
     Text(String),
     Integer(i64),
@@ -132,25 +132,25 @@ pub(crate) enum SetValueFile {
     Table(BTreeMap<String, String>),
 }
 
-/// How much a session makes.
+/// A size of a session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct ScopeFile {
-    /// What the scope is for, in one line.
+    /// The purpose of the scope, in one line.
     #[serde(default)]
     pub(crate) help: String,
-    /// Its layers, in the order they are made.
+    /// Its layers, in the order they are generated.
     pub(crate) layers: Vec<String>,
-    /// For `yaml-rules`: what the ids of the scope's rules start with; none means all rules.
+    /// For `yaml-rules`: the prefixes of the rule ids that apply to the scope; empty means all rules.
     #[serde(default)]
     pub(crate) rules: Vec<String>,
 }
 
-/// A kind of thing that scopes are made of.
+/// A kind of artifact that scopes consist of.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct LayerFile {
-    /// What the layer is, in one line.
+    /// A description in one line.
     #[serde(default)]
     pub(crate) help: String,
 }
@@ -159,23 +159,23 @@ pub(crate) struct LayerFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct PhasesFile {
-    /// Makes a plan.
+    /// Writes a plan.
     pub(crate) planning: PhaseFile,
     /// Writes the code of the approved plan.
     pub(crate) generating: PhaseFile,
-    /// Judges the code.
+    /// Reviews the code.
     pub(crate) reviewing: PhaseFile,
-    /// Mends the code after a review.
+    /// Fixes the code after a review.
     pub(crate) revising: PhaseFile,
 }
 
-/// What a phase asks and how its reply is read.
+/// The template and the parser of a phase.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct PhaseFile {
     /// The template of the prompt, a file of the profile.
     pub(crate) template: String,
-    /// The parser of the reply, or several: the first that finds something counts.
+    /// The parser of the reply, or several: the first one that finds something is used.
     pub(crate) parser: ParserFile,
 }
 
@@ -189,16 +189,16 @@ pub(crate) enum ParserFile {
     Several(Vec<String>),
 }
 
-/// Where rules come from.
+/// The source of the rules.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct StandardsFile {
-    /// How rules are kept.
+    /// The format of the rules.
     pub(crate) provider: StandardsProviderFile,
-    /// The directory of the rules in the profile; `standards` unless said otherwise.
+    /// The directory of the rules in the profile; the default is `standards`.
     #[serde(default)]
     pub(crate) root: Option<String>,
-    /// For `scoped-layer-fs`: the files of each layer; `_universal` is for all scopes.
+    /// For `scoped-layer-fs`: the files of each layer; `_universal` applies to all scopes.
     #[serde(default)]
     pub(crate) layers: BTreeMap<String, Vec<String>>,
     /// For `scoped-layer-fs`: the files for a value of a parameter, as `"name" = [...]` or `"name=value" = [...]`.
@@ -206,7 +206,7 @@ pub(crate) struct StandardsFile {
     pub(crate) when: BTreeMap<String, Vec<String>>,
 }
 
-/// How rules are kept.
+/// The format of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum StandardsProviderFile {
@@ -222,22 +222,22 @@ pub(crate) enum StandardsProviderFile {
 pub(crate) struct CommandFile {
     /// The shared action that the command runs.
     pub(crate) action: ActionFile,
-    /// What the command's help says.
+    /// The help text of the command.
     #[serde(default)]
     pub(crate) help: String,
-    /// For `list`: what is listed.
+    /// For `list`: what to list.
     #[serde(default)]
     pub(crate) of: Option<ListOfFile>,
-    /// For `ddl`: the file parameter that holds the schema.
+    /// For `ddl`: the file parameter with the schema.
     #[serde(default)]
     pub(crate) schema: Option<String>,
-    /// For `ddl`: the parameter that names the table.
+    /// For `ddl`: the parameter with the name of the table.
     #[serde(default)]
     pub(crate) table: Option<String>,
-    /// For `ddl`: the columns that make a table tenant-scoped; `tenant_id` unless said otherwise.
+    /// For `ddl`: the columns that make a table tenant-scoped; the default is `tenant_id`.
     #[serde(default)]
     pub(crate) tenant_columns: Option<Vec<String>>,
-    /// For `component-preview`: the parameter that names the component.
+    /// For `component-preview`: the parameter with the name of the component.
     #[serde(default)]
     pub(crate) component: Option<String>,
 }
@@ -270,7 +270,7 @@ pub(crate) enum ListOfFile {
 pub(crate) struct ApplyFile {
     /// `java-package`, `flat`, or a pattern with `{name}` or `{path}` and parameters, like `src/{component}/{name}`.
     pub(crate) target: String,
-    /// The directory below which `java-package` and `flat` put files.
+    /// The directory for `java-package` and `flat`.
     #[serde(default)]
     pub(crate) root: Option<String>,
 }

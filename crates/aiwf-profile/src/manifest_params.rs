@@ -1,4 +1,4 @@
-//! The parameters of a manifest: which keys each type takes, and names that must not clash.
+//! The parameters of a manifest: the keys that each type accepts, and names that must be unique.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,14 @@ use crate::scope::Scope;
 
 /// The parameter that chooses a scope.
 pub(crate) const SCOPE: &str = "scope";
-/// The variable that lists the layers of the scope.
+/// The variable with the list of the scope's layers.
 pub(crate) const LAYERS: &str = "LAYERS";
 /// The variable with a code fence that no input can close.
 pub(crate) const FENCE: &str = "FENCE";
 
-/// The most keys that are named of those a set of a choice lacks.
+/// The maximum number of missing keys of a set to list.
 const MAX_MISSING_KEYS: usize = 10;
 
-/// Reads all parameters, in the order of the text.
 pub(crate) fn read_params(
     reader: &mut Reader<'_>,
     mut files: BTreeMap<String, ParamFile>,
@@ -49,7 +48,7 @@ pub(crate) fn read_params(
 fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[Scope]) -> Option<Param> {
     let is_scope = name == SCOPE && !scopes.is_empty();
     if is_scope && file.kind != ParamTypeFile::Choice {
-        let message = "parameter `scope` chooses a scope, so its type must be `choice`";
+        let message = "the type of parameter `scope` must be `choice`";
         reader.add(Kind::ScopeNotAChoice, &["params", &name, "type"], message);
         return None;
     }
@@ -59,12 +58,12 @@ fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[
         ParamTypeFile::Integer => ParamKind::Integer { minimum: file.minimum, maximum: file.maximum },
         ParamTypeFile::Boolean => {
             let is_on = file.default.as_ref().and_then(Value::as_bool).unwrap_or_default();
-            // A switch that is on could not be switched off otherwise.
+            // Otherwise a switch that is on could not be switched off.
             let negation = file.negation.clone().or_else(|| is_on.then(|| format!("no-{name}")));
             if let Some(negation) = &file.negation {
                 let is_plain = crate::reserved::is_plain_name(negation);
                 if !is_plain {
-                    let message = format!("`{}` is not a name for a flag", excerpt(negation));
+                    let message = format!("`{}` is not a valid flag name", excerpt(negation));
                     reader.add(Kind::BadName, &["params", &name, "negation"], message);
                 }
             }
@@ -101,7 +100,7 @@ fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[
     Some(param)
 }
 
-/// Reports keys that mean nothing for the parameter's type.
+/// Reports keys that do not apply to the parameter's type.
 fn check_keys(reader: &mut Reader<'_>, name: &str, file: &ParamFile) {
     use ParamTypeFile::{Boolean, Choice, File, Integer, List, Path, String};
     let kind = match file.kind {
@@ -126,14 +125,14 @@ fn check_keys(reader: &mut Reader<'_>, name: &str, file: &ParamFile) {
     ];
     for (key, is_given, kinds) in given {
         if is_given && !kinds.contains(&file.kind) {
-            let message = format!("a parameter of type `{kind}` takes no `{key}`");
+            let message = format!("a parameter of type `{kind}` does not accept `{key}`");
             reader.add(Kind::UselessKey, &["params", name, key], message);
         }
     }
     if let (Some(minimum), Some(maximum)) = (file.minimum, file.maximum)
         && minimum > maximum
     {
-        let message = format!("`minimum` is {minimum}, more than `maximum`, which is {maximum}");
+        let message = format!("`minimum` is {minimum}, but `maximum` is {maximum}");
         reader.add(Kind::MinimumOverMaximum, &["params", name, "minimum"], message);
     }
     if file.kind == Choice && file.input.is_some() == file.sets.is_empty() {
@@ -158,7 +157,7 @@ fn choices(reader: &mut Reader<'_>, name: &str, file: &ParamFile, scopes: &[Scop
     let names: Vec<String> = match &file.choices {
         Some(choices) if scopes.is_empty() => choices.clone(),
         Some(_) => {
-            let message = "the choices of `scope` are the scopes, so it takes no `choices`";
+            let message = "the choices of `scope` are the scopes, so it does not accept `choices`";
             reader.add(Kind::UselessKey, &["params", name, "choices"], message);
             scopes.iter().map(|scope| scope.name.clone()).collect()
         }
@@ -185,9 +184,8 @@ fn choices(reader: &mut Reader<'_>, name: &str, file: &ParamFile, scopes: &[Scop
     for (alias, target) in &file.aliases {
         let path = ["params", name, "aliases", alias];
         if !known.contains(target.as_str()) {
-            let message =
-                format!("alias `{}` stands for unknown value `{}`", excerpt(alias), excerpt(target));
-            let hint = || format!("let it stand for one of {}", ticked(known.iter().copied()));
+            let message = format!("alias `{}` refers to unknown value `{}`", excerpt(alias), excerpt(target));
+            let hint = || format!("make it refer to one of {}", ticked(known.iter().copied()));
             reader.add_hint(Kind::BadAlias, &path, message, hint);
         }
         if known.contains(alias.as_str()) {
@@ -231,11 +229,11 @@ fn check_sets(reader: &mut Reader<'_>, name: &str, file: &ParamFile, known: &BTr
             reader.add(
                 Kind::BadSets,
                 &path,
-                format!("set `{}` is for no value of `{name}`", excerpt(choice)),
+                format!("set `{}` belongs to no value of `{name}`", excerpt(choice)),
             );
         }
         let own: BTreeSet<String> = set_keys(set).into_iter().collect();
-        // Sets that have nothing in common would have a problem for each pair of them.
+        // Sets with nothing in common would produce a problem for each pair.
         for key in all.difference(&own).take(MAX_MISSING_KEYS) {
             reader.add(
                 Kind::BadSets,
@@ -245,7 +243,7 @@ fn check_sets(reader: &mut Reader<'_>, name: &str, file: &ParamFile, known: &BTr
         }
         let n_more = all.len().saturating_sub(own.len()).saturating_sub(MAX_MISSING_KEYS);
         if n_more > 0 {
-            let message = format!("set `{}` has no {n_more} more keys that other sets have", excerpt(choice));
+            let message = format!("set `{}` lacks {n_more} more keys that other sets have", excerpt(choice));
             reader.add(Kind::BadSets, &path, message);
         }
     }
@@ -263,7 +261,7 @@ fn set_keys(set: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// Reports flags and variables that two parameters would share.
+/// Reports flags and variables that two parameters share.
 fn check_names(reader: &mut Reader<'_>, params: &[Param]) {
     let mut flags = BTreeSet::new();
     let mut variables = BTreeSet::from([LAYERS.to_owned(), FENCE.to_owned()]);
@@ -271,14 +269,14 @@ fn check_names(reader: &mut Reader<'_>, params: &[Param]) {
         let path = ["params", param.name.as_str()];
         for flag in std::iter::once(param.name.as_str()).chain(param.negation()) {
             if is_reserved_flag(flag) {
-                reader.add(Kind::TakenName, &path, format!("every `init` has a flag `--{flag}` already"));
+                reader.add(Kind::TakenName, &path, format!("`--{flag}` is a flag of every `init`"));
             } else if !flags.insert(flag) {
                 reader.add(Kind::SharedFlag, &path, format!("two parameters have the flag `--{flag}`"));
             }
         }
         for variable in std::iter::once(param.variable()).chain(param.input().map(str::to_owned)) {
             if !is_variable_name(&variable) {
-                let message = format!("`{}` is not a variable", excerpt(&variable));
+                let message = format!("`{}` is not a valid variable name", excerpt(&variable));
                 reader.add(Kind::BadVariable, &["params", &param.name, "input"], message);
             } else if !variables.insert(variable.clone()) {
                 reader.add(Kind::SharedVariable, &path, format!("variable `{variable}` has two meanings"));

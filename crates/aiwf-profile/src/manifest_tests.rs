@@ -24,20 +24,20 @@ fn problems(head: &str) -> String {
 const NAMED: &str = "name = \"x\"\ndescription = \"d\"\n";
 
 #[test]
-fn names_of_profiles_are_plain_and_no_commands() {
+fn names_of_profiles_are_plain_and_not_commands() {
     let name = |name: &str| problems(&format!("name = \"{name}\"\ndescription = \" \"\n"));
     insta::assert_snapshot!([name("Jpa MT"), name("a--b"), name("status")].join("\n"), @"
-    1: `Jpa MT` cannot name a profile / use lower case letters, digits and hyphens, a letter first
-    2: the description is empty / say in one line what the profile makes
-    1: `a--b` cannot name a profile / use lower case letters, digits and hyphens, a letter first
-    2: the description is empty / say in one line what the profile makes
+    1: `Jpa MT` cannot name a profile / use lower-case letters, digits and hyphens, starting with a letter
+    2: the description is empty / describe in one line what the profile makes
+    1: `a--b` cannot name a profile / use lower-case letters, digits and hyphens, starting with a letter
+    2: the description is empty / describe in one line what the profile makes
     1: `status` is a command of aiwf and cannot name a profile / choose another name
-    2: the description is empty / say in one line what the profile makes
+    2: the description is empty / describe in one line what the profile makes
     ");
 }
 
 #[test]
-fn parameters_must_make_sense() {
+fn invalid_parameters_are_reported() {
     let head = format!(
         "{NAMED}\
          [params.Entity]\ntype = \"string\"\n\
@@ -50,21 +50,21 @@ fn parameters_must_make_sense() {
          [params.g]\ntype = \"path\"\nminimum = 1\n"
     );
     insta::assert_snapshot!(problems(&head), @"
-    3: `Entity` is not a name / use lower case letters, digits and hyphens, a letter first
-    8: a parameter of type `string` takes no `choices` / remove the key
+    3: `Entity` is not a name / use lower-case letters, digits and hyphens, starting with a letter
+    8: a parameter of type `string` does not accept `choices` / remove the key
     7: pattern of `a` is not a regular expression: invalid range in character class / correct `pattern`
     9: choice `b` has no `choices` / list its values in `choices`
-    13: choice `c` has the same value twice / give each value once, with a name
-    13: choice `c` has an empty value / give each value once, with a name
-    14: alias `x` is a value itself / let it stand for a value, under another name
-    14: alias `y` stands for unknown value `z` / let it stand for one of ``, `x`
-    15: default of `c` is `q`, not one of `x`, `x`, `` / correct `default`, or leave it out
-    18: `minimum` is 5, more than `maximum`, which is 3 / swap the two, or correct one of them
-    20: default of `d` is `four`, not a whole number / correct `default`, or leave it out
-    25: `NO` is not a name for a flag / use lower case letters, digits and hyphens, a letter first
-    23: parameter `e` has a default, so it cannot be required / leave one of them out
-    31: a parameter of type `path` takes no `minimum` / remove the key
-    28: `lower` is not a variable / use upper case letters, digits and `_`
+    13: choice `c` has the same value twice / write each value once; values cannot be empty
+    13: choice `c` has an empty value / write each value once; values cannot be empty
+    14: alias `x` is a value itself / make it refer to a value, with a name of its own
+    14: alias `y` refers to unknown value `z` / make it refer to one of ``, `x`
+    15: default of `c` is `q`, not one of `x`, `x`, `` / correct `default`, or remove it
+    18: `minimum` is 5, but `maximum` is 3 / swap the two, or correct one of them
+    20: default of `d` is `four`, not a whole number / correct `default`, or remove it
+    25: `NO` is not a valid flag name / use lower-case letters, digits and hyphens, starting with a letter
+    23: parameter `e` has a default, so it cannot be required / remove one of them
+    31: a parameter of type `path` does not accept `minimum` / remove the key
+    28: `lower` is not a valid variable name / use upper-case letters, digits and `_`
     ");
 }
 
@@ -79,7 +79,7 @@ fn flags_and_variables_have_one_meaning() {
          [params.c]\ntype = \"file\"\ninput = \"B\"\n"
     );
     insta::assert_snapshot!(problems(&head), @"
-    3: every `init` has a flag `--json` already / choose another name
+    3: `--json` is a flag of every `init` / choose another name
     5: variable `LAYERS` has two meanings / give the parameter another name, or set its `input`
     10: two parameters have the flag `--b` / give one of them another name
     12: variable `B` has two meanings / give the parameter another name, or set its `input`
@@ -101,15 +101,15 @@ fn sets_of_a_choice_have_the_same_keys() {
     7: set `p` has no `t.v`, which other sets have / give every value a set, and every set the same keys
     10: set `q` has no `t.u`, which other sets have / give every value a set, and every set the same keys
     10: set `q` has no `x`, which other sets have / give every value a set, and every set the same keys
-    12: set `z` is for no value of `a` / give every value a set, and every set the same keys
+    12: set `z` belongs to no value of `a` / give every value a set, and every set the same keys
     12: set `z` has no `t.u`, which other sets have / give every value a set, and every set the same keys
     12: set `z` has no `t.v`, which other sets have / give every value a set, and every set the same keys
-    14: choice `b` needs both `sets` and `input`, or neither / add the other one, or leave both out
+    14: choice `b` needs both `sets` and `input`, or neither / add the other one, or remove both
     ");
 }
 
 #[test]
-fn scopes_are_made_of_known_layers_and_need_their_parameter() {
+fn scopes_need_known_layers_and_their_parameter() {
     let head = format!(
         "{NAMED}\
          [layers.entity]\n[layers.Repo]\n\
@@ -117,7 +117,7 @@ fn scopes_are_made_of_known_layers_and_need_their_parameter() {
          [scopes.none]\nlayers = []\n"
     );
     insta::assert_snapshot!(problems(&head), @r#"
-    4: `Repo` is not a name / use lower case letters, digits and hyphens, a letter first
+    4: `Repo` is not a name / use lower-case letters, digits and hyphens, starting with a letter
     6: scope `domain` has layer `entity` twice / name each layer once
     6: scope `domain` has unknown layer `repositry` / did you mean `Repo`? known: `Repo`, `entity`
     8: scope `none` has no layer / name the layers of the scope in `layers`
@@ -135,10 +135,10 @@ fn scopes_are_made_of_known_layers_and_need_their_parameter() {
         scope("type = \"choice\"\ndefault = \"domian\"\n"),
     ];
     insta::assert_snapshot!(faults.join("\n"), @"
-    7: parameter `scope` chooses a scope, so its type must be `choice` / set its `type` to `choice`
-    8: the choices of `scope` are the scopes, so it takes no `choices` / remove the key
+    7: the type of parameter `scope` must be `choice` / set its `type` to `choice`
+    8: the choices of `scope` are the scopes, so it does not accept `choices` / remove the key
     6: parameter `scope` needs a default, or must be required / add `default` with the name of a scope, or `required = true`
-    8: default of `scope` is `domian`, not one of `domain` / correct `default`, or leave it out
+    8: default of `scope` is `domian`, not one of `domain` / correct `default`, or remove it
     ");
 }
 
@@ -152,9 +152,9 @@ fn parsers_must_fit_their_phase() {
     );
     insta::assert_snapshot!(shown(&read_manifest(&text, Shape::Unknown).1), @"
     4: parser `review-meta` cannot read the reply of phase planning / known: `plain`
-    4: template path `/t.md` is absolute / name a path below the directory, with `/` between its names
+    4: template path `/t.md` is absolute / use a path below the directory, with `/` as the separator
     5: parser `file-marker` cannot read the reply of phase generating / did you mean `file-markers`? known: `file-markers`, `fenced-files`
-    5: template path `../t.md` leaves its directory / name a path below the directory, with `/` between its names
+    5: template path `../t.md` leaves its directory / use a path below the directory, with `/` as the separator
     6: phase reviewing has no parser / name one in `parser`
     7: parser `plain` cannot read the reply of phase revising / known: `file-markers`, `fenced-files`
     ");
@@ -173,15 +173,15 @@ fn commands_name_actions_with_what_they_need() {
          [commands.E]\naction = \"ddl\"\nschema = \"schema\"\n"
     );
     insta::assert_snapshot!(problems(&head), @r#"
-    7: every profile has a command `info` already / choose another name
-    9: command `info` lists what the profile does not have / add what it lists, or remove the command
+    7: `info` is a command of every profile / choose another name
+    9: command `info` lists something the profile does not have / add what it lists, or remove the command
     10: command `a` does not say what to list / add `of = "scopes"` or `of = "layers"`
-    14: action `ddl` takes no `of` / remove it: the action takes `schema`, `table`, `tenant_columns`
-    12: command `b` does not say which parameter holds the schema / add `schema` with the name of a file parameter
-    17: parameter `entity` is not a file, so it holds no schema / name a parameter of type `file`
+    14: action `ddl` does not accept `of` / remove it: the action accepts `schema`, `table`, `tenant_columns`
+    12: command `b` does not say which parameter contains the schema / add `schema` with the name of a file parameter
+    17: parameter `entity` is not a file, so it cannot contain a schema / name a parameter of type `file`
     18: unknown parameter `tabel` / known: `schema`, `entity`
     21: unknown parameter `entty` / did you mean `entity`? known: `schema`, `entity`
-    22: `E` is not a name / use lower case letters, digits and hyphens, a letter first
+    22: `E` is not a name / use lower-case letters, digits and hyphens, starting with a letter
     "#);
 }
 
@@ -196,24 +196,24 @@ fn standards_and_target_are_checked() {
          [apply]\ntarget = \"srcs\"\n"
     );
     insta::assert_snapshot!(problems(&head), @"
-    9: path `/abs` is absolute / name a path below the directory, with `/` between its names
+    9: path `/abs` is absolute / use a path below the directory, with `/` as the separator
     12: standards for unknown layer `entity` / known: `_universal`
     15: unknown parameter `test` / did you mean `tests`? known: `tests`, `topic`
     14: value of `tests` is `maybe`, not true or false / write it like `PARAMETER=VALUE`, with a boolean or a choice
     16: parameter `topic` is neither a boolean nor a choice / write it like `PARAMETER=VALUE`, with a boolean or a choice
-    11: path `../x.md` of `_universal` leaves its directory / name a path below the directory, with `/` between its names
+    11: path `../x.md` of `_universal` leaves its directory / use a path below the directory, with `/` as the separator
     18: target `srcs` is unknown and has neither `{name}` nor `{path}` / known: `java-package`, `flat`
     ");
     let yaml = format!(
         "{NAMED}[standards]\nprovider = \"yaml-rules\"\n[standards.layers]\n_universal = [\"a.md\"]\n"
     );
-    insta::assert_snapshot!(problems(&yaml), @"5: provider `yaml-rules` takes no `layers` / remove the key");
+    insta::assert_snapshot!(problems(&yaml), @"5: provider `yaml-rules` does not accept `layers` / remove the key");
     let empty = format!("{NAMED}[standards]\nprovider = \"scoped-layer-fs\"\n");
     insta::assert_snapshot!(problems(&empty), @r#"3: provider `scoped-layer-fs` needs `layers` / add `[standards.layers]` with `_universal = ["FILE.md"]`"#);
 }
 
 #[test]
-fn problems_of_shape_and_of_meaning_are_reported_together() {
+fn problems_of_shape_and_of_values_are_reported_together() {
     insta::assert_snapshot!(problems("name = \"status\"\ndescription = \"d\"\nauthor = \"me\"\n"), @r"
     3: unknown key `author` / known: `name`, `description`, `version`, `params`, `scopes`, `layers`, `phases`, `standards`, `commands`, `apply`
     1: `status` is a command of aiwf and cannot name a profile / choose another name
@@ -239,7 +239,7 @@ fn a_switch_that_is_on_can_be_switched_off() {
 }
 
 #[test]
-fn a_manifest_with_too_many_parameters_is_refused_before_they_are_looked_at() {
+fn a_manifest_with_too_many_parameters_is_refused_before_they_are_checked() {
     let params: Vec<String> =
         (0..20_000).map(|number| format!("[params.p{number}]\ntype = \"string\"\nhelp = \"h\"\n")).collect();
     let text = format!("name = \"many\"\ndescription = \"d\"\n{}", params.concat());
@@ -249,7 +249,7 @@ fn a_manifest_with_too_many_parameters_is_refused_before_they_are_looked_at() {
     assert_eq!(messages, ["it has 20000 parameters, more than 1000"]);
 }
 
-/// What a manifest with `n` of something says, and how many problems it has in all.
+/// The reported number of problems of a manifest with `n` of something, listed and in total.
 fn told(text: &str) -> (usize, usize) {
     let (_, problems) = read_manifest(&with_phases(text), Shape::Unknown);
     let n_more = problems.last().and_then(|last| {
@@ -265,7 +265,7 @@ fn told(text: &str) -> (usize, usize) {
 }
 
 #[test]
-fn a_manifest_of_a_megabyte_is_read_whatever_it_repeats() {
+fn a_manifest_of_a_megabyte_is_read_despite_repetition() {
     const N: usize = 10_000;
     let all = |one: &dyn Fn(usize) -> String| (0..N).map(one).collect::<Vec<_>>();
     let of_choice = "[params.x]\ntype = \"choice\"\n";
@@ -294,7 +294,7 @@ fn a_manifest_of_a_megabyte_is_read_whatever_it_repeats() {
 }
 
 #[test]
-fn as_many_parameters_as_there_may_be_are_read_in_order() {
+fn the_maximum_number_of_parameters_is_read_in_order() {
     let params: Vec<String> =
         (0..MAX_PARAMS).rev().map(|n| format!("[params.p{n}]\ntype = \"string\"\n")).collect();
     let (manifest, problems) =
@@ -305,7 +305,7 @@ fn as_many_parameters_as_there_may_be_are_read_in_order() {
 }
 
 #[test]
-fn an_error_lists_the_first_problems_and_counts_the_others() {
+fn an_error_lists_the_first_problems_and_counts_the_rest() {
     let unknown = (0..250).map(|n| format!("key{n} = 1\n")).collect::<Vec<_>>().concat();
     let (_, problems) = read_manifest(&with_phases(&format!("{unknown}{NAMED}")), Shape::Unknown);
     let error = crate::problem::ProfileError::new(None, problems).to_string();

@@ -1,26 +1,23 @@
-//! A parameter of a profile: what it takes, and how a given value is read.
+//! A parameter of a profile: its type, and how a given value is read.
 
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Number, Value};
 
 use crate::problem::{excerpt, ticked};
 
-/// A parameter of `init`.
 #[derive(Clone, Debug)]
 pub struct Param {
     /// The name and the flag, like `bounded-context`.
     pub name: String,
-    /// What the flag's help says.
+    /// The help text of the flag.
     pub help: String,
-    /// What it takes.
     pub kind: ParamKind,
-    /// Whether a session cannot start without it.
     pub is_required: bool,
-    /// The value when none is given.
+    /// The value if none is given.
     pub default: Option<Value>,
 }
 
-/// What a parameter takes.
+/// The type of a parameter, with its constraints.
 #[derive(Clone, Debug)]
 pub enum ParamKind {
     /// A line of text.
@@ -28,31 +25,28 @@ pub enum ParamKind {
         /// What the whole text must match.
         pattern: Option<Pattern>,
     },
-    /// A whole number.
     Integer {
-        /// The smallest.
         minimum: Option<i64>,
-        /// The largest.
         maximum: Option<i64>,
     },
-    /// A switch.
+    /// A boolean flag.
     Boolean {
-        /// The flag that means `false`, like `javascript` beside `typescript`.
+        /// The flag that means `false`, like `javascript` for `typescript`.
         negation: Option<String>,
     },
-    /// One of several names.
+    /// One of several values.
     Choice {
-        /// The names, in the order that help lists them.
+        /// The values, in the order shown in the help.
         choices: Vec<Choice>,
-        /// The variable that holds the set of the chosen name.
+        /// The variable with the set of the chosen value.
         input: Option<String>,
     },
     /// A file whose content becomes an input; the value is its path, relative to the project.
     File {
-        /// The variable that holds the content.
+        /// The variable with the content.
         input: String,
     },
-    /// A path relative to the project that is not read.
+    /// A path relative to the project; the file is not read.
     Path,
     /// Several lines of text.
     List {
@@ -64,11 +58,10 @@ pub enum ParamKind {
 /// One value of a choice.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
-    /// The value.
     pub name: String,
-    /// Other names for it.
+    /// Alternative names.
     pub aliases: Vec<String>,
-    /// What it means, when the profile says so.
+    /// The meaning, if the profile gives one.
     pub help: String,
     /// The values that it stands for in templates.
     pub set: Map<String, Value>,
@@ -77,15 +70,15 @@ pub struct Choice {
 /// A regular expression for a whole value.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// The expression as the manifest has it.
+    /// The expression as written in the manifest.
     pub text: String,
-    /// What it asks for, in words.
+    /// What the pattern requires, in words.
     pub help: Option<String>,
     regex: Regex,
 }
 
 impl Pattern {
-    /// Compiles an expression; the error is its reason in one line.
+    /// Compiles an expression; the error is the reason in one line.
     pub(crate) fn new(text: &str, help: Option<String>) -> Result<Self, String> {
         const MAX_COMPILED_BYTES: usize = 256 * 1024;
         let regex = RegexBuilder::new(&format!("^(?:{text})$"))
@@ -96,7 +89,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), help, regex })
     }
 
-    /// Tells whether the whole value matches.
+    /// Whether the whole value matches.
     pub(crate) fn is_match(&self, value: &str) -> bool {
         self.regex.is_match(value)
     }
@@ -110,7 +103,7 @@ impl Pattern {
     }
 }
 
-/// Why a value cannot be taken: the rest of a sentence that starts with the parameter's name.
+/// Why a value is invalid: the rest of a sentence that starts with the parameter's name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ParamFault {
     pub(crate) message: String,
@@ -125,7 +118,7 @@ impl ParamFault {
 
 /// The longest text of one value, in bytes.
 const MAX_VALUE_BYTES: usize = 8 * 1024;
-/// The most items of a list.
+/// The maximum number of items of a list.
 const MAX_ITEMS: usize = 1_000;
 
 impl Param {
@@ -134,12 +127,12 @@ impl Param {
         self.name.replace('-', "_")
     }
 
-    /// The template variable that holds the value, like `BOUNDED_CONTEXT`.
+    /// The template variable of the value, like `BOUNDED_CONTEXT`.
     pub(crate) fn variable(&self) -> String {
         self.key().to_uppercase()
     }
 
-    /// The variable that holds the content of a file or the set of a choice.
+    /// The variable with the content of a file or the set of a choice.
     pub fn input(&self) -> Option<&str> {
         match &self.kind {
             ParamKind::File { input } => Some(input),
@@ -165,7 +158,7 @@ impl Param {
         }
     }
 
-    /// The values of a choice; empty for other kinds.
+    /// The values of a choice; empty for other types.
     pub fn choices(&self) -> &[Choice] {
         match &self.kind {
             ParamKind::Choice { choices, .. } => choices,
@@ -178,14 +171,14 @@ impl Param {
         }
     }
 
-    /// The choice of a name or alias.
+    /// Finds a choice by name or alias.
     pub(crate) fn choice(&self, name: &str) -> Option<&Choice> {
         self.choices()
             .iter()
             .find(|choice| choice.name == name || choice.aliases.iter().any(|alias| alias == name))
     }
 
-    /// What the value is in templates when there is none.
+    /// The value in templates if none is given.
     pub(crate) fn absent(&self) -> Value {
         match &self.kind {
             ParamKind::String { .. }
@@ -273,10 +266,10 @@ fn integer(given: &Value, minimum: Option<i64>, maximum: Option<i64>) -> Result<
     Ok(Value::Number(Number::from(number)))
 }
 
-/// A text that can stand in the middle of a prompt without starting a part of its own.
+/// Text that can be used in the middle of a prompt without starting a section of its own.
 fn line_of_text(given: &Value) -> Result<&str, ParamFault> {
     let Value::String(text) = given else {
-        return Err(ParamFault::new(format!("is {}, not a text", kind_of(given))));
+        return Err(ParamFault::new(format!("is {}, not text", kind_of(given))));
     };
     if text.len() > MAX_VALUE_BYTES {
         return Err(ParamFault::new(format!("has {} bytes, more than {MAX_VALUE_BYTES}", text.len())));
@@ -291,7 +284,7 @@ fn not_blank(text: &str) -> Result<(), ParamFault> {
     if text.trim().is_empty() { Err(ParamFault::new("is empty")) } else { Ok(()) }
 }
 
-/// A wrong value for a message: what it is, or the text itself.
+/// A wrong value in a message: its type, or the text itself.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("`{}`", excerpt(text)),
@@ -305,21 +298,20 @@ fn kind_of(value: &Value) -> &'static str {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "text",
         Value::Array(_) => "a list",
         Value::Object(_) => "a table",
     }
 }
 
-/// One thing wrong with what was given to `init`.
+/// One thing wrong with an argument of `init`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParamProblem {
-    /// The parameter, as its flag is called; or what was given as a name.
+    /// The flag of the parameter; for an unknown parameter, the given name.
     pub param: String,
     /// What is wrong, with the flag in backticks.
     pub message: String,
-    /// One thing to do about it.
     pub hint: Option<String>,
 }
 

@@ -10,7 +10,7 @@ fn pattern(text: &str, help: Option<&str>) -> Pattern {
     Pattern::new(text, help.map(str::to_owned)).unwrap()
 }
 
-/// What reading each value gives, one per line.
+/// The result of reading each value, one per line.
 fn check(param: &Param, values: &[Value]) -> String {
     let read = |value: &Value| match param.read(value) {
         Ok(read) => format!("{read}"),
@@ -23,7 +23,7 @@ fn check(param: &Param, values: &[Value]) -> String {
 }
 
 #[test]
-fn a_text_must_match_its_whole_pattern() {
+fn a_text_must_match_the_whole_pattern() {
     let java =
         param(ParamKind::String { pattern: Some(pattern("[A-Z]\\w*|x", Some("a class name such as `A`"))) });
     let values = [
@@ -41,7 +41,7 @@ fn a_text_must_match_its_whole_pattern() {
     "x"
     is `A b`, not a class name such as `A`
     has a line break or another control character
-    is a number, not a text
+    is a number, not text
     has 9000 bytes, more than 8192
     "#);
     let plain = param(ParamKind::String { pattern: Some(pattern("a+", None)) });
@@ -104,13 +104,13 @@ fn a_choice_takes_names_and_aliases() {
 }
 
 #[test]
-fn a_list_is_one_text_or_several() {
+fn a_list_is_one_string_or_several() {
     let tags = param(ParamKind::List { pattern: Some(pattern("[a-z]+", Some("a word"))) });
     insta::assert_snapshot!(check(&tags, &[json!(["a", "b"]), json!("a"), json!(["a", "B"]), json!([1])]), @r#"
     ["a","b"]
     ["a"]
     is `B`, not a word
-    is a number, not a text
+    is a number, not text
     "#);
 }
 
@@ -121,7 +121,7 @@ fn names_become_keys_and_variables() {
 }
 
 #[test]
-fn a_pattern_that_is_no_expression_or_too_large_is_refused_with_a_reason() {
+fn a_pattern_that_is_invalid_or_too_large_is_refused_with_a_reason() {
     let reason = |text: &str| Pattern::new(text, None).unwrap_err();
     let reasons = [reason("[a-"), reason("(?P<n>a"), reason("a{1000}{1000}"), reason(&"(".repeat(200))];
     insta::assert_snapshot!(reasons.join("\n"), @r"

@@ -1,28 +1,28 @@
-//! The phases of a session that a profile has a say in, and the parsers that read their replies.
+//! The phases of a session that a profile defines prompts for, and the parsers of their replies.
 
 use aiwf_reply::{
     FileBlock, MetaVerdict, Problem, Verdict, parse_fenced_files, parse_file_markers, parse_review_meta,
     parse_verdict_tag,
 };
 
-/// A phase that asks a model something.
+/// A phase that asks a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// Makes a plan.
+    /// Writes a plan.
     Planning,
     /// Writes the code of the approved plan.
     Generating,
-    /// Judges the code.
+    /// Reviews the code.
     Reviewing,
-    /// Mends the code after a review.
+    /// Fixes the code after a review.
     Revising,
 }
 
 impl Phase {
-    /// All phases, in the order a session walks through them.
+    /// All phases, in the order of a session.
     pub const ALL: [Self; 4] = [Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
 
-    /// The phase that a role works in: `planner`, `generator`, `reviewer` or `reviser`.
+    /// The phase of a role: `planner`, `generator`, `reviewer` or `reviser`.
     pub fn of_role(role: &str) -> Option<Self> {
         match role {
             "planner" => Some(Self::Planning),
@@ -33,7 +33,6 @@ impl Phase {
         }
     }
 
-    /// The name, like `planning`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Planning => "planning",
@@ -43,7 +42,7 @@ impl Phase {
         }
     }
 
-    /// The parsers that can read this phase's reply.
+    /// The parsers that can read the reply of this phase.
     pub(crate) fn parsers(self) -> &'static [ReplyParser] {
         match self {
             Self::Planning => &[ReplyParser::Plain],
@@ -86,7 +85,7 @@ impl ReplyParser {
         }
     }
 
-    /// Reads a reply; the flag says whether the parser found what it looks for.
+    /// Reads a reply; the flag tells whether the parser found what it looks for.
     fn read(self, reply: &str) -> (PhaseReply, Found) {
         match self {
             Self::Plain => plan(reply),
@@ -133,51 +132,45 @@ enum Found {
     Nothing,
 }
 
-/// What a phase's reply says, and what is wrong with it.
+/// The parsed reply of a phase, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseReply {
-    /// What could be read.
     pub value: PhaseValue,
-    /// What is wrong, in the order of the text; a reply with problems must not be built upon.
+    /// Problems in the order of the text; a reply with problems must not be used.
     pub problems: Vec<Problem>,
-    /// The parser that read it.
     pub parser: ReplyParser,
 }
 
-/// What a phase's reply says.
+/// The content of a reply, by the kind of phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PhaseValue {
-    /// The plan, byte for byte as the reply has it.
+    /// The plan, byte for byte as in the reply.
     Plan(String),
-    /// The files that the reply wants written; their paths are not judged here.
+    /// The files that the reply wants to write; their paths are not validated here.
     Files(Vec<FileBlock>),
-    /// The verdict of a review.
     Review(Review),
 }
 
-/// What a review says about itself.
+/// The metadata of a review.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Review {
-    /// Whether the code passed; `None` when the review does not say.
+    /// Whether the code passed; `None` if the review does not say.
     pub verdict: Option<ReviewVerdict>,
-    /// How many issues were found, when the parser can tell.
+    /// Number of issues, if the parser can tell.
     pub issues_total: Option<u32>,
-    /// How many of them are critical.
+    /// Number of critical issues.
     pub issues_critical: Option<u32>,
-    /// How many inputs the reviewer missed.
+    /// Number of inputs that the reviewer was missing.
     pub missing_inputs: Option<u32>,
 }
 
-/// Whether reviewed code is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewVerdict {
-    /// The code is good.
     Pass,
-    /// The code must be revised.
     Fail,
 }
 
-/// Reads a reply with the first parser that finds something, else with the first one.
+/// Reads a reply with the first parser that finds something, otherwise with the first one.
 pub(crate) fn read_reply(parsers: &[ReplyParser], reply: &str) -> PhaseReply {
     let mut first = None;
     for parser in parsers {
@@ -206,9 +199,9 @@ fn files(parser: ReplyParser, parsed: aiwf_reply::Parsed<Vec<FileBlock>>) -> (Ph
     (PhaseReply { value, problems: parsed.problems, parser }, found)
 }
 
-/// Removes the blanks that all lines start with, when those are at least four or a tab.
+/// Removes the leading white space that all lines share, if it is at least four spaces or a tab.
 ///
-/// The parser of markers does so itself; the one of fences keeps content as it is.
+/// The marker parser does so itself; the fence parser keeps content as it is.
 fn dedented(content: &str) -> String {
     let lines = || content.lines().filter(|line| !line.trim().is_empty());
     let Some(first) = lines().next() else { return content.to_owned() };

@@ -11,7 +11,7 @@ fn the_first_parser_that_finds_something_counts() {
 }
 
 #[test]
-fn when_no_parser_finds_anything_the_problems_are_the_first_ones() {
+fn if_no_parser_finds_anything_the_first_one_reports_its_problems() {
     let read = read_reply(&[ReplyParser::FileMarkers, ReplyParser::FencedFiles], "nothing");
     assert_eq!(read.parser, ReplyParser::FileMarkers);
     assert_eq!(read.value, PhaseValue::Files(Vec::new()));
@@ -43,7 +43,7 @@ fn a_review_may_use_the_tag_when_the_block_is_missing() {
 }
 
 #[test]
-fn indentation_that_a_whole_file_carries_goes_in_markers_and_fences() {
+fn shared_indentation_is_removed_in_markers_and_fences() {
     let code = "    class A {\n\n        int a;\n    }\n";
     let replies = [format!("<<<FILE: A.java>>>\n{code}"), format!("```java\n// A.java\n{code}```\n")];
     for reply in replies {

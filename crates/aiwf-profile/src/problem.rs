@@ -1,4 +1,4 @@
-//! What is wrong with a profile, with file and line.
+//! Problems of a profile, with file and line.
 
 use std::fmt::{self, Write as _};
 
@@ -9,13 +9,11 @@ use crate::problem_kind::ProfileProblemKind;
 pub struct ProfileProblem {
     /// The file, relative to the profile's directory.
     pub file: String,
-    /// The line, counted from 1; 0 when the whole file is meant.
+    /// The line, counted from 1; 0 means the whole file.
     pub line: usize,
-    /// What kind of problem it is.
     pub kind: ProfileProblemKind,
     /// What is wrong: lower case, no final period, names in backticks.
     pub message: String,
-    /// One thing to do about it.
     pub hint: String,
 }
 
@@ -40,11 +38,11 @@ impl fmt::Display for ProfileProblem {
     }
 }
 
-/// Why a profile cannot be used: everything that is wrong with it.
+/// Why a profile cannot be used: all its problems.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("profile {}has {} {}{}", shown_name(.name.as_deref()), .problems.len(), noun(.problems.len()), listed(.problems))]
 pub struct ProfileError {
-    /// The name in the manifest, when it could be read.
+    /// The name in the manifest, if readable.
     pub name: Option<String>,
     /// At least one problem, in the order of files and lines.
     pub problems: Vec<ProfileProblem>,
@@ -57,13 +55,12 @@ impl ProfileError {
         Self { name, problems }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         hint(&self.problems)
     }
 }
 
-/// Why there is no standards bundle: everything that is wrong with the rule files.
+/// Why there is no standards bundle: all problems of the rule files.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("standards have {} {}{}", .problems.len(), noun(.problems.len()), listed(.problems))]
 pub struct StandardsError {
@@ -76,7 +73,6 @@ impl StandardsError {
         Self { problems: ProfileError::new(None, problems).problems }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         hint(&self.problems)
     }
@@ -86,12 +82,12 @@ fn shown_name(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!("`{name}` "))
 }
 
-/// What to do about the first of the problems.
+/// The hint of the first problem.
 fn hint(problems: &[ProfileProblem]) -> String {
     match problems {
-        [] => "correct the files of the profile, then run this again".to_owned(),
+        [] => "correct the files of the profile, then try again".to_owned(),
         [problem] => problem.hint.clone(),
-        [first, ..] => format!("begin with the first: {}", first.hint),
+        [first, ..] => format!("start with the first: {}", first.hint),
     }
 }
 
@@ -99,9 +95,9 @@ fn noun(n_problems: usize) -> &'static str {
     if n_problems == 1 { "problem" } else { "problems" }
 }
 
-/// The most problems that an error lists.
+/// The maximum number of problems in an error.
 const MAX_LISTED: usize = 100;
-/// The most names that a message or a hint lists.
+/// The maximum number of names in a message or a hint.
 const MAX_NAMES: usize = 50;
 
 fn listed(problems: &[ProfileProblem]) -> String {
@@ -115,7 +111,7 @@ fn listed(problems: &[ProfileProblem]) -> String {
     text
 }
 
-/// Names in backticks, separated by commas; of many, the first ones and how many more there are.
+/// Names in backticks, separated by commas; a long list is cut and ends with the number of the rest.
 pub(crate) fn ticked<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
     let shown: Vec<String> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
@@ -125,13 +121,13 @@ pub(crate) fn ticked<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// A hint that names the closest of `known`, and all of them.
+/// A hint with the closest of `known`, and all of them.
 pub(crate) fn known_hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let all = ticked(known.iter().copied());
     match aiwf_prompt::nearest(name, known) {
         Some(close) => format!("did you mean `{close}`? known: {all}"),
-        None if all.is_empty() => "there is none yet: add one, or leave this out".to_owned(),
+        None if all.is_empty() => "there is none yet: add one, or remove this".to_owned(),
         None => format!("known: {all}"),
     }
 }

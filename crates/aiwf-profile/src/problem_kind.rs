@@ -1,19 +1,17 @@
-//! The kinds of problems that files of a profile can have, and what to do about each.
+//! The kinds of problems in the files of a profile, with advice for each.
 
-/// Makes the kinds and what to do about each, so that none can be without.
+/// Declares each kind together with its advice, so that none can lack it.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident, $advice:literal;)+) => {
-        /// What kind of problem it is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum ProfileProblemKind {
             $($(#[$doc])* $variant,)+
         }
 
         impl ProfileProblemKind {
-            /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// What to do about it, when nothing more is known.
+            /// The default advice, when nothing more specific is known.
             pub fn advice(self) -> &'static str {
                 match self {
                     $(Self::$variant => $advice,)+
@@ -25,113 +23,113 @@ macro_rules! kinds {
 
 kinds! {
     /// The directory has no manifest.
-    NoManifest, "`aiwf profile new NAME` writes a profile to begin with";
+    NoManifest, "`aiwf profile new NAME` creates a profile to start from";
     /// A file is not text.
     NotUtf8, "save the file as UTF-8";
-    /// There are more files than a profile may have.
+    /// There are too many files.
     TooManyFiles, "remove the files that the profile does not need";
-    /// Files are larger than those of a profile may be.
+    /// The files are too large.
     TooLarge, "shorten the files, or remove those that the profile does not need";
-    /// A path that is not below the directory of the profile.
-    BadPath, "name a path below the directory, with `/` between its names";
+    /// A path outside the directory of the profile.
+    BadPath, "use a path below the directory, with `/` as the separator";
     /// A manifest is not TOML.
-    NotToml, "correct the line; texts stand in quotes, tables begin with a name in brackets";
-    /// A key that there is not.
+    NotToml, "correct the line; strings need quotes, and a table starts with a name in brackets";
+    /// An unknown key.
     UnknownKey, "correct the name of the key, or remove it";
-    /// A key that has to be there.
+    /// A required key is missing.
     MissingKey, "add the key";
-    /// A value of another type.
+    /// A value has the wrong type.
     WrongType, "correct the value";
-    /// A value that is none of those there are.
+    /// A value is not one of the allowed ones.
     UnknownValue, "correct the value";
-    /// The profile says nothing about itself.
-    NoDescription, "say in one line what the profile makes";
-    /// A name that cannot be one.
-    BadName, "use lower case letters, digits and hyphens, a letter first";
-    /// A name that is taken by aiwf itself.
+    /// The description is empty.
+    NoDescription, "describe in one line what the profile makes";
+    /// An invalid name.
+    BadName, "use lower-case letters, digits and hyphens, starting with a letter";
+    /// A name reserved by aiwf.
     TakenName, "choose another name";
-    /// A key that the type or action beside it does not take.
+    /// A key that this type or action does not accept.
     UselessKey, "remove the key";
-    /// A layer that there is not.
+    /// An unknown layer.
     UnknownLayer, "name a layer of the profile";
     /// A scope has a layer twice.
     RepeatedLayer, "name each layer once";
-    /// A scope has no layer.
+    /// A scope without layers.
     NoLayer, "name the layers of the scope in `layers`";
     /// A parser that cannot read the replies of its phase.
-    UnfitParser, "name a parser that the phase can use";
-    /// A phase has no parser.
+    UnfitParser, "use a parser that supports the phase";
+    /// A phase without a parser.
     NoParser, "name one in `parser`";
-    /// A template that there is not.
-    NoTemplate, "write the file, or correct its name";
-    /// A template without a word.
-    EmptyTemplate, "write what the phase asks for";
+    /// A template that does not exist.
+    NoTemplate, "create the file, or correct its name";
+    /// An empty template.
+    EmptyTemplate, "write the instructions of the phase";
     /// A template that cannot be rendered.
     BadTemplate, "correct the template";
-    /// A command lists something, and does not say what.
+    /// A `list` command that does not say what to list.
     NothingToList, "add `of = \"scopes\"` or `of = \"layers\"`";
-    /// A command lists what there is none of.
+    /// A `list` command with nothing to list.
     EmptyList, "add what it lists, or remove the command";
-    /// A command reads a schema, and does not say which.
+    /// A `ddl` command without a schema parameter.
     NoSchema, "add `schema` with the name of a file parameter";
-    /// A command reads a schema from a parameter that is no file.
+    /// A schema parameter that is not a file.
     SchemaNotAFile, "name a parameter of type `file`";
-    /// A parameter that there is not.
+    /// An unknown parameter.
     UnknownParameter, "name a parameter of the profile";
-    /// The profile has scopes, and nothing to choose one with.
+    /// The profile has scopes, but no parameter to choose one.
     NoScopeParameter, "add `[params.scope]` with `type = \"choice\"` and a default";
     /// The parameter that chooses a scope is not a choice.
     ScopeNotAChoice, "set its `type` to `choice`";
-    /// No scope is chosen when none is given.
+    /// No default scope.
     NoScopeDefault, "add `default` with the name of a scope, or `required = true`";
-    /// A default that the parameter itself would refuse.
-    BadDefault, "correct `default`, or leave it out";
-    /// A parameter must be given and has a default.
-    DefaultOfRequired, "leave one of them out";
-    /// The least value is more than the most.
+    /// A default that the parameter itself would reject.
+    BadDefault, "correct `default`, or remove it";
+    /// A required parameter with a default.
+    DefaultOfRequired, "remove one of them";
+    /// The minimum is greater than the maximum.
     MinimumOverMaximum, "swap the two, or correct one of them";
     /// A choice has sets or a variable for them, but not both.
-    SetsWithoutInput, "add the other one, or leave both out";
-    /// A pattern is not a regular expression.
+    SetsWithoutInput, "add the other one, or remove both";
+    /// A pattern that is not a regular expression.
     BadPattern, "correct `pattern`";
-    /// A choice has nothing to choose from.
+    /// A choice without values.
     NoChoices, "list its values in `choices`";
-    /// A choice has a value twice, or an empty one.
-    BadChoices, "give each value once, with a name";
-    /// An alias stands for nothing, or for two things.
-    BadAlias, "let it stand for a value, under another name";
-    /// Sets of a choice do not fit its values or each other.
+    /// A choice with a repeated or empty value.
+    BadChoices, "write each value once; values cannot be empty";
+    /// An alias that refers to nothing, or to two values.
+    BadAlias, "make it refer to a value, with a name of its own";
+    /// Sets of a choice that do not match its values or each other.
     BadSets, "give every value a set, and every set the same keys";
-    /// Two parameters have one flag.
+    /// Two parameters with the same flag.
     SharedFlag, "give one of them another name";
-    /// A name that no variable of templates can have.
-    BadVariable, "use upper case letters, digits and `_`";
-    /// A variable of templates has two meanings.
+    /// A name that cannot be a template variable.
+    BadVariable, "use upper-case letters, digits and `_`";
+    /// A template variable with two meanings.
     SharedVariable, "give the parameter another name, or set its `input`";
-    /// Standards without anything to make them of.
+    /// Standards without any files.
     NoStandards, "add `[standards.layers]` with `_universal = [\"FILE.md\"]`";
     /// A condition of standards that can never be met.
     BadCondition, "write it like `PARAMETER=VALUE`, with a boolean or a choice";
-    /// A file of the standards that there is not.
-    NoStandardsFile, "write the file, or correct its name";
-    /// A scope that there is not.
+    /// A standards file that does not exist.
+    NoStandardsFile, "create the file, or correct its name";
+    /// An unknown scope.
     UnknownScope, "name a scope of the profile";
-    /// A target that files cannot be put at.
+    /// A target where files cannot be written.
     BadTarget, "use `java-package`, `flat`, or a path with `{name}` or `{path}`";
-    /// A file of rules is not YAML.
+    /// A rule file that is not YAML.
     NotYaml, "correct the line; write rules as `JPA-001: \"C: text\"`";
-    /// Something in a file of rules is no rule.
+    /// An entry of a rule file that is not a rule.
     NotARule, "write rules as `JPA-001: \"C: text\"`";
-    /// A rule without words.
-    EmptyRule, "say what the rule is, or remove it";
-    /// A severity that there is not.
+    /// A rule without text.
+    EmptyRule, "write the text of the rule, or remove it";
+    /// An unknown severity.
     BadSeverity, "use `C` for critical, `M` for major or `m` for minor";
-    /// Two rules have one id.
+    /// Two rules with the same id.
     RepeatedRule, "give each rule its own id";
-    /// No rule is where rules should be.
+    /// No rules where rules are expected.
     NoRules, "write rules as `JPA-001: \"C: text\"` in a `*.rules.yml` file";
-    /// No rule is for a scope.
-    NoRulesForScope, "look at `rules` of the scope in `profile.toml`";
+    /// No rules for a scope.
+    NoRulesForScope, "check `rules` of the scope in `profile.toml`";
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Every kind of problem, brought about by a profile that has it, in one place to be read.
+//! Every kind of problem, each triggered by a profile, listed in one place for review.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ fn with_manifest(text: &str) -> Files {
     files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// A profile with more in its manifest.
+/// A profile with additions to its manifest.
 fn with(more: &str) -> Files {
     with_manifest(&format!("{HEAD}{PHASES}{more}"))
 }
@@ -165,7 +165,7 @@ fn profiles_with(kind: Kind) -> Vec<Files> {
             vec![when("test"), when("tests=maybe"), when("topic=a")]
         }
         Kind::NoStandardsFile => vec![and(with(LAYERED), "standards/b.md", "")],
-        // Of a session, not of the files: see below.
+        // A problem of a session rather than of files: see below.
         Kind::UnknownScope | Kind::NoRulesForScope => {
             let scope = "[params.scope]\ntype = \"choice\"\ndefault = \"domain\"\n";
             vec![and(scoped(&format!("{scope}{YAML}")), "standards/a.rules.yml", "REST-001: \"C: a\"")]
@@ -196,7 +196,7 @@ fn profiles_with(kind: Kind) -> Vec<Files> {
     }
 }
 
-/// What is wrong with a profile, or with what a session would build of it.
+/// The problems of a profile, or of what a session builds from it.
 fn problems_of(files: Files, kind: Kind) -> Vec<ProfileProblem> {
     let profile = match Profile::load(files) {
         Ok(profile) => profile,
@@ -211,7 +211,7 @@ fn problems_of(files: Files, kind: Kind) -> Vec<ProfileProblem> {
 }
 
 #[test]
-fn every_problem_can_be_read_in_one_place_and_says_one_thing_to_do() {
+fn every_problem_is_listed_with_one_thing_to_do() {
     let (mut page, mut lost) = (String::new(), String::new());
     for kind in Kind::ALL {
         let _ = writeln!(page, "── {kind:?}");

@@ -1,7 +1,7 @@
-//! A profile: loaded from files, checked as a whole, then asked for prompts, rules and readings of replies.
+//! A profile: loaded from files, checked as a whole, then used for prompts, rules and parsing of replies.
 //!
-//! In: the files of a profile's directory. Out: values. Nothing here reads or writes a file; a profile is data,
-//! so it cannot do anything that this crate does not do.
+//! In: the files of a profile's directory. Out: values. Nothing here reads or writes a file. A profile is data, so it
+//! can do nothing that this crate does not do.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,35 +27,36 @@ use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
 use crate::standards::{RuleFile, RuleFiles, project_texts};
 
-/// The files of a profile, or of a project's standards, by their path with `/` below its directory.
+/// The files of a profile, or of a project's standards, by their path below its directory, with `/`.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// The most files that a profile may have.
+/// The maximum number of files of a profile.
 pub const MAX_FILES: usize = 500;
-/// The largest file that a profile may have, in bytes.
+/// Size limit of one file, in bytes.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
-/// The most bytes that all files of a profile may have together.
+/// Size limit of all files together, in bytes.
 pub(crate) const MAX_PROFILE_BYTES: usize = 16 * 1024 * 1024;
 
-/// A profile that has no problems.
+/// A profile without problems.
 #[derive(Clone, Debug)]
 pub struct Profile {
     manifest: Manifest,
     files: Files,
     hash: Sha256Hex,
-    /// Whether it is exactly a profile that ships with the program.
+    /// Whether it is exactly a profile that ships with aiwf.
     is_shipped: bool,
 }
 
 impl Profile {
-    /// Loads a profile from the files of its directory; the error holds every problem.
+    /// Loads a profile from the files of its directory; the error contains every problem.
     pub fn load(files: Files) -> Result<Self, ProfileError> {
         Self::load_unless_checked(files, None)
     }
 
-    /// Loads a profile that was whole when its files had the hash `checked`: unchanged, it is not checked again.
+    /// Loads a profile that was valid when its files had the hash `checked`; if they still do, they are not checked
+    /// again.
     ///
-    /// A session asks for its profile with every command, and checking all templates and rules costs most of that.
+    /// Every command of a session loads its profile, and checking all templates and rules is most of the cost.
     pub fn load_again(files: Files, checked: &str) -> Result<Self, ProfileError> {
         Self::load_unless_checked(files, Some(checked))
     }
@@ -98,7 +99,7 @@ impl Profile {
         }
     }
 
-    /// The text of a file of the profile; nothing when it is not there or no text.
+    /// The text of a file of the profile; `None` if it is missing or not text.
     pub fn file_text(&self, path: &str) -> Option<&str> {
         self.files.get(path).and_then(|bytes| std::str::from_utf8(bytes).ok())
     }
@@ -108,12 +109,10 @@ impl Profile {
         &self.manifest.name
     }
 
-    /// What the profile makes, in one line.
     pub fn description(&self) -> &str {
         &self.manifest.description
     }
 
-    /// The profile's own version.
     pub fn version(&self) -> Option<&str> {
         self.manifest.version.as_deref()
     }
@@ -133,7 +132,7 @@ impl Profile {
         &self.manifest.layers
     }
 
-    /// The commands beside `init` and `info`, in the order of the manifest.
+    /// The commands in addition to `init` and `info`, in the order of the manifest.
     pub fn commands(&self) -> &[Command] {
         &self.manifest.commands
     }
@@ -154,7 +153,7 @@ impl Profile {
         &self.files
     }
 
-    /// The SHA-256 over all files, their paths included.
+    /// SHA-256 of all files, including their paths.
     pub fn hash(&self) -> Sha256Hex {
         self.hash
     }
@@ -164,16 +163,16 @@ impl Profile {
         variable_names(self.params(), self.scopes())
     }
 
-    /// The files that must be read before [`Profile::settle`], defaults included.
+    /// The files to read before [`Profile::settle`], including defaults.
     ///
-    /// `given` holds values by parameter name or key, as JSON or as the text of a flag.
+    /// `given` maps parameter names or keys to JSON values or flag texts.
     pub fn wanted_files(&self, given: &Map<String, Value>) -> Vec<WantedFile> {
         wanted_files(self.params(), given)
     }
 
-    /// Turns what was given to `init` into a session's context and inputs; the error holds every problem.
+    /// Turns the arguments of `init` into a session's context and inputs; the error contains every problem.
     ///
-    /// `files` holds what reading each of [`Profile::wanted_files`] gave, by key.
+    /// `files` maps the key of each of [`Profile::wanted_files`] to the result of reading it.
     pub fn settle(
         &self,
         given: &Map<String, Value>,
@@ -184,7 +183,7 @@ impl Profile {
 
     /// The domain prompt of a phase.
     ///
-    /// Plan, rules, code and review are not in it: the engine puts them around it.
+    /// It does not contain plan, rules, code or review: the engine adds those around it.
     pub fn prompt(
         &self,
         phase: Phase,
@@ -195,7 +194,7 @@ impl Profile {
         self.render_template(&self.template_source(phase), &variables)
     }
 
-    /// Renders a template of this profile; one that is not shipped is not trusted.
+    /// Renders a template of this profile; only shipped profiles are trusted.
     pub(crate) fn render_template(
         &self,
         template: &TemplateSource,
@@ -225,9 +224,9 @@ impl Profile {
         read_reply(self.parsers(phase), reply)
     }
 
-    /// The rules of a session as one text; `None` when the profile has none.
+    /// The rules of a session as one text; `None` if the profile has none.
     ///
-    /// What the project adds, replaces and leaves out is in it; every file of the project is named by its source.
+    /// It reflects what the project adds, replaces and excludes; every file of the project is labelled with its source.
     pub fn standards(
         &self,
         context: &Map<String, Value>,
@@ -243,7 +242,7 @@ impl Profile {
         Ok(Some(bundle).filter(|bundle| self.manifest.standards.is_some() || !bundle.is_empty()))
     }
 
-    /// The names of the standards' files, as `[standards] replace` and `exclude` of a project name them.
+    /// The names of the standards' files, for `[standards] replace` and `exclude` of a project.
     pub fn standards_files(&self) -> Vec<String> {
         let standards = self.manifest.standards.as_ref();
         standards.map_or_else(Vec::new, |standards| {
@@ -251,7 +250,7 @@ impl Profile {
         })
     }
 
-    /// The path in the project of each generated file, in the order given; the error holds every problem.
+    /// The path in the project of each generated file, in the given order; the error contains every problem.
     pub fn apply_paths(
         &self,
         files: &[(&str, &str)],
@@ -260,12 +259,12 @@ impl Profile {
         self.manifest.apply.paths(files, context)
     }
 
-    /// What the action `list` shows.
+    /// The rows of the action `list`.
     pub fn list(&self, of: ListOf) -> Vec<ListRow> {
         list(self.scopes(), self.layers(), of)
     }
 
-    /// What is doubtful in a profile that can be used: engine concerns in templates, parts that nothing uses.
+    /// Questionable parts of a valid profile: engine concerns in templates, and unused parts.
     pub fn lint(&self) -> Vec<Finding> {
         lint(self)
     }
@@ -327,7 +326,7 @@ pub(crate) fn template_problem(path: &str, error: &TemplateError) -> ProfileProb
     };
     let problem = ProfileProblem::new(Kind::BadTemplate, path, line, message);
     match error.hint() {
-        // What is wrong with a template's syntax, it says of templates that are not a profile's.
+        // The hint about syntax is meant for templates outside of profiles.
         Some(hint) if !matches!(error, TemplateError::Invalid { .. }) => problem.with_hint(hint),
         _ => problem,
     }
@@ -368,7 +367,7 @@ fn below<'a>(files: &'a Files, root: &str) -> RuleFiles<'a> {
         .collect()
 }
 
-/// Digests paths and contents; lengths keep one file's end apart from the next one's start.
+/// Hashes paths and contents; the lengths separate one file from the next.
 fn hash_of(files: &Files) -> Sha256Hex {
     let mut listing = String::new();
     for (path, bytes) in files {

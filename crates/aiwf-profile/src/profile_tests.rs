@@ -54,11 +54,11 @@ fn a_profile_without_standards_and_commands_is_a_profile() {
 }
 
 #[test]
-fn what_is_no_profile_says_so() {
+fn invalid_profiles_are_reported() {
     insta::assert_snapshot!(error(Files::new()), @"
     profile has 1 problem
       profile.toml: there is no `profile.toml`
-    hint: `aiwf profile new NAME` writes a profile to begin with
+    hint: `aiwf profile new NAME` creates a profile to start from
     ");
     insta::assert_snapshot!(error(BTreeMap::from([("profile.toml".to_owned(), vec![0xff])])), @"
     profile has 1 problem
@@ -70,7 +70,7 @@ fn what_is_no_profile_says_so() {
       profile.toml:1: the manifest has no `name`
       profile.toml:1: the manifest has no `description`
       profile.toml:1: the manifest has no `phases`
-    hint: begin with the first: add `name`
+    hint: start with the first: add `name`
     ");
 }
 
@@ -86,7 +86,7 @@ fn templates_must_exist_and_compile_with_variables_that_exist() {
       plan.md:3: variable `SESSION_ID` does not exist
       profile.toml:10: template `review.md` of phase reviewing does not exist
       write.md:1: not a template: unexpected end of block
-    hint: begin with the first: did you mean `TOPIC`? defined here: `FENCE`, `TOPIC`
+    hint: start with the first: did you mean `TOPIC`? defined here: `FENCE`, `TOPIC`
     ");
     let mut odd = good();
     odd.insert("plan.md".to_owned(), b" \n".to_vec());
@@ -95,7 +95,7 @@ fn templates_must_exist_and_compile_with_variables_that_exist() {
     profile `notes` has 2 problems
       plan.md:1: the template is empty
       review.md: not UTF-8 text
-    hint: begin with the first: write what the phase asks for
+    hint: start with the first: write the instructions of the phase
     ");
 }
 
@@ -108,7 +108,7 @@ fn sizes_and_paths_are_bounded() {
     profile has 2 problems
       big.bin: the file has 1048577 bytes, more than 1048576
       profile.toml: path `../x` leaves its directory
-    hint: begin with the first: shorten the files, or remove those that the profile does not need
+    hint: start with the first: shorten the files, or remove those that the profile does not need
     ");
     let many: Files = (0..=MAX_FILES).map(|idx| (format!("f{idx}"), Vec::new())).collect();
     insta::assert_snapshot!(error(many), @"
@@ -157,7 +157,7 @@ fn a_project_adds_replaces_and_excludes_standards() {
         ..ProjectStandards::default()
     };
     let bundle = |project: &ProjectStandards| profile.standards(&Map::new(), project);
-    // Added by itself, the project's file stands beside the profile's.
+    // Without `replace`, the project's file is added to the profile's.
     insta::assert_snapshot!(bundle(&project).unwrap().unwrap(), @r"
     --- a.md ---
     of the profile
@@ -181,7 +181,7 @@ fn a_project_adds_replaces_and_excludes_standards() {
     project.replace = vec!["a.md".to_owned()];
     insta::assert_snapshot!(bundle(&project).unwrap_err(), @r"
     standards have 1 problem
-      [standards] replace: `a.md` is to be replaced, and the project has no such file
+      [standards] replace: `a.md` is to be replaced, but the project has no such file
     ");
     // A profile without standards gets the project's.
     let plain = Profile::load(good()).unwrap();
@@ -225,7 +225,7 @@ fn hostile_files_are_refused_not_crashed_on() {
     ] {
         let mut files = good();
         files.insert("plan.md".to_owned(), template.into_bytes());
-        // Whether it is good does not matter; that there is an answer does.
+        // Whether it is valid does not matter, as long as there is a result.
         let loaded = Profile::load(files);
         drop(loaded);
     }

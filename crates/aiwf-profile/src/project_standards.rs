@@ -1,4 +1,4 @@
-//! What a project adds to the standards of a profile, and what it leaves out of them.
+//! The additions of a project to the standards of a profile, and its exclusions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,29 +6,28 @@ use crate::problem::{ProfileProblem, excerpt, known_hint};
 use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::standards::{RuleFile, RuleFiles};
 
-/// The standards that a project brings to every profile.
+/// The standards that a project adds to every profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectStandards {
-    /// Its files, in the order they stand in the bundle.
+    /// Its files, in the order of the bundle.
     pub files: Vec<ProjectRule>,
-    /// Names of a profile's files that the project's files of the same name stand in for.
+    /// Names of files of a profile that project files with the same name replace.
     pub replace: Vec<String>,
-    /// Names of files that are left out, the profile's and the project's.
+    /// Names of excluded files, of the profile or the project.
     pub exclude: Vec<String>,
 }
 
 /// A file of a project's standards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProjectRule {
-    /// Its path below its directory, with `/`: what `replace` and `exclude` name it by.
+    /// Its path below its directory, with `/`; `replace` and `exclude` refer to it.
     pub name: String,
-    /// Where it is, as people know it; the bundle names it.
+    /// Its location as shown in the bundle.
     pub source: String,
-    /// What it says.
     pub text: String,
 }
 
-/// What to do about two files of one name.
+/// What to do about two files with the same name.
 const CLASH_HINT: &str =
     "list the name under `[standards] replace` or `exclude`, or give the project's file another name";
 
@@ -42,12 +41,12 @@ impl ProjectStandards {
         self.exclude.iter().any(|excluded| excluded == name)
     }
 
-    /// The files that are not left out.
+    /// The files that are not excluded.
     fn kept(&self) -> impl Iterator<Item = &ProjectRule> {
         self.files.iter().filter(|file| !self.is_excluded(&file.name))
     }
 
-    /// Puts the project's files in place of the profile's, and gives those that stand in for none.
+    /// Replaces files of the profile by those of the project; returns the project files that replace none.
     pub(crate) fn merge<'a>(
         &'a self,
         own: &mut RuleFiles<'a>,
@@ -60,7 +59,7 @@ impl ProjectStandards {
             }
             let Some(file) = self.kept().find(|file| file.name == *name) else {
                 let message =
-                    format!("`{}` is to be replaced, and the project has no such file", excerpt(name));
+                    format!("`{}` is to be replaced, but the project has no such file", excerpt(name));
                 let known = self.kept().map(|file| file.name.as_str());
                 let problem = ProfileProblem::new(Kind::NoStandardsFile, "[standards] replace", 0, message);
                 problems.push(problem.with_hint(known_hint(name, known)));
@@ -74,13 +73,13 @@ impl ProjectStandards {
         if problems.is_empty() { Ok(added) } else { Err(problems) }
     }
 
-    /// What is doubtful beside the standards of these profiles: names that nothing has, and names that a profile and
-    /// the project both have without anybody saying which counts. `profiles` holds the names of each one's files.
+    /// Questionable settings, given these profiles: unknown names, and names that both a profile and the project have
+    /// without a rule for which one counts. `profiles` maps each profile to its file names.
     pub fn doubts(&self, profiles: &BTreeMap<String, Vec<String>>) -> Vec<ProfileProblem> {
         let of_profiles: BTreeSet<&str> = profiles.values().flatten().map(String::as_str).collect();
         let of_project: BTreeSet<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         let unknown = |key: &str, name: &str, known: &BTreeSet<&str>, whose: &str| {
-            let message = format!("no file of {whose} is called `{}`", excerpt(name));
+            let message = format!("no file of {whose} is named `{}`", excerpt(name));
             let problem =
                 ProfileProblem::new(Kind::NoStandardsFile, &format!("[standards] {key}"), 0, message);
             problem.with_hint(known_hint(name, known.iter().copied()))

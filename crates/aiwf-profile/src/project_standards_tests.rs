@@ -5,7 +5,7 @@ fn rule(name: &str) -> ProjectRule {
 }
 
 #[test]
-fn names_that_nothing_has_and_names_that_clash_are_doubtful() {
+fn unknown_names_and_clashing_names_are_reported() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let profiles = BTreeMap::from([
         ("jpa".to_owned(), names(&["naming.rules.yml", "java.rules.yml"])),
@@ -19,11 +19,11 @@ fn names_that_nothing_has_and_names_that_clash_are_doubtful() {
     let shown = |doubts: Vec<ProfileProblem>| {
         doubts.iter().map(|doubt| format!("{doubt} / {}", doubt.hint)).collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!(shown(project.doubts(&profiles)), @r"
-    [standards] replace: no file of a profile's standards is called `namimg.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `java.rules.yml`, `naming.rules.yml`
-    [standards] replace: no file of the project's standards is called `namimg.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `naming.rules.yml`, `team.md`
-    [standards] replace: no file of the project's standards is called `java.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `naming.rules.yml`, `team.md`
-    [standards] exclude: no file of the standards is called `gone.md` / known: `component.md`, `java.rules.yml`, `naming.rules.yml`, `team.md`
+    insta::assert_snapshot!(shown(project.doubts(&profiles)), @"
+    [standards] replace: no file of a profile's standards is named `namimg.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `java.rules.yml`, `naming.rules.yml`
+    [standards] replace: no file of the project's standards is named `namimg.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `naming.rules.yml`, `team.md`
+    [standards] replace: no file of the project's standards is named `java.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `naming.rules.yml`, `team.md`
+    [standards] exclude: no file of the standards is named `gone.md` / known: `component.md`, `java.rules.yml`, `naming.rules.yml`, `team.md`
     .aiwf/standards/component.md: profile `react` has a file `component.md` too, and both are used / list the name under `[standards] replace` or `exclude`, or give the project's file another name
     ");
     project.replace = names(&["naming.rules.yml", "component.md"]);

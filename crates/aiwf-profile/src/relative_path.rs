@@ -1,6 +1,6 @@
 //! Paths that stay below the directory they are relative to.
 
-/// Why a path is not a plain path below a directory; `None` when it is.
+/// Why a path is not a plain path below a directory; `None` if it is.
 pub(crate) fn path_fault(path: &str) -> Option<&'static str> {
     let has_drive = path.as_bytes().get(1) == Some(&b':');
     let mut segments = path.split('/');
@@ -21,7 +21,7 @@ pub(crate) fn path_fault(path: &str) -> Option<&'static str> {
     }
 }
 
-/// The last name of a path.
+/// The last component of a path.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -1,6 +1,6 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
-/// The commands of aiwf itself, and words that are kept for them.
+/// The commands of aiwf, and words reserved for future ones.
 pub const RESERVED_PROFILE_NAMES: [&str; 56] = [
     "adopt",
     "agent",
@@ -60,7 +60,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 56] = [
     "workflow",
 ];
 
-/// The flags that `init` has in every profile.
+/// The flags of `init` that every profile has.
 pub(crate) const RESERVED_FLAGS: [&str; 16] = [
     "budget",
     "force",
@@ -95,7 +95,7 @@ pub(crate) fn is_reserved_subcommand(name: &str) -> bool {
     RESERVED_SUBCOMMANDS.contains(&name)
 }
 
-/// Lower case letters, digits and single hyphens, a letter first, at most 40 characters.
+/// Lower-case letters, digits and single hyphens, starting with a letter, at most 40 characters.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let is_fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     name.len() <= 40
@@ -105,7 +105,7 @@ pub(crate) fn is_plain_name(name: &str) -> bool {
         && !name.contains("--")
 }
 
-/// Upper case letters, digits and underscores, a letter first.
+/// Upper-case letters, digits and underscores, starting with a letter.
 pub(crate) fn is_variable_name(name: &str) -> bool {
     let is_fine = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     name.len() <= 60 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(is_fine)

@@ -1,4 +1,4 @@
-//! The files of a new profile that works as it is and shows what a profile can have.
+//! The files of a new profile, which works as it is and shows what a profile can contain.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ const FILES: [(&str, &str); 7] = [
     ("templates/revise.md", include_str!("scaffold/revise.md")),
 ];
 
-/// What stands for the profile's name in the files.
+/// The placeholder for the profile's name in the files.
 const NAME: &str = "PROFILE_NAME";
 
 /// The files of a new profile by path.
 ///
-/// Whether the name can be a profile's is told by [`Profile::load`](crate::Profile::load).
+/// [`Profile::load`](crate::Profile::load) checks whether the name is valid.
 pub fn scaffold(name: &str) -> BTreeMap<String, String> {
     FILES.iter().map(|(path, text)| ((*path).to_owned(), text.replace(NAME, name))).collect()
 }

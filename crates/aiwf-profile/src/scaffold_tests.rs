@@ -24,7 +24,7 @@ fn a_new_profile_works_and_has_no_findings() {
 }
 
 #[test]
-fn a_name_that_cannot_be_a_profiles_is_refused_when_it_is_loaded() {
+fn an_invalid_name_is_refused_when_the_profile_is_loaded() {
     let files = scaffold("list").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     insta::assert_snapshot!(Profile::load(files).unwrap_err(), @r"
     profile `list` has 1 problem

@@ -1,23 +1,19 @@
-//! How much a session makes, and the layers it is made of.
+//! The sizes of a session, and the layers they consist of.
 
-/// How much a session makes; chosen by the parameter `scope`.
+/// A size of a session; chosen with the parameter `scope`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// The name.
     pub name: String,
-    /// What it is for.
     pub help: String,
-    /// Its layers, in the order they are made.
+    /// Its layers, in the order they are generated.
     pub layers: Vec<String>,
-    /// What the ids of its rules start with; empty means all rules.
+    /// The prefixes of its rule ids; empty means all rules.
     pub rules: Vec<String>,
 }
 
-/// A kind of thing that scopes are made of.
+/// A kind of artifact that scopes consist of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layer {
-    /// The name.
     pub(crate) name: String,
-    /// What it is.
     pub(crate) help: String,
 }

@@ -1,7 +1,7 @@
-//! Holds a TOML text to a JSON Schema and reports every difference with its line.
+//! Validates a TOML text against a JSON Schema and reports every violation with its line.
 //!
-//! The published schema is what manifests are checked against, so the two cannot drift apart. Understands the
-//! part of JSON Schema that the manifest's types use.
+//! Manifests are checked against the published schema, so the two cannot drift apart. Supports the subset of JSON
+//! Schema that the manifest's types use.
 
 use serde_json::Value;
 use toml::Spanned;
@@ -11,7 +11,7 @@ use crate::problem::{ProfileProblem, excerpt, known_hint, ticked};
 use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::toml_document::TomlDocument;
 
-/// Reports where `document` does not have the shape of `schema`.
+/// Reports where `document` violates `schema`.
 pub(crate) fn check_shape(document: &TomlDocument<'_>, schema: &Value) -> Vec<ProfileProblem> {
     let mut check = ShapeCheck { document, schema, problems: Vec::new() };
     check.table(document.root(), schema, &mut Vec::new());
@@ -110,7 +110,7 @@ fn resolved<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
         .unwrap_or(schema)
 }
 
-/// Adds the schemas that a value may have, without the one for null.
+/// Adds the schemas that a value may match, without the one for null.
 fn add_alternatives<'s>(root: &'s Value, schema: &'s Value, alternatives: &mut Vec<&'s Value>) {
     let schema = resolved(root, schema);
     match schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array) {
@@ -120,7 +120,7 @@ fn add_alternatives<'s>(root: &'s Value, schema: &'s Value, alternatives: &mut V
     }
 }
 
-/// The words that a string may be; empty when any will do.
+/// The allowed values of a string; empty means any.
 fn allowed_words<'s>(alternatives: &[&'s Value]) -> Vec<&'s str> {
     alternatives
         .iter()
@@ -159,7 +159,7 @@ fn kind_name(schema: &Value) -> String {
     let words: Vec<&str> = names
         .iter()
         .filter_map(|name| match *name {
-            "string" => Some("a text"),
+            "string" => Some("a string"),
             "integer" => Some("a whole number"),
             "boolean" => Some("true or false"),
             "array" => Some("a list"),
@@ -172,7 +172,7 @@ fn kind_name(schema: &Value) -> String {
 
 fn found_name(value: &DeValue<'_>) -> &'static str {
     match value {
-        DeValue::String(_) => "a text",
+        DeValue::String(_) => "a string",
         DeValue::Integer(_) => "a whole number",
         DeValue::Float(_) => "a number with a fraction",
         DeValue::Boolean(_) => "true or false",

@@ -32,7 +32,7 @@ fn unknown_keys_are_named_with_the_nearest_known_one() {
 }
 
 #[test]
-fn values_of_the_wrong_kind_say_what_they_are_and_should_be() {
+fn values_of_the_wrong_type_name_both_types() {
     insta::assert_snapshot!(
         problems(
             "name = 3\ndescription = [\"a\"]\nparams = \"no\"\n[phases]\nplanning = 1.5\n\
@@ -40,21 +40,21 @@ fn values_of_the_wrong_kind_say_what_they_are_and_should_be() {
              [scopes.a]\nlayers = \"entity\"\n"
         ),
         @"
-    profile.toml:2: `description` is a list, not a text / write a text there
-    profile.toml:1: `name` is a whole number, not a text / write a text there
-    profile.toml:3: `params` is a text, not a table / write a table there
-    profile.toml:6: `phases.generating.parser` is a whole number, not a text or a list / write a text or a list there
-    profile.toml:6: `phases.generating.template` is true or false, not a text / write a text there
+    profile.toml:2: `description` is a list, not a string / write a string there
+    profile.toml:1: `name` is a whole number, not a string / write a string there
+    profile.toml:3: `params` is a string, not a table / write a table there
+    profile.toml:6: `phases.generating.parser` is a whole number, not a string or a list / write a string or a list there
+    profile.toml:6: `phases.generating.template` is true or false, not a string / write a string there
     profile.toml:5: `phases.planning` is a number with a fraction, not a table / write a table there
-    profile.toml:7: `phases.reviewing.parser` is a whole number, not a text / write a text there
+    profile.toml:7: `phases.reviewing.parser` is a whole number, not a string / write a string there
     profile.toml:8: `phases.revising` is a date or time, not a table / write a table there
-    profile.toml:10: `scopes.a.layers` is a text, not a list / write a list there
+    profile.toml:10: `scopes.a.layers` is a string, not a list / write a list there
     "
     );
 }
 
 #[test]
-fn words_outside_of_a_list_are_named_with_the_list() {
+fn values_outside_of_a_list_are_named_with_the_list() {
     insta::assert_snapshot!(
         problems(
             "name = \"x\"\ndescription = \"d\"\n[params.a]\ntype = \"strng\"\n[commands.c]\naction = \"sql\"\n\
@@ -72,10 +72,10 @@ fn words_outside_of_a_list_are_named_with_the_list() {
 }
 
 #[test]
-fn faults_of_syntax_are_all_reported() {
+fn all_syntax_errors_are_reported() {
     insta::assert_snapshot!(problems("name = \n[params\nx = 1\nx = 2\n"), @"
-    profile.toml:2: not valid TOML: unclosed table, expected `]` / correct the line; texts stand in quotes, tables begin with a name in brackets
-    profile.toml:1: not valid TOML: string values must be quoted, expected literal string / correct the line; texts stand in quotes, tables begin with a name in brackets
+    profile.toml:2: not valid TOML: unclosed table, expected `]` / correct the line; strings need quotes, and a table starts with a name in brackets
+    profile.toml:1: not valid TOML: string values must be quoted, expected literal string / correct the line; strings need quotes, and a table starts with a name in brackets
     profile.toml:4: unknown key `x` / known: `name`, `description`, `version`, `params`, `scopes`, `layers`, `phases`, `standards`, `commands`, `apply`
     profile.toml:1: the manifest has no `description` / add `description`
     profile.toml:1: the manifest has no `phases` / add `phases`
@@ -83,7 +83,7 @@ fn faults_of_syntax_are_all_reported() {
 }
 
 #[test]
-fn defaults_and_sets_take_every_kind_of_value() {
+fn defaults_and_sets_accept_every_type_of_value() {
     let text = "name = \"x\"\ndescription = \"d\"\n\
         [params.a]\ntype = \"choice\"\ndefault = \"p\"\nchoices = [\"p\"]\ninput = \"SET\"\n\
         sets = {p = {text = \"t\", number = 1, flag = true, list = [\"a\"], table = {k = \"v\"}}}\n\

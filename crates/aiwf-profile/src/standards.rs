@@ -1,7 +1,7 @@
 //! The rules of a session, as one text: the standards bundle.
 //!
-//! In: the settings of the manifest, the session's values, and the rule files of the profile or of the project.
-//! Out: the bundle, or every reason why there is none. The engine keeps the bundle; it is not made again.
+//! In: the settings of the manifest, the session's values, and the rule files of the profile or the project. Out: the
+//! bundle, or every reason why there is none. The engine stores the bundle; it is not built again.
 
 mod scoped_layers;
 mod yaml_rules;
@@ -22,21 +22,21 @@ use crate::relative_path::path_fault;
 use crate::scope::{Layer, Scope};
 use crate::toml_document::TomlDocument;
 
-/// The files of all scopes in `scoped-layer-fs`.
+/// The key for the files of all scopes in `scoped-layer-fs`.
 const UNIVERSAL: &str = "_universal";
 
-/// Rule files by their path below the root of the standards.
+/// Rule files by their path below the standards directory.
 pub(crate) type RuleFiles<'a> = BTreeMap<&'a str, RuleFile<'a>>;
 
-/// A rule file of a profile, or the project's that stands in for it.
+/// A rule file of a profile, or the project file that replaces it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RuleFile<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Where the project has it; the profile's own have none.
+    /// Its location in the project; `None` for the profile's own files.
     pub(crate) source: Option<&'a str>,
 }
 
-/// Where a profile's rules come from.
+/// The source of a profile's rules.
 #[derive(Clone, Debug)]
 pub(crate) struct StandardsConfig {
     pub(crate) root: String,
@@ -50,7 +50,7 @@ enum Provider {
     YamlRules,
 }
 
-/// Files that count only for one value of a parameter.
+/// Files that apply only to one value of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     key: String,
@@ -76,7 +76,7 @@ impl StandardsConfig {
                 for (key, is_given) in [("layers", !file.layers.is_empty()), ("when", !file.when.is_empty())]
                 {
                     if is_given {
-                        let message = format!("provider `yaml-rules` takes no `{key}`");
+                        let message = format!("provider `yaml-rules` does not accept `{key}`");
                         problems.push(document.problem(Kind::UselessKey, &["standards", key], message));
                     }
                 }
@@ -125,7 +125,7 @@ impl StandardsConfig {
         (Self { root, line: document.line(&["standards"]), provider }, problems)
     }
 
-    /// Reports what is wrong with rule files, whatever the scope.
+    /// Reports problems of rule files that do not depend on the scope.
     pub(crate) fn check(&self, files: &RuleFiles<'_>) -> Vec<ProfileProblem> {
         match &self.provider {
             Provider::ScopedLayerFs { layers, when } => {
@@ -139,7 +139,7 @@ impl StandardsConfig {
         }
     }
 
-    /// Makes the bundle for a session's values: the profile's files, then what the project adds.
+    /// Builds the bundle for a session's values: the profile's files, then the project's additions.
     pub(crate) fn bundle<'a>(
         &self,
         context: &Map<String, Value>,
@@ -179,7 +179,7 @@ impl StandardsConfig {
     }
 }
 
-/// The project's files as they are, each below its source.
+/// The project's files, each below its source.
 pub(crate) fn project_texts(files: &[&ProjectRule]) -> String {
     files.iter().fold(String::new(), |mut bundle, file| {
         let end = if file.text.ends_with('\n') { "" } else { "\n" };
@@ -188,7 +188,7 @@ pub(crate) fn project_texts(files: &[&ProjectRule]) -> String {
     })
 }
 
-/// The scope that the context names; `None` when the profile has no scopes.
+/// The scope in the context; `None` if the profile has no scopes.
 fn chosen_scope<'a>(
     context: &Map<String, Value>,
     scopes: &'a [Scope],

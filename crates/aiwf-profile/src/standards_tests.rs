@@ -50,7 +50,7 @@ fn shown(problems: &[ProfileProblem]) -> String {
 }
 
 #[test]
-fn files_stand_in_scope_order_and_only_once() {
+fn files_are_in_scope_order_and_occur_once() {
     let all = [
         ("java.md", "java"),
         ("names.md", "names\n"),
@@ -84,7 +84,7 @@ fn files_stand_in_scope_order_and_only_once() {
 }
 
 #[test]
-fn files_that_are_missing_or_no_text_are_reported_with_their_names() {
+fn files_that_are_missing_or_not_text_are_reported_by_name() {
     let some: RuleFiles<'_> = BTreeMap::from([
         ("java.md", file(b"a\n\xff")),
         ("entity.md", file(b"x")),
@@ -140,7 +140,7 @@ fn rules_are_grouped_by_category_and_filtered_by_scope() {
     - **SVC-001** (M): third
     - **SVC-002** (M): fourth rule
     ");
-    insta::assert_snapshot!(shown(&bundle("odd").unwrap_err()), @"standards: no rule is for scope `odd` / look at `rules` of the scope in `profile.toml`");
+    insta::assert_snapshot!(shown(&bundle("odd").unwrap_err()), @"standards: no rule is for scope `odd` / check `rules` of the scope in `profile.toml`");
     insta::assert_snapshot!(shown(&bundle("ful").unwrap_err()), @"profile.toml: unknown scope `ful` / did you mean `full`? known: `domain`, `full`, `odd`");
 }
 
@@ -164,7 +164,7 @@ fn a_profile_without_scopes_gets_all_rules() {
 }
 
 #[test]
-fn a_projects_rules_stand_beside_the_profiles_with_their_source_and_for_their_scope() {
+fn project_rules_join_the_profiles_with_their_source_and_scope() {
     let rules =
         [("names.rules.yml", "JV-1: \"C: old\"\n"), ("service.rules.yml", "SVC-1: \"m: of services\"\n")];
     let rule = |name: &str, text: &str| ProjectRule {
@@ -216,7 +216,7 @@ fn a_projects_rules_stand_beside_the_profiles_with_their_source_and_for_their_sc
     --- .aiwf/standards/team.md ---
     Be kind.
     ");
-    // A rule with the id of another is a clash, unless its file stands in for the other's.
+    // A rule with the id of another is a clash, unless its file replaces the other's.
     let clash = ProjectStandards { replace: Vec::new(), ..project.clone() };
     let error = config(Provider::YamlRules).bundle(&context("domain"), &scopes, files(&rules), &clash);
     insta::assert_snapshot!(shown(&error.unwrap_err()), @".aiwf/standards/names.rules.yml:1: rule `JV-1` is also in `standards/names.rules.yml` line 1 / give each rule its own id");

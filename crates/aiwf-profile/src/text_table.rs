@@ -1,9 +1,9 @@
-//! Rows of cells as lines of text with columns that line up.
+//! Formats rows of cells as text with aligned columns.
 
 /// The widest cell, in characters; longer ones are cut.
 const MAX_WIDTH: usize = 60;
 
-/// Writes rows, each line after `indent`, columns two blanks apart, no blanks at the end of a line.
+/// Writes rows, each line after `indent`, columns two spaces apart, without trailing spaces.
 pub(crate) fn text_table(rows: Vec<Vec<String>>, indent: &str) -> String {
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|row| row.iter().map(|cell| shortened(cell)).collect()).collect();

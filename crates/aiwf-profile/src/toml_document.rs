@@ -1,4 +1,4 @@
-//! A TOML text that knows on which line each of its keys stands.
+//! A TOML text with the line of each key.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -6,17 +6,17 @@ use toml::de::{DeTable, DeValue};
 use crate::problem::ProfileProblem;
 use crate::problem_kind::ProfileProblemKind as Kind;
 
-/// A parsed TOML text with the places of its keys.
+/// A parsed TOML text with the positions of its keys.
 pub(crate) struct TomlDocument<'a> {
     file: &'a str,
     text: &'a str,
     root: DeTable<'a>,
-    /// Where each line after the first starts.
+    /// The offset of each line after the first.
     line_starts: Vec<usize>,
 }
 
 impl<'a> TomlDocument<'a> {
-    /// Parses `text`; each fault of syntax is a problem.
+    /// Parses `text`; each syntax error is a problem.
     pub(crate) fn parse(file: &'a str, text: &'a str) -> (Self, Vec<ProfileProblem>) {
         let (root, errors) = DeTable::parse_recoverable(text);
         let line_starts = text.match_indices('\n').map(|(newline, _)| newline + 1).collect();
@@ -48,7 +48,7 @@ impl<'a> TomlDocument<'a> {
         self.text
     }
 
-    /// How many entries a table of the document has; none when there is no such table.
+    /// The number of entries of a table; 0 if it does not exist.
     pub(crate) fn n_entries(&self, table: &str) -> usize {
         match self.root.get(table).map(Spanned::get_ref) {
             Some(DeValue::Table(entries)) => entries.len(),
@@ -56,22 +56,22 @@ impl<'a> TomlDocument<'a> {
         }
     }
 
-    /// Reports a problem at the key that `path` names, or at the nearest table around it that exists.
+    /// Reports a problem at the key in `path`, or at its nearest existing parent table.
     pub(crate) fn problem(&self, kind: Kind, path: &[&str], message: impl Into<String>) -> ProfileProblem {
         ProfileProblem::new(kind, self.file, self.line(path), message)
     }
 
-    /// The line of a place in the text.
+    /// The line of an offset in the text.
     pub(crate) fn line_of(&self, offset: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= offset) + 1
     }
 
-    /// The line of the key that `path` names, or of the nearest table around it that exists.
+    /// The line of the key in `path`, or of its nearest existing parent table.
     pub(crate) fn line(&self, path: &[&str]) -> usize {
         self.line_of(self.offset(path))
     }
 
-    /// Where the key that `path` names stands, or the nearest one around it.
+    /// The offset of the key in `path`, or of its nearest existing parent table.
     pub(crate) fn offset(&self, path: &[&str]) -> usize {
         let mut table = &self.root;
         let mut offset = 0;

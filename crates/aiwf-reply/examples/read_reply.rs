@@ -2,7 +2,7 @@
 //!
 //! Run it: `cargo run -p aiwf-reply --example read_reply`.
 
-#![expect(clippy::print_stdout, reason = "an example shows what it read")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use aiwf_reply::parse_file_markers;
 
@@ -20,7 +20,7 @@ fn main() {
     for file in &parsed.value {
         println!("{} has {} bytes", file.path, file.content.len());
     }
-    // Whether a path may be written is judged when files are put in place, not here.
+    // Whether a path may be written is decided when files are put in place, not here.
     for problem in &parsed.problems {
         println!("problem: {}", problem.message);
     }

@@ -1,7 +1,7 @@
 //! Applies hunks to the bytes of a file that a model was shown.
 //!
 //! In: the text of the file and hunks in order. Out: the new text, or a problem for each hunk that does not match
-//! exactly once. Nothing is guessed: a hunk that is nearly right is described, not applied. Lines are compared without
+//! exactly once. Nothing is guessed: a hunk that nearly matches is described, not applied. Lines are compared without
 //! their endings, and new lines get the ending that the file uses.
 
 use std::collections::BTreeMap;
@@ -10,15 +10,16 @@ use crate::edits::Hunk;
 use crate::findings::excerpt;
 use crate::problem::Problem;
 
-/// How many hunks that match nowhere get a description of the nearest place; each costs a pass over the file.
+/// Number of unmatched hunks for which the nearest place is described; each costs a pass over the file.
 const MAX_DESCRIBED: usize = 8;
 
-/// How many SEARCH lines are compared with each place of the file to find the nearest.
+/// Number of SEARCH lines that are compared with each place of the file to find the nearest one.
 const MAX_COMPARED: usize = 20;
 
-/// The file with all hunks applied, in order; or what is wrong with them.
+/// Applies all hunks in order, or returns what is wrong with them.
 ///
-/// A hunk sees what earlier hunks did. The work is linear in the file and the hunks as long as lines are not all alike.
+/// A hunk sees the result of the earlier ones. The work is linear in the file and the hunks unless most lines are
+/// equal.
 pub fn apply_hunks(path: &str, text: &str, hunks: &[Hunk]) -> Result<String, Vec<Problem>> {
     let mut file = Lines::new(text);
     let mut problems = Vec::new();
@@ -34,7 +35,7 @@ pub fn apply_hunks(path: &str, text: &str, hunks: &[Hunk]) -> Result<String, Vec
 /// The lines of a file as a linked list, so that replacing some moves no others.
 struct Lines<'a> {
     nodes: Vec<Node<'a>>,
-    /// Which nodes hold a line, dead ones included.
+    /// The nodes with this text, including dead ones.
     places: BTreeMap<&'a str, Vec<usize>>,
     ending: &'static str,
     ends_with_newline: bool,
@@ -44,7 +45,7 @@ struct Node<'a> {
     text: &'a str,
     /// Whether the line ends in `\r\n`.
     has_return: bool,
-    /// Number of the line in the file as it was shown; new lines have none.
+    /// The line number in the file as shown; `None` for new lines.
     number: Option<usize>,
     previous: usize,
     next: usize,
@@ -116,7 +117,7 @@ impl<'a> Lines<'a> {
             [] if is_described => return Err(self.nearest(hunk)),
             [] => return Err("the SEARCH lines are not in the file".to_owned()),
             several => {
-                // The line number of a diff is no guess where it names one of the places exactly.
+                // The line number of a diff is authoritative where it points exactly at one of the matches.
                 let named =
                     several.iter().find(|idx| hunk.at.is_some() && self.node(**idx).number == hunk.at);
                 match named {
@@ -141,11 +142,11 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    /// No SEARCH lines: right for an empty file, and for a diff that inserts after a line it names.
+    /// Without SEARCH lines: valid for an empty file, and for a diff that inserts after a line it names.
     fn apply_without_search(&mut self, hunk: &'a Hunk) -> Result<(), String> {
         let is_empty = self.node(ROOT).next == ROOT;
         if !is_empty {
-            return Err("the SEARCH part is empty: give lines that are in the file".to_owned());
+            return Err("the SEARCH part is empty: copy lines from the file".to_owned());
         }
         let mut last = ROOT;
         for line in &hunk.replace {
@@ -155,7 +156,7 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    /// Where the SEARCH lines are, found by the rarest of them.
+    /// The positions of the SEARCH lines, found through the rarest of them.
     fn matches(&mut self, hunk: &Hunk) -> Vec<usize> {
         let nodes = &self.nodes;
         let mut rarest: Option<(usize, Vec<usize>)> = None;
@@ -201,26 +202,31 @@ impl<'a> Lines<'a> {
         let n_places = places.len();
         let listed =
             if numbers.is_empty() { String::new() } else { format!(" (lines {})", numbers.join(", ")) };
-        format!("the SEARCH lines are in the file {n_places} times{listed}: give more lines around them")
+        format!(
+            "the SEARCH lines occur {n_places} times in the file{listed}: add more of the surrounding lines"
+        )
     }
 
-    /// Names the place that is most like the SEARCH lines, and the first line that differs.
+    /// Describes the place most similar to the SEARCH lines and its first line that differs.
     fn nearest(&self, hunk: &Hunk) -> String {
         let lines = self.in_order();
         let mut best: Option<(usize, usize)> = None;
         for start in 0..lines.len() {
             let pairs = hunk.search.iter().take(MAX_COMPARED).zip(lines.get(start..).unwrap_or_default());
-            let score: usize = pairs.map(|(wanted, found)| likeness(wanted, found.text)).sum();
+            let score: usize = pairs.map(|(wanted, found)| similarity(wanted, found.text)).sum();
             if score > 0 && best.is_none_or(|(most, _)| score > most) {
                 best = Some((score, start));
             }
         }
         let Some((_, start)) = best else {
-            return "the SEARCH lines are not in the file, and no line is like them".to_owned();
+            return "the SEARCH lines are not in the file, and no line is similar".to_owned();
         };
         for (offset, wanted) in hunk.search.iter().enumerate() {
             let Some(found) = lines.get(start + offset) else {
-                return format!("the SEARCH lines go on after the end of the file, at `{}`", excerpt(wanted));
+                return format!(
+                    "the SEARCH lines continue past the end of the file, at `{}`",
+                    excerpt(wanted)
+                );
             };
             if found.text != wanted {
                 let number = found.number.map_or("a new line".to_owned(), |number| format!("line {number}"));
@@ -256,8 +262,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// How alike two lines are: the same, the same but for white space, or not.
-fn likeness(wanted: &str, found: &str) -> usize {
+/// How similar two lines are: equal, equal apart from white space, or different.
+fn similarity(wanted: &str, found: &str) -> usize {
     let is_blank = wanted.trim().is_empty();
     if is_blank {
         0
@@ -274,7 +280,7 @@ fn difference(wanted: &str, found: &str) -> String {
     if wanted.split_whitespace().eq(found.split_whitespace()) {
         return format!("which differs in white space: `{}`", excerpt(found));
     }
-    format!("which is `{}` and not `{}`", excerpt(found), excerpt(wanted))
+    format!("which is `{}`, not `{}`", excerpt(found), excerpt(wanted))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ fn a_hunk_replaces_its_lines_and_nothing_else() {
 }
 
 #[test]
-fn hunks_apply_in_order_and_see_what_earlier_ones_did() {
+fn hunks_apply_in_order_and_see_earlier_results() {
     check("a\nb\n", &[hunk(&["a"], &["x"]), hunk(&["x", "b"], &["done"])], Ok("done\n"));
 }
 
@@ -33,7 +33,7 @@ fn a_hunk_must_match_exactly_once() {
         "a\nb\na\n",
         &[hunk(&["a"], &["x"])],
         Err(
-            "edit of `a.rs`: the SEARCH lines are in the file 2 times (lines 1, 3): give more lines around them",
+            "edit of `a.rs`: the SEARCH lines occur 2 times in the file (lines 1, 3): add more of the surrounding lines",
         ),
     );
     check(
@@ -47,13 +47,13 @@ fn a_hunk_must_match_exactly_once() {
         "one\ntwo\n",
         &[hunk(&["one", "three"], &[])],
         Err(
-            "edit of `a.rs`: the SEARCH lines are not in the file; nearest: line 2, which is `two` and not `three`",
+            "edit of `a.rs`: the SEARCH lines are not in the file; nearest: line 2, which is `two`, not `three`",
         ),
     );
     check(
         "a\n",
         &[hunk(&[], &["x"])],
-        Err("edit of `a.rs`: the SEARCH part is empty: give lines that are in the file"),
+        Err("edit of `a.rs`: the SEARCH part is empty: copy lines from the file"),
     );
 }
 
@@ -69,7 +69,7 @@ fn numbered(line: usize) -> String {
 }
 
 #[test]
-fn many_edits_of_a_large_file_take_steps_in_proportion() {
+fn many_edits_of_a_large_file_take_linear_time() {
     let text: String = (0..20_000).fold(String::new(), |text, line| text + &numbered(line) + "\n");
     let hunks: Vec<Hunk> = (0..1_000)
         .map(|edit| {
@@ -82,7 +82,7 @@ fn many_edits_of_a_large_file_take_steps_in_proportion() {
 }
 
 proptest! {
-    /// One hunk that matches does what replacing the text once does.
+    /// A single matching hunk does the same as replacing the text once.
     #[test]
     fn a_match_is_replaced_like_text(lines in prop::collection::vec("[a-c]{1,2}", 1..12), start in 0usize..12, n in 1usize..4) {
         let start = start.min(lines.len() - 1);

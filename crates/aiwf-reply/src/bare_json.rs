@@ -1,14 +1,14 @@
-//! Finds JSON and `<tool_call>` elements in prose with other braces in it.
+//! Finds JSON and `<tool_call>` elements in prose that contains other braces.
 //!
-//! In: a part of a reply and its inline code. Out: the JSON values and elements in it, in order, before anyone
-//! has asked whether they are tool calls. Each byte is looked at a bounded number of times: after a broken value
-//! the search goes on where it broke, never at the next brace inside it.
+//! In: a part of a reply and its inline code. Out: the JSON values and elements in it, in order; whether they are tool
+//! calls is decided later. Each byte is read a bounded number of times: after a broken value the search continues where
+//! it broke, not at the next brace inside it.
 
 use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use crate::json_text::{JsonError, means_call, offset_of, read_json};
+use crate::json_text::{JsonError, looks_like_call, offset_of, read_json};
 use crate::line::slice;
 use crate::prose::tags;
 use crate::tag::{Tag, TagKind};
@@ -16,7 +16,7 @@ use crate::thought::is_thought;
 
 const ELEMENT: &str = "tool_call";
 
-/// Longest first key, in bytes, of an object in prose that is looked at.
+/// The longest first key, in bytes, for which an object in prose is considered.
 const MAX_KEY_LENGTH: usize = 100;
 
 pub(crate) struct Piece<'a> {
@@ -25,21 +25,20 @@ pub(crate) struct Piece<'a> {
 }
 
 pub(crate) enum PieceKind<'a> {
-    /// A JSON object or array.
     Value(&'a RawValue),
-    /// What stands in a `<tool_call>` element.
+    /// The content of a `<tool_call>` element.
     Element(Vec<&'a RawValue>),
-    /// JSON that was meant as a call and cannot be read.
+    /// Invalid JSON that was meant as a call.
     Broken(JsonError),
-    /// A `<tool_call>` element without JSON in it.
+    /// A `<tool_call>` element without JSON.
     Empty,
-    /// A tag whose JSON stands in a fence beside it.
+    /// A tag whose JSON is in a code fence next to it.
     Tag,
 }
 
 impl PieceKind<'_> {
-    /// Tells whether all of the piece is JSON that can be read.
-    pub(crate) fn is_whole(&self) -> bool {
+    /// Whether the whole piece is valid JSON.
+    pub(crate) fn is_complete(&self) -> bool {
         match self {
             Self::Value(_) | Self::Element(_) => true,
             Self::Broken(_) | Self::Empty | Self::Tag => false,
@@ -72,7 +71,7 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// The next place where a piece may start.
+    /// The next position where a piece may start.
     fn next_mark(&mut self, code: &[Range<usize>]) -> Option<usize> {
         loop {
             let rest = self.text.as_bytes().get(self.at..self.end)?;
@@ -94,16 +93,16 @@ impl<'a> Scanner<'a> {
             Ok(value) => Some(Piece { range: at..at + value.get().len(), kind: PieceKind::Value(value) }),
             Err(error) => {
                 self.at = self.at.max(error.at);
-                // A missing comma breaks the JSON before the words that tell what it is.
+                // A missing comma breaks the JSON before the keys that identify it as a call.
                 let rest = self.text.as_bytes().get(self.at..self.end)?;
                 let next_open = memchr::memchr2(b'{', b'[', rest).map_or(self.end, |next| self.at + next);
-                let is_call = means_call(slice(self.text, at..next_open));
+                let is_call = looks_like_call(slice(self.text, at..next_open));
                 is_call.then(|| Piece { range: at..self.end_of_broken(at), kind: PieceKind::Broken(error) })
             }
         }
     }
 
-    /// Where broken JSON ends: when its brackets are balanced, at a blank line, or where a call or thought starts.
+    /// The end of broken JSON: where its brackets balance, at a blank line, or where a call or thought starts.
     fn end_of_broken(&self, start: usize) -> usize {
         let mut depth = 0_usize;
         let mut is_string = false;
@@ -130,7 +129,7 @@ impl<'a> Scanner<'a> {
         self.end
     }
 
-    /// Tells whether the line at `at` is blank or starts a call.
+    /// Whether the line at `at` is blank or starts a call.
     fn starts_other_text(&self, at: usize) -> bool {
         let line = slice(self.text, at..self.end).trim_start_matches([' ', '\t', '\r']);
         line.is_empty()
@@ -162,7 +161,7 @@ impl<'a> Scanner<'a> {
         Some(Piece { range, kind })
     }
 
-    /// The end of the closing tag after `from`, or `otherwise` when another element or nothing follows.
+    /// The end of the closing tag after `from`, or `otherwise` if another element or nothing follows.
     fn end_of_element(&self, from: usize, otherwise: usize) -> usize {
         match tags(self.text, from..self.end).find(|tag| tag.is(ELEMENT)) {
             Some(tag) if tag.kind == TagKind::Close => tag.end,
@@ -176,7 +175,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Tells whether a brace or bracket may start a tool call rather than belong to prose or code.
+/// Whether a brace or bracket may start a tool call rather than belong to prose or code.
 fn may_start_json(text: &str) -> bool {
     if let Some(inside) = text.strip_prefix('[') {
         return inside.trim_start().starts_with('{');
@@ -186,7 +185,7 @@ fn may_start_json(text: &str) -> bool {
     inside.starts_with('}') || key.starts_with("tool_calls") || starts_with_key(inside)
 }
 
-/// Tells whether the text after a `{` starts with a key as calls have them: short, and no code between quotes.
+/// Whether the text after a `{` starts with a key as calls have them: short, with no code in the quotes.
 fn starts_with_key(inside: &str) -> bool {
     let Some(key) = inside.strip_prefix('"') else { return false };
     let end = key.bytes().take(MAX_KEY_LENGTH).position(|byte| matches!(byte, b'"' | b'{' | b'}' | b'\n'));

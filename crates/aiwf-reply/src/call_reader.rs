@@ -1,8 +1,8 @@
-//! Turns JSON values into tool calls, in all the shapes that models write them.
+//! Turns JSON values into tool calls, in all the shapes that models use.
 //!
 //! `{"tool_calls": […], "message": …}`, `{"name", "arguments"}`, a list of those, and the API shapes of `OpenAI`
-//! (`function`, arguments as a string) and Anthropic (`"type": "tool_use"`, `input`). A call that is not right
-//! becomes a problem and leaves the others standing.
+//! (`function`, arguments as a string) and Anthropic (`"type": "tool_use"`, `input`). An invalid call becomes a
+//! problem; the others are unaffected.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use crate::tool_calls::ToolCall;
 
 type Object<'a> = BTreeMap<String, &'a RawValue>;
 
-/// Where a JSON value stands, which decides how much it must look like a call to be one.
+/// Where a JSON value was found, which decides how closely it must resemble a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In a code fence: `name` and `arguments` make a call, right or wrong.
+    /// In a code fence: `name` and `arguments` make a call, valid or not.
     Fence,
     /// In prose: both must also have the right types.
     Prose,
@@ -28,7 +28,7 @@ pub(crate) struct CallReader<'a, 'f> {
     text: &'a str,
     findings: &'f mut Findings<'a>,
     pub(crate) calls: Vec<ToolCall>,
-    /// What the JSON says to the reader beside its calls.
+    /// Text for the reader in the JSON, next to the calls.
     pub(crate) messages: Vec<String>,
 }
 
@@ -40,16 +40,16 @@ impl<'a, 'f> CallReader<'a, 'f> {
     pub(crate) fn report(&mut self, error: &JsonError) {
         self.findings.add(
             error.at,
-            format!("tool call is not valid JSON ({}): write it again, corrected", error.reason),
+            format!("tool call is not valid JSON ({}): correct it and write it again", error.reason),
         );
     }
 
     pub(crate) fn report_empty(&mut self, at: usize) {
         let example = r#"{"name": "TOOL", "arguments": {}}"#;
-        self.findings.add(at, format!("`<tool_call>` holds no JSON: write `{example}` in it"));
+        self.findings.add(at, format!("`<tool_call>` contains no JSON: write `{example}` in it"));
     }
 
-    /// Reads a value that may be calls or just data, and tells which.
+    /// Reads a value that may be calls or just data; returns whether it was calls.
     pub(crate) fn read(&mut self, value: &'a RawValue, place: Place) -> bool {
         if let Some(object) = as_object(value) {
             if let Some(list) = object.get("tool_calls") {
@@ -71,7 +71,7 @@ impl<'a, 'f> CallReader<'a, 'f> {
         is_list
     }
 
-    /// Reads a value that stands where only calls can stand.
+    /// Reads a value in a place where only calls can be.
     pub(crate) fn read_explicit(&mut self, value: &'a RawValue) {
         match as_object(value) {
             Some(object) if object.contains_key("tool_calls") => {
@@ -154,7 +154,7 @@ impl<'a, 'f> CallReader<'a, 'f> {
     }
 }
 
-/// Tells a call from data by its keys.
+/// Whether the keys of an object make it a call rather than data.
 fn is_call(object: &Object<'_>, place: Place) -> bool {
     if let Some(function) = object.get("function").and_then(|function| as_object(function)) {
         return function.contains_key("name") && function.contains_key("arguments");
@@ -166,7 +166,7 @@ fn is_call(object: &Object<'_>, place: Place) -> bool {
         return place == Place::Fence || (is_right() && read_arguments(arguments).is_ok());
     }
     if let Some(parameters) = object.get("parameters").and_then(|parameters| as_object(parameters)) {
-        // With a description or a schema it is the definition of a tool.
+        // With a description or a schema it is a tool definition.
         return is_name && !object.contains_key("description") && !parameters.contains_key("properties");
     }
     is_name && object.contains_key("input") && text_of(object, "type").as_deref() == Some("tool_use")
@@ -176,7 +176,7 @@ fn call_arguments<'a>(call: &Object<'a>) -> Option<&'a RawValue> {
     ["arguments", "parameters", "input"].iter().find_map(|key| call.get(*key).copied())
 }
 
-/// Reads arguments given as an object or as a string that holds one; the error completes a message.
+/// Reads arguments given as an object or as a string that contains one; the error completes a message.
 fn read_arguments(value: &RawValue) -> Result<Map<String, Value>, String> {
     let invalid =
         |error: &serde_json::Error| format!("are not valid JSON ({}): write an object", reason(error));
@@ -213,7 +213,7 @@ fn text_of(object: &Object<'_>, key: &str) -> Option<String> {
     object.get(key).and_then(|value| as_text(value))
 }
 
-/// An id as text; some models count their calls.
+/// An id as text; some models number their calls.
 fn as_id(value: &RawValue) -> Option<String> {
     match kind(value) {
         "string" => as_text(value).filter(|id| !id.is_empty()),

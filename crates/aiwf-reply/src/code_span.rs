@@ -17,10 +17,10 @@ pub(crate) fn code_spans(outline: &Outline<'_>, prose: Range<usize>) -> Vec<Rang
     spans
 }
 
-/// Tells whether inline code that is open ends before this line.
+/// Whether open inline code ends before this line.
 ///
-/// Besides what ends a paragraph in `CommonMark`, JSON at the start of a line and a lone thought tag do: a stray
-/// backtick in the text before must not swallow them.
+/// It ends wherever `CommonMark` ends a paragraph, and also before JSON at the start of a line or a lone thought tag: a
+/// stray backtick earlier in the text must not hide them.
 fn starts_paragraph(line: &Line<'_>) -> bool {
     let text = line.trimmed();
     text.is_empty()
@@ -32,13 +32,13 @@ fn starts_paragraph(line: &Line<'_>) -> bool {
 struct Run {
     start: usize,
     end: usize,
-    /// Length as an opening run, where an escaped backtick does not take part.
+    /// Length as an opening run, which excludes an escaped backtick.
     opening_length: usize,
 }
 
 fn add_spans(text: &str, paragraph: Range<usize>, spans: &mut Vec<Range<usize>>) {
     let runs = backtick_runs(text, paragraph);
-    // For each run the next one that can close it, found from the end so that nothing is searched twice.
+    // For each run, the next one that can close it; computed from the end so that nothing is searched twice.
     let mut next_of_length = BTreeMap::new();
     let mut closings: Vec<Option<usize>> = runs
         .iter()

@@ -5,7 +5,7 @@ use crate::file_block::FileBlock;
 use crate::findings::{Findings, excerpt};
 use crate::line::Line;
 
-/// The files of a diff; `base` is the index of its first line in the reply.
+/// Reads the files of a diff; `base` is the index of its first line in the reply.
 pub(crate) fn read_diff(lines: &[Line<'_>], base: usize, findings: &mut Findings<'_>) -> Vec<Edit> {
     let mut edits: Vec<Edit> = Vec::new();
     let (mut idx, mut rename_from) = (0, None);
@@ -36,12 +36,12 @@ pub(crate) fn read_diff(lines: &[Line<'_>], base: usize, findings: &mut Findings
     edits
 }
 
-/// A path of a file header: `None` stands for `/dev/null`.
+/// The path in a file header; `None` is `/dev/null`.
 type DiffPath<'a> = Option<&'a str>;
 
 fn header<'a>(line: &'a str, start: &str) -> Option<DiffPath<'a>> {
     let path = line.strip_prefix(start)?;
-    // Some tools put a time behind the path.
+    // Some tools append a time to the path.
     let path = path.split('\t').next().unwrap_or(path).trim();
     if path == "/dev/null" {
         return Some(None);
@@ -80,7 +80,7 @@ fn file_edit(
     }
 }
 
-/// The hunks of one file, and the index of the line after them.
+/// Reads the hunks of one file; also returns the index of the next line.
 fn read_hunks(
     lines: &[Line<'_>],
     start: usize,
@@ -89,7 +89,7 @@ fn read_hunks(
 ) -> (Vec<Hunk>, usize) {
     let mut hunks: Vec<Hunk> = Vec::new();
     let mut idx = start;
-    // How many lines of the old and of the new file the header of the hunk still promises.
+    // The numbers of old and new lines that the hunk header still promises.
     let mut left: Option<(usize, usize)> = None;
     while let Some(line) = lines.get(idx) {
         if let Some(head) = line.text.strip_prefix("@@") {
@@ -109,7 +109,7 @@ fn read_hunks(
         let Some(hunk) = hunks.last_mut() else { break };
         let (mark, text) = match line.text.split_at_checked(1) {
             Some((mark, text)) => (mark, text),
-            // Editors strip the blank of an empty context line.
+            // Editors strip the space of an empty context line.
             None => (" ", ""),
         };
         let mut count = |old: usize, new: usize| {
@@ -133,7 +133,7 @@ fn read_hunks(
             _ if is_next_file => break,
             _ => {
                 let message = format!(
-                    "line `{}` of a diff hunk has no mark: start it with ` `, `-` or `+`",
+                    "line `{}` of a diff hunk has no prefix: start it with ` `, `-` or `+`",
                     excerpt(line.text)
                 );
                 findings.add(line.start, message);

@@ -1,10 +1,10 @@
-//! Reads edits: whole files, search/replace hunks, deletions, renames, and unified diffs.
+//! Reads edits: whole files, search/replace hunks, deletions, renames and unified diffs.
 //!
-//! In: a reply. Out: the edits in order, and problems that name block and line. Nothing is applied here, and no
-//! file is looked at: [`apply_hunks`](crate::apply_hunks) does that with the bytes the model was shown.
+//! In: a reply. Out: the edits in order, and problems that name block and line. Nothing is applied and no file is read
+//! here: [`apply_hunks`](crate::apply_hunks) does that with the bytes the model was shown.
 //!
-//! Text before the first marker is ignored, also when it shows markers in a quote, a thought or a code fence. When
-//! markers are only inside code fences, the model wrapped its answer, and those count.
+//! Text before the first marker is ignored, even if it shows markers in a quote, a thought or a code fence. If markers
+//! occur only inside code fences, the model wrapped its answer, and those count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,59 +18,52 @@ use crate::path_hint::unquoted;
 use crate::problem::Parsed;
 use crate::prose::Marks;
 
-/// One change that a reply asks for.
+/// One change that a reply requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Line of the reply on which the block starts, counted from 1.
+    /// Line of the reply where the block starts, counted from 1.
     pub line: usize,
-    /// What is to be done.
     pub kind: EditKind,
 }
 
-/// What an edit does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditKind {
     /// Writes a whole file.
     Write(FileBlock),
     /// Replaces lines of an existing file; the hunks apply in order.
     Change {
-        /// The path as the reply gives it; never empty, and not judged here.
+        /// The path as written in the reply; never empty, not validated here.
         path: String,
-        /// At least one.
+        /// Never empty.
         hunks: Vec<Hunk>,
     },
     /// Deletes an existing file.
     Delete {
-        /// The path as the reply gives it.
+        /// The path as written in the reply.
         path: String,
     },
     /// Renames an existing file; a later edit may change it under its new name.
-    Rename {
-        /// The path before.
-        from: String,
-        /// The path after.
-        to: String,
-    },
+    Rename { from: String, to: String },
 }
 
 /// Lines to find and the lines that replace them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
-    /// Line of the reply on which the hunk starts, counted from 1.
+    /// Line of the reply where the hunk starts, counted from 1.
     pub line: usize,
-    /// Lines that must be in the file exactly once; without a line ending at the end.
+    /// Lines that must occur exactly once in the file, without their line endings.
     pub search: Vec<String>,
-    /// Lines that take their place; none deletes them.
+    /// Their replacement; if empty, the lines are deleted.
     pub replace: Vec<String>,
-    /// Line of the file that a unified diff names, counted from 1: it decides between equal places.
+    /// Line of the file that a unified diff points to, counted from 1; used to choose between equal matches.
     pub at: Option<usize>,
 }
 
-/// Reads the edits of a reply; no edit at all is a problem, and so is whatever could not be read whole.
+/// Reads the edits of a reply; a reply without edits is a problem, and so is anything incomplete.
 ///
 /// `<<<FILE: path>>>` starts a whole file, `<<<EDIT: path>>>` one or more hunks of `<<<<<<< SEARCH`, `=======`,
-/// `>>>>>>> REPLACE`, `<<<DELETE: path>>>` and `<<<RENAME: old -> new>>>` are lines of their own; a `diff` or `patch`
-/// fence holds a unified diff. A hunk whose text has such marks itself uses longer ones.
+/// `>>>>>>> REPLACE`; `<<<DELETE: path>>>` and `<<<RENAME: old -> new>>>` are single lines; a `diff` or `patch` fence
+/// contains a unified diff. A hunk whose text contains such marks uses longer ones.
 pub fn parse_edits(reply: &str) -> Parsed<Vec<Edit>> {
     let outline = Outline::new(reply);
     let thoughts = Marks::new(&outline).thoughts(&outline);
@@ -136,10 +129,10 @@ enum Marker<'a> {
 }
 
 impl<'a> Marker<'a> {
-    /// `Err` says how a line that is nearly a marker should be written.
+    /// `Err` is the correct form of a malformed marker.
     fn read(line: &'a str) -> Option<Result<Self, &'static str>> {
         let line = line.trim();
-        // Seven and more are the marks of a hunk.
+        // Seven or more are the marks of a hunk.
         let inner = line.strip_prefix("<<<").filter(|inner| !inner.starts_with('<'))?;
         if matches!(line, "<<<END>>>" | "<<<END FILE>>>" | "<<<END EDIT>>>") {
             return Some(Ok(Self::End));
@@ -182,7 +175,7 @@ struct Reader<'a> {
     text: &'a str,
     findings: Findings<'a>,
     edits: Vec<Edit>,
-    /// What was done to each path and by which edit, so that a file is not written or deleted twice.
+    /// What the edits do to each path, and on which line, so that no file is written or deleted twice.
     seen: BTreeMap<String, (&'static str, usize)>,
     /// Lengths of marks that close no hunk in the rest of the reply.
     never_closed: BTreeSet<usize>,
@@ -221,7 +214,7 @@ impl<'a> Reader<'a> {
                     let (content, problem) = block_content(path, content);
                     if problem.is_some() {
                         let message = format!(
-                            "code fence of file `{}` does not hold all of it: close it after the last line",
+                            "code fence of file `{}` ends too early: close it after the last line",
                             excerpt(path)
                         );
                         self.findings.add(line.content_start(), message);
@@ -261,7 +254,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps an edit unless another one already decides about its file.
+    /// Adds an edit unless another one already covers its file.
     fn keep(&mut self, line: Option<&Line<'a>>, edit: Edit) {
         let (path, what) = match &edit.kind {
             EditKind::Write(file) => (&file.path, "written"),
@@ -274,7 +267,7 @@ impl<'a> Reader<'a> {
             self.edits.push(edit);
             return;
         };
-        // Several blocks that change one file are read as one.
+        // Several blocks that change one file are merged.
         let same = self.edits.get_mut(idx).map(|edit| &mut edit.kind);
         if let (EditKind::Change { hunks, .. }, Some(EditKind::Change { hunks: before, .. })) =
             (&edit.kind, same)
@@ -282,12 +275,13 @@ impl<'a> Reader<'a> {
             before.extend(hunks.iter().cloned());
             return;
         }
-        let message = format!("`{}` is {what} here and {earlier} before: give one of them", excerpt(path));
+        let message =
+            format!("`{}` is {what} here and {earlier} before: keep only one of them", excerpt(path));
         let at = line.map_or(0, Line::content_start);
         self.findings.add(at, message);
     }
 
-    /// The hunks of an edit, and the index of the line after the block.
+    /// Reads the hunks of an edit; also returns the index of the line after the block.
     fn read_hunks(
         &mut self,
         lines: &[Line<'a>],
@@ -321,7 +315,7 @@ impl<'a> Reader<'a> {
                     idx = at;
                 }
                 None => {
-                    // What cannot close this hunk closes no later one with marks of the same length.
+                    // A mark that closes nothing here closes no later hunk with marks of the same length either.
                     self.never_closed.insert(width);
                     let rest = lines.get(idx + 1..).unwrap_or_default();
                     let lacks_middle = !rest.iter().any(|line| is_mark(line.text, '=', "") == Some(width));
@@ -345,13 +339,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How a hunk goes on after its opening line.
+/// How a hunk continues after its opening line.
 enum Closed {
     At {
         middle: usize,
         end: usize,
     },
-    /// Another hunk opens before this one ends.
+    /// Another hunk starts before this one ends.
     Reopened {
         at: usize,
         lacks_middle: bool,
@@ -381,7 +375,7 @@ fn end_of_block(lines: &[Line<'_>], start: usize) -> usize {
     start + rest.iter().position(|line| Marker::read(line.text).is_some()).unwrap_or(rest.len())
 }
 
-/// How often a mark is repeated in a line that is the mark and its word; at least seven times.
+/// The number of repetitions of a mark in a line that consists of the mark and its word; at least seven.
 fn is_mark(line: &str, mark: char, word: &str) -> Option<usize> {
     let line = line.trim_end();
     let rest = line.trim_start_matches(mark);

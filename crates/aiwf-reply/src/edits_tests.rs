@@ -67,7 +67,7 @@ fn a_fence_around_the_answer_or_around_a_hunk_does_not_matter() {
 }
 
 #[test]
-fn longer_marks_hold_shorter_ones() {
+fn longer_marks_contain_shorter_ones() {
     let reply =
         "<<<EDIT: a.md>>>\n<<<<<<<< SEARCH\n<<<<<<< SEARCH\n=======\n========\n=======\n>>>>>>>> REPLACE\n";
     assert_snapshot!(shown(reply), @r#"
@@ -124,7 +124,7 @@ fn blocks_of_one_file_are_one_edit_and_contradictions_are_problems() {
     line 1: change a
       line 2: ["x"] -> []
       line 7: ["y"] -> []
-    problem: line 11, column 1: `a` is deleted here and changed before: give one of them
+    problem: line 11, column 1: `a` is deleted here and changed before: keep only one of them
     "#);
 }
 

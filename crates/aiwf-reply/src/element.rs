@@ -36,7 +36,7 @@ fn read_element<'a>(text: &'a str, tag: Tag<'a>, limit: usize) -> Element<'a> {
     Element { tag, content: content.trim(), is_closed }
 }
 
-/// Finds an element by its text alone, wherever it stands, to tell why it does not count.
+/// Finds an element anywhere in the text, to explain why it does not count.
 pub(crate) fn quoted_element(text: &str, name: &str) -> Option<usize> {
     tags(text, 0..text.len()).find(|tag| tag.is(name) && tag.kind == TagKind::Open).map(|tag| tag.start)
 }

@@ -1,18 +1,18 @@
 //! The first line of a fenced code block, and which line closes it.
 
-/// How far a closing fence may be indented, as in `CommonMark`.
+/// Maximum indentation of a closing fence, as in `CommonMark`.
 const CLOSING_INDENT: usize = 3;
 
 /// A line like ```` ```java title="a" ````.
 ///
-/// The line may be indented by any number of blanks and follow the marker of a list item, because models put
-/// fences into lists without keeping the exact indentation that `CommonMark` asks for.
+/// The line may be indented by any amount and follow a list marker, because models put fences into lists without the
+/// exact indentation that `CommonMark` requires.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FenceOpening<'a> {
     mark: char,
     length: usize,
     indent: usize,
-    /// What follows the marks, trimmed: a language, a path, attributes or nothing.
+    /// The trimmed text after the marks: a language, a path, attributes or nothing.
     pub(crate) info: &'a str,
 }
 
@@ -37,9 +37,9 @@ impl<'a> FenceOpening<'a> {
         indent <= allowed && rest.len() - tail.len() >= self.length && tail.trim().is_empty()
     }
 
-    /// Tells whether `line`, standing inside this fence, looks like the start of another one.
+    /// Whether `line`, inside this fence, looks like the start of another one.
     ///
-    /// Such a line is content, but the writer meant to nest, so the fence ends earlier than meant.
+    /// Such a line is content, but the writer meant to nest fences, so this one ends earlier than intended.
     pub(crate) fn seems_reopened_by(&self, line: &str) -> bool {
         FenceOpening::read(line).is_some_and(|inner| {
             inner.mark == self.mark
@@ -60,7 +60,7 @@ impl<'a> FenceOpening<'a> {
         }
     }
 
-    /// Takes the fence's own indentation off a line of its content.
+    /// Removes the indentation of the fence from a line of its content.
     pub(crate) fn unindented<'l>(&self, line: &'l str) -> &'l str {
         let mut left = self.indent;
         line.trim_start_matches(|character| {
@@ -72,7 +72,7 @@ impl<'a> FenceOpening<'a> {
     }
 }
 
-/// What follows the indentation and the list markers (`- `, `1. `) at the start of a line.
+/// The rest of a line after its indentation and list markers (`- `, `1. `).
 pub(crate) fn after_list_markers(line: &str) -> &str {
     let mut rest = line.trim_start_matches([' ', '\t']);
     loop {
@@ -87,7 +87,7 @@ pub(crate) fn after_list_markers(line: &str) -> &str {
     }
 }
 
-/// How wide the start of a line is, with four for a tab.
+/// The width of the start of a line, counting a tab as four.
 fn width(start: &str) -> usize {
     start.chars().map(|character| if character == '\t' { 4 } else { 1 }).sum()
 }

@@ -1,8 +1,8 @@
 //! Reads files from code fences that name their path.
 //!
-//! The path stands in a comment on the first line of the fence, which is not part of the file, or in the fence's
-//! info string. Fences without a path, and those in a quote or a thought, are no files. The content is the text
-//! between the fence lines, byte for byte, less the indentation of the fence itself.
+//! The path is in a comment on the first line of the fence, which is not part of the file, or in the fence's info
+//! string. Fences without a path, and those in a quote or a thought, are not files. The content is the text between the
+//! fence lines, byte for byte, without the indentation of the fence itself.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,12 @@ use crate::path_hint::{must_stay_first, path_in_comment, path_in_info};
 use crate::problem::Parsed;
 use crate::prose::Prose;
 
-/// Reads the files of a reply; no file at all, and a path given twice (the first counts), are problems.
+/// Reads the files of a reply; a reply without files is a problem, and so is a path that occurs twice (the first
+/// counts).
 ///
-/// The comment may be one of `//`, `#`, `--`, `;`, `%`, `/* */`, `<!-- -->` and their kin, with `File:` before the
-/// path or not. A path has no blanks, and a `/` or an extension. After a line that must stay first (`#!…`,
-/// `<?php`, `<!doctype html>`) the comment may stand on the second line.
+/// The comment may use `//`, `#`, `--`, `;`, `%`, `/* */`, `<!-- -->` and similar, with or without `File:` before the
+/// path. A path contains no spaces, and has a `/` or an extension. After a line that must stay first (`#!…`, `<?php`,
+/// `<!doctype html>`) the comment may be on the second line.
 pub fn parse_fenced_files(reply: &str) -> Parsed<Vec<FileBlock>> {
     let outline = Outline::new(reply);
     let prose = Prose::new(&outline);
@@ -37,7 +38,7 @@ pub fn parse_fenced_files(reply: &str) -> Parsed<Vec<FileBlock>> {
         if let Some(other) = named.conflict {
             let other = excerpt(other);
             let message = format!(
-                "the code fence names file `{shown}` but its first line names `{other}`, so `{shown}` is taken: name one path"
+                "the code fence names file `{shown}` but its first line names `{other}`, so `{shown}` is used: name one path"
             );
             findings.add(at, message);
         }
@@ -47,33 +48,33 @@ pub fn parse_fenced_files(reply: &str) -> Parsed<Vec<FileBlock>> {
         let body = outline.lines_at(fence.body.clone());
         if let Some(inner) = body.iter().find(|line| fence.opening.seems_reopened_by(line.text)) {
             let message = format!(
-                "file block `{shown}` holds a code fence as long as its own, so it ends too early: \
+                "file block `{shown}` contains a code fence as long as its own, so it ends too early: \
                  open and close it with more than {closing}"
             );
             findings.add(inner.content_start(), message);
         }
         if !paths.insert(path) {
             let message =
-                format!("file `{shown}` is given again, and only the first is kept: give each file once");
+                format!("file `{shown}` occurs again; only the first is kept: write each file once");
             findings.add(at, message);
             continue;
         }
         files.push(FileBlock { path: path.to_owned(), content: named.content(&outline, fence) });
     }
     if files.is_empty() {
-        let message = "no file block: start the text in each code fence with a comment that holds the path, \
+        let message = "no file block: start the text in each code fence with a comment that contains the path, \
                        like `// src/a.rs`";
         findings.add(0, message);
     }
     findings.finish(files)
 }
 
-/// A fence that says which file it holds.
+/// A fence that names its file.
 struct NamedFence<'a> {
     path: &'a str,
-    /// The line that only holds the path and is not part of the file.
+    /// The line that contains only the path and is not part of the file.
     comment_line: Option<usize>,
-    /// Another path that the fence also names.
+    /// A second, different path that the fence names.
     conflict: Option<&'a str>,
 }
 
@@ -88,10 +89,10 @@ impl<'a> NamedFence<'a> {
             (None, None) => None,
             (None, Some(path)) => Some(Self { path, comment_line: Some(comment_line), conflict: None }),
             (Some(path), None) => Some(Self { path, comment_line: None, conflict: None }),
-            (Some(in_info), Some(in_comment)) if is_end_of(in_info, in_comment) => {
+            (Some(in_info), Some(in_comment)) if is_path_suffix(in_info, in_comment) => {
                 Some(Self { path: in_comment, comment_line: Some(comment_line), conflict: None })
             }
-            (Some(in_info), Some(in_comment)) if is_end_of(in_comment, in_info) => {
+            (Some(in_info), Some(in_comment)) if is_path_suffix(in_comment, in_info) => {
                 Some(Self { path: in_info, comment_line: Some(comment_line), conflict: None })
             }
             (Some(path), Some(other)) => Some(Self { path, comment_line: None, conflict: Some(other) }),
@@ -110,8 +111,8 @@ impl<'a> NamedFence<'a> {
     }
 }
 
-/// Tells whether `short` is `long` or its last names, as `A.java` is of `src/A.java`.
-fn is_end_of(short: &str, long: &str) -> bool {
+/// Whether `short` equals `long` or its last components, as `A.java` in `src/A.java`.
+fn is_path_suffix(short: &str, long: &str) -> bool {
     long.strip_suffix(short).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 

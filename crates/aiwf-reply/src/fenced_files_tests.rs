@@ -19,7 +19,7 @@ fn the_path_comment_is_not_part_of_the_file() {
 }
 
 #[test]
-fn the_path_may_stand_in_the_info_string() {
+fn the_path_may_be_in_the_info_string() {
     assert_snapshot!(check("```java src/A.java\nclass A {}\n```\n```src/b.rs\n```"), @r#"
     src/A.java "class A {}\n"
     src/b.rs ""
@@ -28,7 +28,7 @@ fn the_path_may_stand_in_the_info_string() {
     assert_snapshot!(check("```java title=\"A.java\"\n// src/A.java\nclass A {}\n```"), @r#"src/A.java "class A {}\n""#);
     assert_snapshot!(check("```java src/A.java\n// B.java\nclass A {}\n```"), @r#"
     src/A.java "// B.java\nclass A {}\n"
-    line 1, column 1: the code fence names file `src/A.java` but its first line names `B.java`, so `src/A.java` is taken: name one path
+    line 1, column 1: the code fence names file `src/A.java` but its first line names `B.java`, so `src/A.java` is used: name one path
     "#);
 }
 
@@ -40,15 +40,15 @@ fn a_line_that_must_stay_first_may_come_before_the_comment() {
 }
 
 #[test]
-fn fences_without_a_path_are_no_files() {
+fn fences_without_a_path_are_not_files() {
     assert_snapshot!(check("```sh\ncargo run\n```\n```rust\n// a.rs\n```\n```\n```"), @r#"a.rs """#);
-    assert_snapshot!(check("```sh\ncargo run\n```\n"), @"line 1, column 1: no file block: start the text in each code fence with a comment that holds the path, like `// src/a.rs`");
-    assert_snapshot!(check("no fence"), @"line 1, column 1: no file block: start the text in each code fence with a comment that holds the path, like `// src/a.rs`");
-    assert_snapshot!(check(""), @"line 1, column 1: no file block: start the text in each code fence with a comment that holds the path, like `// src/a.rs`");
+    assert_snapshot!(check("```sh\ncargo run\n```\n"), @"line 1, column 1: no file block: start the text in each code fence with a comment that contains the path, like `// src/a.rs`");
+    assert_snapshot!(check("no fence"), @"line 1, column 1: no file block: start the text in each code fence with a comment that contains the path, like `// src/a.rs`");
+    assert_snapshot!(check(""), @"line 1, column 1: no file block: start the text in each code fence with a comment that contains the path, like `// src/a.rs`");
 }
 
 #[test]
-fn a_longer_fence_holds_shorter_ones() {
+fn a_longer_fence_contains_shorter_ones() {
     assert_snapshot!(check("````markdown\n<!-- README.md -->\n# A\n```sh\n// b.rs\n```\n````\n"), @r##"README.md "# A\n```sh\n// b.rs\n```\n""##);
 }
 
@@ -56,7 +56,7 @@ fn a_longer_fence_holds_shorter_ones() {
 fn a_fence_that_ends_too_early_is_a_problem() {
     assert_snapshot!(check("```markdown\n<!-- README.md -->\n# A\n```sh\nx\n```\nmore\n```\n"), @r##"
     README.md "# A\n```sh\nx\n"
-    line 4, column 1: file block `README.md` holds a code fence as long as its own, so it ends too early: open and close it with more than three backticks
+    line 4, column 1: file block `README.md` contains a code fence as long as its own, so it ends too early: open and close it with more than three backticks
     "##);
 }
 
@@ -73,7 +73,7 @@ fn an_unclosed_file_is_a_problem_and_kept() {
 }
 
 #[test]
-fn an_indented_closing_fence_of_the_content_closes_nothing() {
+fn an_indented_closing_fence_in_the_content_closes_nothing() {
     assert_snapshot!(check("```python\n# a.py\n\"\"\"\n    ```\n    x\n    ```\n\"\"\"\n```\n"), @r#"a.py "\"\"\"\n    ```\n    x\n    ```\n\"\"\"\n""#);
 }
 
@@ -86,7 +86,7 @@ fn fences_in_lists_lose_their_indentation() {
 fn the_first_of_two_files_with_one_path_is_kept() {
     assert_snapshot!(check("```\n// a.rs\none\n```\n```\n// a.rs\ntwo\n```\n"), @r#"
     a.rs "one\n"
-    line 5, column 1: file `a.rs` is given again, and only the first is kept: give each file once
+    line 5, column 1: file `a.rs` occurs again; only the first is kept: write each file once
     "#);
 }
 
@@ -96,7 +96,7 @@ fn quoted_and_thought_about_files_do_not_count() {
     assert_snapshot!(check(reply), @r#"c.rs """#);
     assert_snapshot!(check("<thought>\n```\n// b.rs\n```\n"), @"
     line 1, column 1: `<thought>` is not closed, so nothing after it counts: end it with `</thought>`
-    line 1, column 1: no file block: start the text in each code fence with a comment that holds the path, like `// src/a.rs`
+    line 1, column 1: no file block: start the text in each code fence with a comment that contains the path, like `// src/a.rs`
     ");
 }
 

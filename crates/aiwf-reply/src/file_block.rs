@@ -4,19 +4,19 @@ use std::borrow::Cow;
 
 use crate::fence::FenceOpening;
 
-/// A file that a reply wants written.
+/// A file that a reply wants to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileBlock {
-    /// The path as the reply gives it; never empty, and not judged here.
+    /// The path as written in the reply; never empty, not validated here.
     pub path: String,
     /// The whole content; empty, or ending with a line ending.
     pub content: String,
 }
 
-/// Formats whose files may hold code fences, as extensions and as tags of a fence.
+/// Formats whose files may contain code fences, as extensions and as tags of a fence.
 const TEXT_EXTENSIONS: [&str; 9] = ["md", "markdown", "mdx", "rmd", "qmd", "txt", "text", "rst", "adoc"];
 
-/// What is odd about the fence that a file's content is wrapped in.
+/// A problem with the fence around a file's content.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum WrapProblem {
     NotClosed { closing: String },
@@ -26,8 +26,8 @@ pub(crate) enum WrapProblem {
 
 /// Turns the lines after a file marker into the content of the file.
 ///
-/// Blank lines at the end go. Indentation that the whole block carries goes (see [`dedented`]). A code fence
-/// around the whole content goes. What is left ends with exactly one line ending unless it is empty.
+/// Removes blank lines at the end, indentation that the whole block shares (see [`dedented`]) and a code fence around
+/// the whole content. The rest ends with exactly one line ending unless it is empty.
 pub(crate) fn block_content(path: &str, lines: &str) -> (String, Option<WrapProblem>) {
     let content = dedented(without_blank_end(lines));
     let is_text = TEXT_EXTENSIONS.contains(&extension(path).as_str());
@@ -39,7 +39,7 @@ pub(crate) fn block_content(path: &str, lines: &str) -> (String, Option<WrapProb
     (with_line_ending(content), problem)
 }
 
-/// Adds the line ending that the end of a reply may lack.
+/// Adds the line ending that may be missing at the end of a reply.
 pub(crate) fn with_line_ending(mut content: String) -> String {
     if !content.is_empty() && !content.ends_with('\n') {
         content.push('\n');
@@ -47,7 +47,7 @@ pub(crate) fn with_line_ending(mut content: String) -> String {
     content
 }
 
-/// Cuts blank lines off the end; the ending of the last line stays.
+/// Removes blank lines at the end; the ending of the last line stays.
 fn without_blank_end(text: &str) -> &str {
     let end = text.trim_end().len();
     let (kept, rest) = text.split_at_checked(end).unwrap_or((text, ""));
@@ -55,10 +55,10 @@ fn without_blank_end(text: &str) -> &str {
     if kept.is_empty() { "" } else { text.get(..end + line_rest.len()).unwrap_or(kept) }
 }
 
-/// Removes the leading blanks that all lines share, when those are at least four spaces or a tab.
+/// Removes the leading white space that all lines share, if it is at least four spaces or a tab.
 ///
-/// Prompts may order a reply's code to be indented by four; hardly any real file has no line at the margin.
-/// Blank lines are not looked at.
+/// A prompt may tell the model to indent code by four; hardly any real file has no line at the margin. Blank lines are
+/// ignored.
 fn dedented(text: &str) -> Cow<'_, str> {
     let mut shared: Option<&str> = None;
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -81,10 +81,10 @@ fn common_prefix<'a>(one: &'a str, other: &str) -> &'a str {
     one.get(..length).unwrap_or_default()
 }
 
-/// Takes the code fence off content that is wrapped in one; `None` when it is not.
+/// Removes the code fence around content; `None` if there is none.
 ///
-/// A text file may start with a fence of its own, so a fence there goes only when it is about the whole content
-/// and its tag names no other language. In other files a fence at the start is always the model's.
+/// A text file may itself start with a fence, so that fence is removed only if it surrounds the whole content and its
+/// tag names no other language. In other files a fence at the start is always added by the model.
 fn unwrap_fence(content: &str, is_text: bool) -> Option<(&str, Option<WrapProblem>)> {
     let opening_at = content.len() - content.trim_start().len();
     let from_opening = content.get(opening_at..)?;
@@ -108,7 +108,7 @@ fn unwrap_fence(content: &str, is_text: bool) -> Option<(&str, Option<WrapProble
     let closing = opening.closing();
     match after {
         Some(after) if after.trim().is_empty() => Some((inside, None)),
-        // Fences of the same length inside: the last line is the one that closes the whole.
+        // With inner fences of the same length, the last line closes the outer one.
         Some(_) if is_tagged_text && opening.is_closed_by(last_line) => {
             Some((body.trim_end().strip_suffix(last_line)?, None))
         }
@@ -118,7 +118,7 @@ fn unwrap_fence(content: &str, is_text: bool) -> Option<(&str, Option<WrapProble
     }
 }
 
-/// Takes off a last line that only closes a fence which the content does not open.
+/// Removes a last line that only closes a fence which the content does not open.
 fn without_stray_fence(content: &str, is_text: bool) -> Option<(&str, Option<WrapProblem>)> {
     let mut open: Option<(usize, FenceOpening<'_>)> = None;
     let mut at = 0;

@@ -22,7 +22,7 @@ fn content_ends_with_exactly_one_line_ending() {
 }
 
 #[test]
-fn indentation_that_all_lines_carry_goes() {
+fn shared_indentation_is_removed() {
     assert_snapshot!(check("a.rs", "    a {\n        b\n\n  \n    }\n"), @r#""a {\n    b\n\n\n}\n""#);
     assert_snapshot!(check("a.rs", "\ta {\n\t\tb\n\t}\n"), @r#""a {\n\tb\n}\n""#);
     assert_snapshot!(check("a.rs", "      a\n        b\n"), @r#""a\n  b\n""#);
@@ -37,7 +37,7 @@ fn other_indentation_stays() {
 }
 
 #[test]
-fn a_fence_around_the_content_goes() {
+fn a_fence_around_the_content_is_removed() {
     assert_snapshot!(check("a.rs", "```rust\nfn a() {}\n```\n\n"), @r#""fn a() {}\n""#);
     assert_snapshot!(check("a.rs", "\n    ~~~\n    fn a() {}\n    ~~~\n"), @r#""fn a() {}\n""#);
     assert_snapshot!(check("a.rs", "```\n    fn a() {}\n```"), @r#""fn a() {}\n""#);
@@ -55,7 +55,7 @@ fn fences_of_a_text_file_stay() {
 }
 
 #[test]
-fn text_after_the_fence_of_a_file_is_told() {
+fn text_after_the_fence_of_a_file_is_reported() {
     assert_snapshot!(check("a.rs", "```\nx\n```\nThat is all.\n"), @r#""x\n" TextAfter { closing: "three backticks" }"#);
     assert_snapshot!(check("a.rs", "````\nx\n"), @r#""x\n" NotClosed { closing: "four backticks" }"#);
 }

@@ -1,8 +1,8 @@
 //! Reads files that each follow a line `<<<FILE: path>>>`.
 //!
-//! Text before the first marker is ignored, also when it shows markers in a quote, a thought or a code fence.
-//! From the first real marker on the text is taken as it is: content may hold fences, tags and anything else but
-//! a marker line. When markers stand only inside code fences, the model wrapped its answer, and those count.
+//! Text before the first marker is ignored, even if it shows markers in a quote, a thought or a code fence. From the
+//! first real marker on, text is taken literally: content may contain fences, tags and anything else except marker
+//! lines. If markers occur only inside code fences, the model wrapped its answer, and those count.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,12 +16,13 @@ use crate::problem::Parsed;
 use crate::prose::Marks;
 use crate::thought::Thoughts;
 
-/// Reads the files of a reply; no marker, and a path given twice (the first counts), are problems.
+/// Reads the files of a reply; a reply without markers is a problem, and so is a path that occurs twice (the first
+/// counts).
 ///
-/// A marker may be indented and blanks around the path do not matter. A file ends at the next marker, at a line
-/// `<<<END>>>` or `<<<END FILE>>>`, or at the end; blank lines there are dropped, a content that is not empty ends
-/// with one line ending. Content whose every line is indented by four spaces or a tab loses the shared indentation;
-/// content that is wrapped in a code fence loses the fence.
+/// A marker may be indented, and spaces around the path are ignored. A file ends at the next marker, at a line
+/// `<<<END>>>` or `<<<END FILE>>>`, or at the end of the reply; blank lines there are dropped, and content that is not
+/// empty ends with one line ending. Indentation of four spaces or a tab that all lines share is removed, and so is a
+/// code fence around the content.
 pub fn parse_file_markers(reply: &str) -> Parsed<Vec<FileBlock>> {
     let outline = Outline::new(reply);
     let thoughts = Marks::new(&outline).thoughts(&outline);
@@ -49,7 +50,7 @@ pub fn parse_file_markers(reply: &str) -> Parsed<Vec<FileBlock>> {
     reader.findings.finish(reader.files)
 }
 
-/// Where the files of a reply begin; nothing when it gives none.
+/// The position of the first file in a reply; `None` if there is none.
 pub(crate) fn first_file(reply: &str) -> Option<usize> {
     let outline = Outline::new(reply);
     let thoughts = Marks::new(&outline).thoughts(&outline);
@@ -60,7 +61,7 @@ pub(crate) fn first_file(reply: &str) -> Option<usize> {
     }
 }
 
-/// The line of the first marker in prose, and the fences that hold markers.
+/// The line of the first marker in prose, and the fences that contain markers.
 fn markers<'o, 'a>(outline: &'o Outline<'a>, thoughts: &Thoughts) -> (Option<usize>, Vec<&'o Fence<'a>>) {
     let is_visible = |line: &Line<'_>| !covers(&thoughts.ranges, line.content_start());
     let has_marker = |lines: &[Line<'_>]| lines.iter().any(|line| is_visible(line) && starts_file(line));
@@ -76,7 +77,7 @@ fn markers<'o, 'a>(outline: &'o Outline<'a>, thoughts: &Thoughts) -> (Option<usi
 
 enum Marker<'a> {
     File(&'a str),
-    /// Meant as a marker, but not written as one; with the path if it can be made out.
+    /// A malformed marker, with its path if that is readable.
     Malformed(Option<&'a str>),
     End,
 }
@@ -111,12 +112,12 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// Takes blanks and quotes off a path.
+/// Removes spaces and quotes around a path.
 fn clean_path(path: &str) -> &str {
     unquoted(path.trim()).trim()
 }
 
-/// Takes the marks of a Markdown heading or of bold text off a line.
+/// Removes the marks of a Markdown heading or of bold text from a line.
 fn undecorated(line: &str) -> &str {
     let heading = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'));
     let line = heading.map_or(line, str::trim_start);
@@ -135,7 +136,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads the files in lines that are content or markers and nothing else.
+    /// Reads the files in lines that are only content or markers.
     fn read(&mut self, lines: &[Line<'a>]) {
         let markers: Vec<(usize, Marker<'a>)> = lines
             .iter()
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
                     self.add_file(line, path, body);
                 }
                 Marker::Malformed(None) => {
-                    let message = "file marker has no path, so what follows it is left out: write `<<<FILE: path/to/file>>>`";
+                    let message = "file marker has no path, so the text after it is ignored: write `<<<FILE: path/to/file>>>`";
                     self.findings.add(line.content_start(), message);
                 }
             }
@@ -169,7 +170,7 @@ impl<'a> Reader<'a> {
         let shown = excerpt(path);
         if !self.paths.insert(path) {
             let message =
-                format!("file `{shown}` is given again, and only the first is kept: give each file once");
+                format!("file `{shown}` occurs again; only the first is kept: write each file once");
             self.findings.add(line.content_start(), message);
             return;
         }
@@ -182,13 +183,13 @@ impl<'a> Reader<'a> {
             }
             Some(WrapProblem::NotOpened { closing }) => {
                 let message = format!(
-                    "file `{shown}` ends with {closing} that close nothing, which are left out: close only what you open"
+                    "file `{shown}` ends with {closing} that close nothing and are ignored: close only fences that you opened"
                 );
                 self.findings.add(line.content_start(), message);
             }
             Some(WrapProblem::TextAfter { closing }) => {
                 let message = format!(
-                    "text after the code fence of file `{shown}` is left out: put nothing between its closing {closing} and the next marker"
+                    "text after the code fence of file `{shown}` is ignored: put nothing between its closing {closing} and the next marker"
                 );
                 self.findings.add(line.content_start(), message);
             }
@@ -207,14 +208,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reports markers in a fence before the first marker outside when they were probably no quoted example.
+    /// Reports markers in a fence before the first marker outside, if they were probably not a quoted example.
     ///
-    /// A reply wrapped in a fence that one of its files closes too early leaves an odd fence at the end.
+    /// If a reply is wrapped in a fence that one of its files closes too early, an unmatched fence is left at the end.
     fn report_early_end(&mut self, outline: &Outline<'_>, fences: &[&Fence<'_>], first: usize) {
         let is_odd = outline.fences.last().is_some_and(|fence| !fence.is_closed && fence.lines.start > first);
         if let Some(fence) = fences.iter().find(|fence| is_odd && fence.lines.start < first) {
             let at = outline.extent(fence.lines.clone()).start;
-            let message = "the file markers in this code fence are left out because others stand outside it: \
+            let message = "the file markers in this code fence are ignored because there are others outside it: \
                            write all files without a fence around them, or use a longer fence";
             self.findings.add(at, message);
         }

@@ -10,7 +10,7 @@ fn check(reply: &str) -> String {
 }
 
 #[test]
-fn a_file_reaches_to_the_next_marker() {
+fn a_file_ends_at_the_next_marker() {
     let reply = "Here are the files.\n\n<<<FILE: A.java>>>\nclass A {}\n\n\n  <<<FILE:  src/B.java  >>>  \nclass B {}\n";
     assert_snapshot!(check(reply), @r#"
     A.java "class A {}\n"
@@ -19,16 +19,16 @@ fn a_file_reaches_to_the_next_marker() {
 }
 
 #[test]
-fn quotes_around_a_path_go() {
+fn quotes_around_a_path_are_removed() {
     assert_snapshot!(check("<<<FILE: `a b.rs`>>>\n<<<FILE: \"c\">>>\n<<<FILE: ''>>>\n"), @r#"
     a b.rs ""
     c ""
-    line 3, column 1: file marker has no path, so what follows it is left out: write `<<<FILE: path/to/file>>>`
+    line 3, column 1: file marker has no path, so the text after it is ignored: write `<<<FILE: path/to/file>>>`
     "#);
 }
 
 #[test]
-fn content_may_be_empty_and_hold_anything_but_markers() {
+fn content_may_be_empty_or_anything_but_markers() {
     let reply = "<<<FILE: a>>>\n<<<FILE: b.md>>>\n<thought>\n> x\n```\nsee <<<FILE: x>>> and\n<<<<<<< HEAD\n<<<grid, 1>>>\n";
     assert_snapshot!(check(reply), @r#"
     a ""
@@ -88,8 +88,8 @@ fn a_malformed_marker_is_a_problem_and_ends_the_file_before() {
     assert_snapshot!(check("<<<FILE: a>>>\nx\n<<<FILE: >>>\ny\n<<<FILE>>>\nz\n<<<FILENAME: q>>>\n"), @r#"
     a "x\n"
     q ""
-    line 3, column 1: file marker has no path, so what follows it is left out: write `<<<FILE: path/to/file>>>`
-    line 5, column 1: file marker has no path, so what follows it is left out: write `<<<FILE: path/to/file>>>`
+    line 3, column 1: file marker has no path, so the text after it is ignored: write `<<<FILE: path/to/file>>>`
+    line 5, column 1: file marker has no path, so the text after it is ignored: write `<<<FILE: path/to/file>>>`
     line 7, column 1: file marker `<<<FILENAME: q>>>` is malformed: write `<<<FILE: q>>>` alone on its line
     "#);
 }
@@ -111,19 +111,19 @@ fn a_decorated_marker_is_a_problem() {
 fn the_first_of_two_files_with_one_path_is_kept() {
     assert_snapshot!(check("<<<FILE: a>>>\none\n<<<FILE: a >>>\ntwo\n"), @r#"
     a "one\n"
-    line 3, column 1: file `a` is given again, and only the first is kept: give each file once
+    line 3, column 1: file `a` occurs again; only the first is kept: write each file once
     "#);
 }
 
 #[test]
-fn a_fence_around_a_file_goes() {
+fn a_fence_around_a_file_is_removed() {
     assert_snapshot!(check("<<<FILE: a.rs>>>\n```rust\nx\n```\n\n<<<FILE: b.rs>>>\n```rust\ny\n```"), @r#"
     a.rs "x\n"
     b.rs "y\n"
     "#);
     assert_snapshot!(check("<<<FILE: a.rs>>>\n```rust\nx\n```\nThat is all."), @r#"
     a.rs "x\n"
-    line 1, column 1: text after the code fence of file `a.rs` is left out: put nothing between its closing three backticks and the next marker
+    line 1, column 1: text after the code fence of file `a.rs` is ignored: put nothing between its closing three backticks and the next marker
     "#);
     assert_snapshot!(check("<<<FILE: a.rs>>>\n```rust\nx\n"), @r#"
     a.rs "x\n"
@@ -136,8 +136,8 @@ fn a_fence_that_only_closes_is_a_problem() {
     assert_snapshot!(check("<<<FILE: a>>>\n```\nx\n```\n```java\n<<<FILE: B.java>>>\ny\n```\n"), @r#"
     a "x\n"
     B.java "y\n"
-    line 1, column 1: text after the code fence of file `a` is left out: put nothing between its closing three backticks and the next marker
-    line 6, column 1: file `B.java` ends with three backticks that close nothing, which are left out: close only what you open
+    line 1, column 1: text after the code fence of file `a` is ignored: put nothing between its closing three backticks and the next marker
+    line 6, column 1: file `B.java` ends with three backticks that close nothing and are ignored: close only fences that you opened
     "#);
     assert_snapshot!(check("<<<FILE: a.py>>>\nx = 1\n```\n\n```\n<<<FILE: b.md>>>\ny\n```\n"), @r#"
     a.py "x = 1\n```\n\n```\n"
@@ -175,13 +175,13 @@ fn a_quoted_example_does_not_count() {
 fn a_wrapping_fence_that_ends_too_early_is_a_problem() {
     assert_snapshot!(check("```\n<<<FILE: README.md>>>\n# A\n```sh\nx\n```\n<<<FILE: b>>>\ny\n```\n"), @r#"
     b "y\n"
-    line 1, column 1: the file markers in this code fence are left out because others stand outside it: write all files without a fence around them, or use a longer fence
-    line 7, column 1: file `b` ends with three backticks that close nothing, which are left out: close only what you open
+    line 1, column 1: the file markers in this code fence are ignored because there are others outside it: write all files without a fence around them, or use a longer fence
+    line 7, column 1: file `b` ends with three backticks that close nothing and are ignored: close only fences that you opened
     "#);
 }
 
 #[test]
-fn thoughts_are_not_looked_for_in_files() {
+fn thoughts_in_files_are_content() {
     assert_snapshot!(check("<<<FILE: a.html>>>\n<thought>\n<<<FILE: b.html>>>\n</thought>\n"), @r#"
     a.html "<thought>\n"
     b.html "</thought>\n"

@@ -4,7 +4,7 @@
 
 use crate::problem::{Parsed, Problem};
 
-/// Longest piece of a reply that a message repeats, in characters.
+/// Longest excerpt of a reply in a message, in characters.
 const EXCERPT_LENGTH: usize = 60;
 
 pub(crate) struct Findings<'a> {
@@ -45,7 +45,7 @@ impl<'a> Findings<'a> {
             while let Some((_, character)) = characters.next_if(|(at, _)| *at < offset) {
                 match character {
                     '\n' => (line, column) = (line + 1, 1),
-                    // A byte order mark is no character of the first line for the one who reads it.
+                    // A byte order mark is not a visible character of the first line.
                     '\u{feff}' if (line, column) == (1, 1) => {}
                     _ => column += 1,
                 }
@@ -56,12 +56,12 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Shortens a piece of a reply for a message and keeps it on one line.
+/// Shortens a piece of a reply to one line for a message.
 pub(crate) fn excerpt(text: &str) -> String {
     shortened(text, EXCERPT_LENGTH)
 }
 
-/// A value in backticks, or the word for none.
+/// A value in backticks, or `empty`.
 pub(crate) fn shown(value: &str) -> String {
     match excerpt(value) {
         value if value.is_empty() => "empty".to_owned(),

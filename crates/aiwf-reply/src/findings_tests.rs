@@ -32,7 +32,7 @@ fn problems_come_in_the_order_of_the_text() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_column() {
+fn a_byte_order_mark_is_not_a_column() {
     assert_snapshot!(check("\u{feff}ab", &[3, 4]), @"
     line 1, column 1: byte 3
     line 1, column 2: byte 4

@@ -1,8 +1,8 @@
 //! Reads the YAML between two `---` lines at the start of a file.
 //!
-//! In: the text of a file. Out: the YAML as a JSON object, and the rest of the text byte for byte. Dates stay
-//! strings, only `true` and `false` are booleans, keys that are numbers or booleans become strings. What JSON cannot
-//! hold (`.nan`, a list as a key) is a problem, and so is YAML that grows when its aliases are written out.
+//! In: the text of a file. Out: the YAML as a JSON object, and the rest of the text byte for byte. Dates stay strings,
+//! only `true` and `false` are booleans, and keys that are numbers or booleans become strings. Values that JSON cannot
+//! represent (`.nan`, a list as a key) are problems, and so is YAML whose aliases expand too far.
 
 use serde_json::{Map, Value};
 use serde_saphyr::{
@@ -16,10 +16,10 @@ use crate::problem::Parsed;
 
 const DELIMITER: &str = "---";
 
-/// How deep values may be nested.
+/// Maximum nesting of values.
 const MAX_DEPTH: usize = 64;
 
-/// How many nodes all aliases together may add.
+/// Maximum number of nodes that all aliases together may add.
 const MAX_ALIASED_NODES: usize = 10_000;
 
 /// Longest message of the YAML library that is repeated, in characters.
@@ -28,16 +28,16 @@ const REASON_LENGTH: usize = 200;
 /// The front matter of a file and what follows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrontMatter {
-    /// The front matter, always an object; empty when there is none that can be read.
+    /// The front matter, always an object; empty if it is missing or unreadable.
     pub data: Value,
-    /// The text after the closing line; the whole text when there is no front matter.
+    /// The text after the closing line; the whole text if there is no front matter.
     pub body: String,
 }
 
-/// Reads the front matter of a file; a file without is a problem.
+/// Reads the front matter of a file; a missing one is a problem.
 ///
-/// The file must start with a line `---`, before which only a byte order mark may stand. Front matter after blank
-/// lines or blanks is read, and reported.
+/// The file must start with a line `---`; only a byte order mark may come before it. Front matter after spaces or blank
+/// lines is read and reported.
 pub fn parse_front_matter(text: &str) -> Parsed<FrontMatter> {
     let mut findings = Findings::new(text);
     let lines = lines(text);
@@ -52,7 +52,7 @@ pub fn parse_front_matter(text: &str) -> Parsed<FrontMatter> {
     };
     if idx > 0 || opening.text.trim_end() != DELIMITER {
         let message =
-            "front matter does not start the file: remove the blank lines and blanks before this `---`";
+            "front matter does not start the file: remove the blank lines and spaces before this `---`";
         findings.add(opening.content_start(), message);
     }
     let Some(closing) = lines.iter().skip(idx + 1).find(|line| line.text.trim_end() == DELIMITER) else {
@@ -103,19 +103,19 @@ fn yaml_options() -> Options {
     }
 }
 
-/// What is wrong with the YAML, in our words where the library's say too little.
+/// What is wrong with the YAML; our own wording where the library says too little.
 fn yaml_reason(error: &DeserializeError) -> String {
     if let DeserializeError::AliasError { error, .. } = error {
         return yaml_reason(error);
     }
     if let DeserializeError::DuplicateMappingKey { key: Some(key), .. } = error {
-        return format!("key `{}` is given twice", excerpt(key));
+        return format!("key `{}` occurs twice", excerpt(key));
     }
     if matches!(error, DeserializeError::AliasReplayLimitExceeded { .. }) {
         return format!("its aliases repeat more than {MAX_ALIASED_NODES} values");
     }
     if matches!(error, DeserializeError::Budget { .. }) {
-        return "it has too many values or nests them too deep".to_owned();
+        return "it has too many values or is nested too deeply".to_owned();
     }
     let message = UserMessageFormatter.format_message(error);
     let message = shortened(message.trim_end_matches('.'), REASON_LENGTH);

@@ -1,8 +1,8 @@
 //! Changes keys of front matter and keeps every other byte.
 //!
-//! In: the text of a file and new values for some keys. Out: the text with the lines of those keys replaced. The body,
-//! other keys, their order and their comments stay as they are. The result is read back: if it does not say what
-//! it should, all of the front matter is written anew, and the body still stays.
+//! In: the text of a file and new values for some keys. Out: the text with the lines of those keys replaced. The body
+//! and the other keys, with their order and comments, stay as they are. The result is parsed again: if it does not
+//! match, all of the front matter is rewritten, and the body still stays.
 
 use serde_json::{Map, Value};
 
@@ -12,18 +12,15 @@ use crate::yaml_text;
 /// Why front matter cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// There is none, or it is not YAML.
+    /// It is missing or not valid YAML.
     #[error("{reason}")]
-    Unreadable {
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The value of a key cannot be written as YAML.
+    Unreadable { reason: String },
+    /// The new value of a key cannot be written as YAML.
     #[error("the new front matter cannot be written as YAML")]
     Unwritable,
 }
 
-/// The text with the keys that `change` gives for its front matter.
+/// Applies `change` to the front matter and returns the text with the changed keys.
 pub fn edit_front_matter(
     text: &str,
     change: impl FnOnce(&Map<String, Value>) -> Map<String, Value>,
@@ -58,7 +55,7 @@ pub fn edit_front_matter(
     Some(frame.with(&anew)).filter(says_it).ok_or(EditError::Unwritable)
 }
 
-/// A file, cut where its front matter begins and ends.
+/// A file, split at the boundaries of its front matter.
 struct Frame<'a> {
     opening: &'a str,
     yaml: &'a str,
@@ -101,7 +98,7 @@ fn patched_yaml(yaml: &str, mut changes: Map<String, Value>) -> String {
         match key_of(block).and_then(|key| changes.shift_remove(&key).map(|value| (key, value))) {
             Some((key, value)) => {
                 patched.push_str(&yaml_text::entry(&key, &value));
-                // Comments and blank lines after a value are about the next key.
+                // Comments and blank lines after a value belong to the next key.
                 patched.push_str(trailing_comments(block));
             }
             None => patched.push_str(block),
@@ -116,7 +113,7 @@ fn patched_yaml(yaml: &str, mut changes: Map<String, Value>) -> String {
     patched
 }
 
-/// The lines of each top-level key; what stands before the first one is a block of its own.
+/// The lines of each top-level key; anything before the first one is a block of its own.
 fn blocks(yaml: &str) -> Vec<&str> {
     let mut starts = vec![0];
     let mut at = 0;

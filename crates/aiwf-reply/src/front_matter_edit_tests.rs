@@ -21,7 +21,7 @@ fn only_the_lines_of_changed_keys_change() {
 }
 
 #[test]
-fn new_keys_stand_at_the_end_and_line_ends_stay() {
+fn new_keys_go_to_the_end_and_line_endings_stay() {
     assert_eq!(
         edit("---\r\na: 1\r\n---\r\nbody", json!({ "b": 2 })).unwrap(),
         "---\r\na: 1\r\nb: 2\r\n---\r\nbody"
@@ -30,7 +30,7 @@ fn new_keys_stand_at_the_end_and_line_ends_stay() {
 }
 
 #[test]
-fn yaml_with_ties_between_keys_is_written_anew() {
+fn yaml_with_references_between_keys_is_rewritten() {
     let text = "---\na: &x [1]\nb: *x\n---\nbody";
     assert_eq!(edit(text, json!({ "a": [2] })).unwrap(), "---\na:\n  - 2\nb:\n  - 1\n---\nbody");
 }
@@ -44,7 +44,7 @@ fn a_file_without_front_matter_is_refused() {
 
 proptest! {
     #[test]
-    fn an_edit_says_what_it_should_and_keeps_the_body(
+    fn an_edit_reads_back_and_keeps_the_body(
         keys in prop::collection::btree_map("[a-d]", "[a-z0-9:#'\" -]{0,6}", 0..4),
         changes in prop::collection::btree_map("[a-f]", any::<String>(), 0..4),
         body in "(---|[a-z\\r\\n#: -]){0,20}",

@@ -48,14 +48,14 @@ fn missing_front_matter_is_a_problem() {
 }
 
 #[test]
-fn blanks_before_it_are_a_problem() {
+fn white_space_before_it_is_a_problem() {
     assert_snapshot!(check("\n\n---\na: 1\n---\nBody"), @r#"
     {"a":1} "Body"
-    line 3, column 1: front matter does not start the file: remove the blank lines and blanks before this `---`
+    line 3, column 1: front matter does not start the file: remove the blank lines and spaces before this `---`
     "#);
     assert_snapshot!(check("  ---\na: 1\n---\nBody"), @r#"
     {"a":1} "Body"
-    line 1, column 3: front matter does not start the file: remove the blank lines and blanks before this `---`
+    line 1, column 3: front matter does not start the file: remove the blank lines and spaces before this `---`
     "#);
 }
 
@@ -76,7 +76,7 @@ fn unclosed_front_matter_is_a_problem() {
 }
 
 #[test]
-fn what_is_no_mapping_is_a_problem() {
+fn anything_but_a_mapping_is_a_problem() {
     assert_snapshot!(check_yaml("- a\n- b"), @r#"
     {} ""
     line 2, column 1: front matter is a list: write `key: value` lines
@@ -107,7 +107,7 @@ fn broken_yaml_is_a_problem_where_it_breaks() {
     "#);
     assert_snapshot!(check_yaml("a: 1\na: 2"), @r#"
     {} ""
-    line 3, column 1: front matter is not valid YAML (key `a` is given twice): correct this line
+    line 3, column 1: front matter is not valid YAML (key `a` occurs twice): correct this line
     "#);
     assert_snapshot!(check_yaml("a: *x"), @r#"
     {} ""
@@ -139,7 +139,7 @@ fn scalars_keep_their_meaning() {
 }
 
 #[test]
-fn what_json_cannot_hold_is_a_problem() {
+fn values_that_json_cannot_represent_are_problems() {
     assert_snapshot!(check_yaml("a: .nan"), @r#"
     {} ""
     line 2, column 4: front matter is not valid YAML (value `.nan` is not a finite number): correct this line
@@ -159,7 +159,7 @@ fn what_json_cannot_hold_is_a_problem() {
 }
 
 #[test]
-fn yaml_that_grows_is_a_problem() {
+fn expanding_aliases_are_a_problem() {
     let level = |level: usize| {
         let item = if level == 0 { "x".to_owned() } else { format!("*a{}", level - 1) };
         format!("a{level}: &a{level} [{}]", vec![item; 10].join(", "))
@@ -180,6 +180,6 @@ fn yaml_that_grows_is_a_problem() {
     let deep = (0..100).map(|depth| format!("{}a:", " ".repeat(depth))).collect::<Vec<_>>().join("\n");
     assert_snapshot!(check_yaml(&deep), @r#"
     {} ""
-    line 66, column 65: front matter is not valid YAML (it has too many values or nests them too deep): correct this line
+    line 66, column 65: front matter is not valid YAML (it has too many values or is nested too deeply): correct this line
     "#);
 }

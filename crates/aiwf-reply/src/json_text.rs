@@ -7,22 +7,22 @@ use serde_json::value::RawValue;
 
 use crate::line::slice;
 
-/// Where JSON breaks, and why.
+/// The position and the reason of a JSON syntax error.
 #[derive(Debug)]
 pub(crate) struct JsonError {
     pub(crate) at: usize,
     pub(crate) reason: String,
 }
 
-/// Reads the JSON value that a part of a text starts with, and looks no further than its end or first error.
+/// Reads the JSON value at the start of a part of a text, up to its end or first error.
 ///
-/// Checks the syntax only: nesting is not limited, strings and numbers are not decoded.
+/// Checks the syntax only: nesting is unlimited, strings and numbers are not decoded.
 pub(crate) fn read_json(text: &str, part: Range<usize>) -> Result<&RawValue, JsonError> {
     let json = slice(text, part.clone());
     match serde_json::Deserializer::from_str(json).into_iter::<&RawValue>().next() {
         Some(Ok(value)) => Ok(value),
         Some(Err(error)) => {
-            // Building the value breaks at the same place and says more about it, unless it is too deep.
+            // Building the value fails at the same place with a better message, unless it is nested too deeply.
             let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>();
             let telling = values.next().and_then(Result::err);
             let telling = telling
@@ -52,7 +52,7 @@ pub(crate) fn reason(error: &serde_json::Error) -> String {
         return format!("it ends in the middle of {what}");
     }
     if message.starts_with("control character") {
-        return "a string holds a line break or another control character: write it as `\\n` or `\\u0000`"
+        return "a string contains a line break or another control character: write it as `\\n` or `\\u0000`"
             .to_owned();
     }
     message.to_owned()
@@ -63,8 +63,8 @@ pub(crate) fn offset_of(text: &str, value: &RawValue) -> usize {
     value.get().as_ptr().addr().saturating_sub(text.as_ptr().addr())
 }
 
-/// Tells whether JSON that cannot be read was meant to call a tool.
-pub(crate) fn means_call(json: &str) -> bool {
+/// Whether invalid JSON was meant to call a tool.
+pub(crate) fn looks_like_call(json: &str) -> bool {
     let contains = |word: &str| memchr::memmem::find(json.as_bytes(), word.as_bytes()).is_some();
     contains("tool_calls") || (contains("\"name\"") && contains("\"arguments\""))
 }

@@ -1,12 +1,12 @@
-//! Reads what an agent answered.
+//! Parses the replies of agents.
 //!
-//! In: the text of a reply (or of a file with front matter). Out: a value and the problems found in it.
-//! Each parser takes any text, never panics and takes time linear in its length. No file, clock, environment
-//! or randomness is read here, and nothing is judged beyond the text: whether a path may be written or a tool
-//! may be called is decided by those who write and call.
+//! In: the text of a reply (or of a file with front matter). Out: a value and the problems found in it. Each parser
+//! accepts any text, never panics and takes time linear in its length. It uses no file, clock, environment or
+//! randomness, and judges nothing beyond the text: whether a path may be written or a tool may be called is decided
+//! where files are written and tools are called.
 //!
-//! [`Parsed`] and [`Problem`] come first; then the structure of a reply that all parsers share; then one file
-//! per parser.
+//! [`Parsed`] and [`Problem`] come first; then the structure of a reply that all parsers share; then one file per
+//! parser.
 
 mod findings;
 mod problem;
@@ -56,7 +56,7 @@ pub use file_block::FileBlock;
 pub use file_markers::parse_file_markers;
 pub use front_matter::{FrontMatter, parse_front_matter};
 pub use front_matter_edit::{EditError, edit_front_matter};
-pub use json_schema::{Breach, BreachKind, JsonSchema};
+pub use json_schema::{JsonSchema, Violation, ViolationKind};
 pub use parser::Parser;
 pub use problem::{Parsed, Problem};
 pub use report::{split_files, split_report_after, strip_thoughts};

@@ -13,7 +13,7 @@ pub(crate) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Offset of the first character that is not blank, or of the end of the line.
+    /// Offset of the first character that is not white space, or of the end of the line.
     pub(crate) fn content_start(&self) -> usize {
         self.start + self.text.len() - self.text.trim_start().len()
     }
@@ -41,7 +41,7 @@ pub(crate) fn lines(text: &str) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// The bytes that some lines of `text` cover, line endings included.
+/// The byte range of some lines of `text`, including line endings.
 pub(crate) fn extent(lines: &[Line<'_>]) -> Range<usize> {
     match (lines.first(), lines.last()) {
         (Some(first), Some(last)) => first.start..last.end,
@@ -49,12 +49,12 @@ pub(crate) fn extent(lines: &[Line<'_>]) -> Range<usize> {
     }
 }
 
-/// A part of `text`; empty when the range does not fit it.
+/// A part of `text`; empty if the range is out of bounds.
 pub(crate) fn slice(text: &str, range: Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }
 
-/// Tells whether `offset` lies in one of `ranges`, which are sorted and do not overlap.
+/// Whether `offset` is in one of `ranges`, which are sorted and do not overlap.
 pub(crate) fn covers(ranges: &[Range<usize>], offset: usize) -> bool {
     let next = ranges.partition_point(|range| range.start <= offset);
     next.checked_sub(1).and_then(|last| ranges.get(last)).is_some_and(|range| offset < range.end)

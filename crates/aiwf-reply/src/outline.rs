@@ -1,8 +1,9 @@
-//! The Markdown blocks of a reply that decide what its text means: fenced code, quotes, and the prose between.
+//! The Markdown blocks of a reply that decide what its text means: fenced code, quotes, and the prose between them.
 //!
-//! In: a text. Out: its lines and which of them are fenced or prose. Fences and quotes are found first and nothing inside them is looked at:
-//! a tag in a fence opens nothing. A quote is every line that starts with `>`; unlike in `CommonMark` the line
-//! after it is not quoted unless it says so itself, because a verdict right below a quote is meant as a verdict.
+//! In: a text. Out: its lines, and which of them are fenced or prose. Fences and quotes are found first and their
+//! content is not examined: a tag in a fence opens nothing. Every line that starts with `>` is a quote; unlike in
+//! `CommonMark`, the next line is quoted only if it starts with `>` itself, because a verdict right below a quote is
+//! meant as a verdict.
 
 use std::ops::Range;
 
@@ -13,15 +14,15 @@ pub(crate) struct Outline<'a> {
     pub(crate) text: &'a str,
     pub(crate) lines: Vec<Line<'a>>,
     pub(crate) fences: Vec<Fence<'a>>,
-    /// Runs of lines that are neither fenced nor quoted, as indexes of lines.
+    /// Runs of lines that are neither fenced nor quoted, as line indexes.
     pub(crate) prose: Vec<Range<usize>>,
 }
 
-/// A fenced code block, as indexes of lines; one that is never closed runs to the end of the text.
+/// A fenced code block, as line indexes; one that is never closed extends to the end of the text.
 #[derive(Debug)]
 pub(crate) struct Fence<'a> {
     pub(crate) opening: FenceOpening<'a>,
-    /// All its lines, the fence lines included.
+    /// All its lines, including the fence lines.
     pub(crate) lines: Range<usize>,
     pub(crate) body: Range<usize>,
     pub(crate) is_closed: bool,
@@ -55,7 +56,7 @@ impl<'a> Outline<'a> {
         self.lines.get(range).unwrap_or_default()
     }
 
-    /// The bytes that a range of lines covers.
+    /// The byte range of some lines.
     pub(crate) fn extent(&self, range: Range<usize>) -> Range<usize> {
         extent(self.lines_at(range))
     }

@@ -1,8 +1,7 @@
-//! The names of the parsers, as profiles and the command line use them.
+//! The names of the parsers, as used in profiles and on the command line.
 
 use std::fmt;
 
-/// A parser by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Parser {
     /// [`parse_file_markers`](crate::parse_file_markers)
@@ -24,7 +23,7 @@ pub enum Parser {
 }
 
 impl Parser {
-    /// All parsers, in the order that help texts list them.
+    /// All parsers, in the order of help texts.
     pub const ALL: [Self; 8] = [
         Self::FileMarkers,
         Self::FencedFiles,
@@ -50,7 +49,7 @@ impl Parser {
         }
     }
 
-    /// The parser of a name; names are exact.
+    /// Finds a parser by its exact name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|parser| parser.as_str() == name)
     }

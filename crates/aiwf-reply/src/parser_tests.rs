@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn every_name_leads_back_to_its_parser() {
+fn every_name_finds_its_parser() {
     for parser in Parser::ALL {
         assert_eq!(Parser::from_name(parser.as_str()), Some(parser));
     }

@@ -1,6 +1,6 @@
 //! Finds the path that a code fence gives to its content: in its first line or in its info string.
 
-/// Comments as (start, end); the longer of two that start alike comes first.
+/// Comment delimiters as (start, end); the longer of two with the same beginning comes first.
 const COMMENTS: [(&str, &str); 13] = [
     ("<!--", "-->"),
     ("<%--", "--%>"),
@@ -17,13 +17,13 @@ const COMMENTS: [(&str, &str); 13] = [
     ("%", ""),
 ];
 
-/// Words before a path that say it is one.
+/// Words that introduce a path.
 const LABELS: [&str; 5] = ["file:", "filename:", "file name:", "filepath:", "path:"];
 
-/// Attributes of an info string that hold a path.
+/// Attributes of an info string that contain a path.
 const ATTRIBUTES: [&str; 4] = ["title=", "file=", "filename=", "path="];
 
-/// Files that have neither directory nor extension.
+/// Files with neither a directory nor an extension.
 const BARE_NAMES: [&str; 12] = [
     "Containerfile",
     "Dockerfile",
@@ -39,7 +39,7 @@ const BARE_NAMES: [&str; 12] = [
     "justfile",
 ];
 
-/// The path in a comment line like `// src/a.rs`; a comment that is prose has none.
+/// The path in a comment line like `// src/a.rs`; `None` for a comment that is prose.
 pub(crate) fn path_in_comment(line: &str) -> Option<&str> {
     let line = line.trim();
     let (start, end) = COMMENTS.into_iter().find(|(start, _)| line.starts_with(start))?;
@@ -52,7 +52,7 @@ pub(crate) fn path_in_comment(line: &str) -> Option<&str> {
         .map(|(_, path)| path)
         .next();
     match label {
-        // A label leaves no doubt, so any single word will do.
+        // After a label, any single word is a path.
         Some(path) => {
             Some(unquoted(path.trim())).filter(|path| !path.is_empty() && !path.contains(char::is_whitespace))
         }
@@ -62,7 +62,7 @@ pub(crate) fn path_in_comment(line: &str) -> Option<&str> {
     }
 }
 
-/// Tells whether a line must stay first in its file, so that a path comment can only follow it.
+/// Whether a line must stay first in its file, so that a path comment can only follow it.
 pub(crate) fn must_stay_first(line: &str) -> bool {
     let line = line.trim_start();
     let is_doctype = line.get(..9).is_some_and(|start| start.eq_ignore_ascii_case("<!doctype"));
@@ -86,7 +86,7 @@ pub(crate) fn path_in_info(info: &str) -> Option<&str> {
         || words().enumerate().find(|word| in_word(*word) && !word.1.contains('=')).map(|(_, word)| word);
     let after_colon = || {
         let (language, path) = words().next()?.split_once(':')?;
-        // One letter before a colon is a drive.
+        // A single letter before a colon is a drive.
         let is_language = language.len() > 1
             && language.starts_with(|c: char| c.is_ascii_alphabetic())
             && language.chars().all(|c| c.is_ascii_alphanumeric() || "+#-_".contains(c));
@@ -95,7 +95,7 @@ pub(crate) fn path_in_info(info: &str) -> Option<&str> {
     attribute.or_else(after_colon).or_else(plain)
 }
 
-/// Tells a path from prose: one word with a `/` or an extension, or the name of a well-known file.
+/// Whether a word is a path: it has a `/` or an extension, or is the name of a well-known file.
 fn looks_like_path(word: &str) -> bool {
     let is_one_word = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c.is_control());
     let is_colon_fine = word.find(':').is_none_or(|at| at == 1);
@@ -109,7 +109,7 @@ fn looks_like_path(word: &str) -> bool {
     is_one_word && !is_other && (has_directory || has_extension || BARE_NAMES.contains(&word))
 }
 
-/// Takes one pair of quotes or backticks off.
+/// Removes one pair of quotes or backticks.
 pub(crate) fn unquoted(text: &str) -> &str {
     ['`', '"', '\'']
         .into_iter()

@@ -9,7 +9,7 @@ fn check_info(info: &str, expected: Option<&str>) {
 }
 
 #[test]
-fn comments_of_many_languages_hold_a_path() {
+fn comments_of_many_languages_contain_a_path() {
     check_comment("// src/a.rs", Some("src/a.rs"));
     check_comment("  //src/a.rs  ", Some("src/a.rs"));
     check_comment("# a.py", Some("a.py"));
@@ -27,7 +27,7 @@ fn comments_of_many_languages_hold_a_path() {
 }
 
 #[test]
-fn labels_quotes_and_a_colon_are_taken_off() {
+fn labels_quotes_and_a_colon_are_removed() {
     check_comment("// File: src/a.rs", Some("src/a.rs"));
     check_comment("# filename: a.py", Some("a.py"));
     check_comment("// FilePath: `src/a.rs`", Some("src/a.rs"));
@@ -50,7 +50,7 @@ fn odd_names_are_paths_too() {
 }
 
 #[test]
-fn prose_is_no_path() {
+fn prose_is_not_a_path() {
     check_comment("// This module parses src/a.rs", None);
     check_comment("# File: a b.py", None);
     check_comment("// File:", None);
@@ -70,7 +70,7 @@ fn prose_is_no_path() {
 }
 
 #[test]
-fn an_info_string_holds_a_path() {
+fn an_info_string_contains_a_path() {
     check_info("java src/A.java", Some("src/A.java"));
     check_info("src/a.rs", Some("src/a.rs"));
     check_info("a.rs", Some("a.rs"));
@@ -85,7 +85,7 @@ fn an_info_string_holds_a_path() {
 }
 
 #[test]
-fn a_language_is_no_path() {
+fn a_language_is_not_a_path() {
     check_info("", None);
     check_info("rust", None);
     check_info("Dockerfile", None);

@@ -1,16 +1,15 @@
-//! What every parser gives back: a value, and what is wrong with the text it was read from.
+//! The result of every parser: a value, and what is wrong with the text.
 
 use std::fmt;
 
 /// What a parser read and what is wrong with it.
 ///
-/// `value` holds everything that could be read, also when there are problems; whoever asked decides whether a
-/// value with problems is good enough.
+/// `value` contains everything that was readable, even if there are problems; the caller decides whether a value with
+/// problems is good enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed<T> {
-    /// What could be read.
     pub value: T,
-    /// What is wrong, in the order of the text; empty for a reply that is as it should be.
+    /// Problems in the order of the text; empty for a correct reply.
     pub problems: Vec<Problem>,
 }
 

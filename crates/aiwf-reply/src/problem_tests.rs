@@ -1,4 +1,4 @@
-//! Every problem a reply can have, brought about by a reply that has it, in one place to be read.
+//! Every problem a reply can have, each triggered by a reply, listed in one place for review.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use crate::{
 };
 
 thread_local! {
-    /// The places in the source that found a problem in this thread: file and line.
+    /// The source locations, as file and line, that reported a problem in this thread.
     static PLACES: RefCell<BTreeSet<(String, usize)>> = const { RefCell::new(BTreeSet::new()) };
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn note_place(place: &Location<'_>) {
     PLACES.with_borrow_mut(|places| places.insert((file, line)));
 }
 
-/// Replies with problems, by the parser that finds them.
+/// Replies with problems, by the parser that reports them.
 fn replies(parser: Parser) -> &'static [&'static str] {
     match parser {
         Parser::FileMarkers => &[
@@ -118,16 +118,17 @@ fn problems(parser: Parser, reply: &str) -> Vec<Problem> {
     }
 }
 
-/// Whether a message says what to do: after the last colon that a verb follows.
-fn says_what_to_do(message: &str) -> bool {
+/// Whether a message suggests an action: a verb follows its last colon.
+fn suggests_an_action(message: &str) -> bool {
     let verbs = [
-        "add", "close", "correct", "count", "end", "give", "name", "open", "put", "remove", "start", "write",
+        "add", "close", "copy", "correct", "count", "end", "give", "keep", "name", "open", "put", "remove",
+        "start", "write",
     ];
     message.split(": ").skip(1).any(|rest| verbs.contains(&rest.split(' ').next().unwrap_or_default()))
 }
 
 #[test]
-fn every_problem_can_be_read_in_one_place_and_says_what_to_write() {
+fn every_problem_is_listed_and_says_what_to_write() {
     let (mut page, mut faults) = (String::new(), String::new());
     for parser in Parser::ALL {
         let _ = writeln!(page, "── {parser}");
@@ -137,7 +138,7 @@ fn every_problem_can_be_read_in_one_place_and_says_what_to_write() {
                 let _ = writeln!(faults, "nothing is wrong with {reply:?}");
             }
             for problem in found {
-                if !says_what_to_do(&problem.message) {
+                if !suggests_an_action(&problem.message) {
                     let _ = writeln!(faults, "{problem}");
                 }
                 let _ = writeln!(page, "{problem}");

@@ -1,6 +1,6 @@
-//! The plain text of a reply: what is left without fences, quotes, inline code and thoughts.
+//! The plain text of a reply: everything outside fences, quotes, inline code and thoughts.
 //!
-//! A tag or a marker counts as an answer only here; anywhere else it is quoted, explained or thought about.
+//! A tag or a marker counts as an answer only here; anywhere else it is quoted, explained or part of a thought.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ pub(crate) fn tags(text: &str, part: Range<usize>) -> impl Iterator<Item = Tag<'
         .filter(|tag| !tag.is_type_parameter(text))
 }
 
-/// Takes `holes` out of `ranges`; both are sorted and do not overlap among themselves.
+/// Removes `holes` from `ranges`; both are sorted and do not overlap among themselves.
 pub(crate) fn without(
     ranges: impl IntoIterator<Item = Range<usize>>,
     holes: &[Range<usize>],
@@ -72,7 +72,7 @@ pub(crate) fn without(
             }
             start = start.max(hole.end);
         }
-        // A hole that reaches beyond this range is looked at again for the next one.
+        // A hole that extends beyond this range also applies to the next one.
         let end = holes.peek().map_or(range.end, |hole| range.end.min(hole.start.max(start)));
         if start < end {
             left.push(start..end);

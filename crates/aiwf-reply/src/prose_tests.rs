@@ -20,7 +20,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_left_is_in_a_range_and_in_no_hole(ranges in ranges(), holes in ranges()) {
+    fn the_rest_is_in_a_range_and_in_no_hole(ranges in ranges(), holes in ranges()) {
         let left: Vec<usize> = without(ranges.iter().cloned(), &holes).into_iter().flatten().collect();
         let expected: Vec<usize> =
             ranges.into_iter().flatten().filter(|at| !holes.iter().any(|hole| hole.contains(at))).collect();

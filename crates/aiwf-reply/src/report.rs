@@ -1,23 +1,23 @@
-//! What a reply says, without what it thinks aloud and apart from the files it gives.
+//! The text of a reply without its thoughts, and separate from its files.
 
 use crate::file_markers::first_file;
 use crate::outline::Outline;
 use crate::problem::Parsed;
 use crate::prose::{Marks, without};
 
-/// The text before the first file of a reply, and the rest with its file markers.
+/// Splits a reply into the text before its first file, and the rest with its file markers.
 ///
-/// Tags in the content of a file are no answer, so verdicts and statuses are read from the first part only.
+/// Tags in the content of a file are not an answer, so verdicts and statuses are read from the first part only.
 pub fn split_files(reply: &str) -> (&str, &str) {
     let at = first_file(reply).unwrap_or(reply.len());
     reply.split_at_checked(at).unwrap_or((reply, ""))
 }
 
-/// The files of a reply, as [`split_files`] gives them, and what is said after them.
+/// Splits the file part of a reply, as returned by [`split_files`], into the files and the text after them.
 ///
-/// After the files comes what follows a last line `<<<END>>>`. Without that line everything belongs to the last file,
-/// except lines at the very end that are task statuses and nothing else: those are returned as what is said after the
-/// files when `are_statuses_missing`, because a report before the files has none.
+/// The text after the files follows a last line `<<<END>>>`. Without that line everything belongs to the last file. The
+/// exception is lines at the very end that are nothing but task statuses: they count as text after the files if
+/// `are_statuses_missing`, that is, if the report before the files has none.
 pub fn split_report_after(files: &str, are_statuses_missing: bool) -> (&str, &str) {
     let lines: Vec<(usize, &str)> = files
         .split_inclusive('\n')
@@ -38,7 +38,7 @@ pub fn split_report_after(files: &str, are_statuses_missing: bool) -> (&str, &st
     files.split_at_checked(at).unwrap_or((files, ""))
 }
 
-/// Where the task statuses at the end of a text begin; nothing when it does not end with one.
+/// The position of the task statuses at the end of a text; `None` if it does not end with one.
 fn trailing_statuses(lines: &[(usize, &str)]) -> Option<usize> {
     let is_status = |line: &str| line.starts_with("<task_status") && line.ends_with("</task_status>");
     let n_kept = lines
@@ -48,9 +48,9 @@ fn trailing_statuses(lines: &[(usize, &str)]) -> Option<usize> {
     lines.iter().skip(n_kept).find(|(_, line)| is_status(line.trim())).map(|(at, _)| *at)
 }
 
-/// A reply without its thoughts; one that is not closed hides the rest and is a problem.
+/// Removes the thoughts from a reply; one that is not closed hides the rest and is a problem.
 ///
-/// The lines of a thought go with it, so that no hole is left. What stands in a code fence is never a thought.
+/// The lines of a thought are removed with it, so no gap is left. Text in a code fence is never a thought.
 pub fn strip_thoughts(reply: &str) -> Parsed<String> {
     let outline = Outline::new(reply);
     let thoughts = Marks::new(&outline).thoughts(&outline);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_go_with_their_lines_and_quoted_ones_stay() {
+    fn thoughts_are_removed_with_their_lines_and_quoted_ones_stay() {
         check("<thought>hm</thought>\n\n# Plan\n", "# Plan\n");
         check("one\n\n<thought>\nhm\n</thought>\n\ntwo\n", "one\n\ntwo\n");
         check("one <think>hm</think>two\n", "one two\n");
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_parted_from_what_is_said_about_them() {
+    fn files_are_separated_from_the_report_about_them() {
         let reply = "done\n<<<FILE: a.md>>>\n<review>PASS</review>\n";
         assert_eq!(split_files(reply), ("done\n", "<<<FILE: a.md>>>\n<review>PASS</review>\n"));
         assert_eq!(split_files("only words"), ("only words", ""));

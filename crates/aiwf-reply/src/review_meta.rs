@@ -9,8 +9,8 @@
 //! @@@
 //! ```
 //!
-//! A block in plain text counts. Models like to put it into a code fence, so one in a fence counts when there is
-//! none outside. One in a `>` quote or in a thought never counts.
+//! A block in plain text counts. Models often put it into a code fence, so one in a fence counts if there is none
+//! outside. One in a `>` quote or in a thought never counts.
 
 use std::fmt;
 use std::ops::Range;
@@ -24,16 +24,14 @@ use crate::prose::Prose;
 const HEADER: &str = "@@@REVIEW_META";
 const FOOTER: &str = "@@@";
 
-/// What a review says about itself; a field is `None` when the block has no good value for it.
+/// The metadata of a review; a field is `None` if the block has no valid value for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReviewMeta {
-    /// Whether the code passed.
     pub verdict: Option<MetaVerdict>,
-    /// How many issues were found.
     pub issues_total: Option<u32>,
-    /// How many of them are critical.
+    /// Number of critical issues.
     pub issues_critical: Option<u32>,
-    /// How many inputs the reviewer missed.
+    /// Number of inputs that the reviewer was missing.
     pub missing_inputs: Option<u32>,
 }
 
@@ -47,7 +45,6 @@ pub enum MetaVerdict {
 }
 
 impl MetaVerdict {
-    /// The word that a review writes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Fail => "FAIL",
@@ -64,8 +61,8 @@ impl fmt::Display for MetaVerdict {
 
 /// Reads the `@@@REVIEW_META` block of a review.
 ///
-/// Keys and verdict may be in any case and the keys in any order; other keys and lines without a colon are
-/// ignored. With several blocks, or a key given twice, the worst value is taken and the matter reported.
+/// Case is ignored and the keys may be in any order; other keys and lines without a colon are ignored. If there are
+/// several blocks, or a key occurs twice, the worst value is used and the repetition reported.
 pub fn parse_review_meta(reply: &str) -> Parsed<ReviewMeta> {
     let outline = Outline::new(reply);
     let prose = Prose::new(&outline);
@@ -87,7 +84,7 @@ pub fn parse_review_meta(reply: &str) -> Parsed<ReviewMeta> {
         plain.into_iter().map(|header| header..outline.lines.len()).collect()
     };
 
-    // A block ends where the next one starts, so that many unclosed blocks are read once each.
+    // A block ends where the next one starts, so that many unclosed blocks are each read once.
     let ends = blocks.iter().skip(1).map(|next| next.start).chain([outline.lines.len()]);
     let mut meta = ReviewMeta::default();
     for (block, end) in blocks.iter().zip(ends) {
@@ -98,7 +95,7 @@ pub fn parse_review_meta(reply: &str) -> Parsed<ReviewMeta> {
     if let Some(second) = blocks.get(1) {
         let n_blocks = blocks.len();
         let message = format!(
-            "{n_blocks} `{HEADER}` blocks instead of one, so the worst of each value is taken: write one block"
+            "{n_blocks} `{HEADER}` blocks instead of one, so the worst of each value is used: write one block"
         );
         findings.add(at(second), message);
     }
@@ -131,7 +128,7 @@ impl ReviewMeta {
     }
 }
 
-/// The lines in a range that start a block and are not part of a thought.
+/// The lines in a range that start a block outside of thoughts.
 fn headers(outline: &Outline<'_>, range: Range<usize>, hidden: &[Range<usize>]) -> Vec<usize> {
     let lines = outline.lines_at(range.clone());
     range
@@ -149,7 +146,7 @@ fn quoted_header(outline: &Outline<'_>) -> Option<usize> {
     outline.lines.iter().find(is_header).map(Line::content_start)
 }
 
-/// Reads a block from its lines, of which the first is the header.
+/// Reads a block from its lines, the first of which is the header.
 fn read_block(lines: &[Line<'_>], hidden: &[Range<usize>], findings: &mut Findings<'_>) -> ReviewMeta {
     let mut meta = ReviewMeta::default();
     let Some((header, body)) = lines.split_first() else { return meta };
@@ -174,7 +171,7 @@ fn read_block(lines: &[Line<'_>], hidden: &[Range<usize>], findings: &mut Findin
         } else {
             let name = key.as_str();
             findings
-                .add(at, format!("`{name}` is given again, so the worst value is taken: give each key once"));
+                .add(at, format!("`{name}` occurs again, so the worst value is used: write each key once"));
         }
     }
     for key in missing {
@@ -187,7 +184,7 @@ fn read_block(lines: &[Line<'_>], hidden: &[Range<usize>], findings: &mut Findin
     meta
 }
 
-/// Reads `key: value`, also as an item of a list.
+/// Reads `key: value`, which may be a list item.
 fn key_and_value(line: &str) -> Option<(Key, &str)> {
     let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line);
     let (key, value) = line.split_once(':')?;
@@ -221,7 +218,7 @@ impl Key {
     fn allowed(self) -> &'static str {
         match self {
             Self::Verdict => "`PASS` or `FAIL`",
-            Self::IssuesTotal | Self::IssuesCritical | Self::MissingInputs => "a whole number from 0 up",
+            Self::IssuesTotal | Self::IssuesCritical | Self::MissingInputs => "a whole number, 0 or more",
         }
     }
 
@@ -244,7 +241,7 @@ impl Key {
     }
 }
 
-/// Reports values that contradict each other.
+/// Reports contradictory values.
 fn check_counts(meta: ReviewMeta, at: usize, findings: &mut Findings<'_>) {
     let critical = meta.issues_critical.unwrap_or_default();
     if meta.verdict == Some(MetaVerdict::Pass) && critical > 0 {

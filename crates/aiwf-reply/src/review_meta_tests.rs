@@ -23,7 +23,7 @@ fn reads_the_four_values() {
 }
 
 #[test]
-fn order_case_blanks_and_unknown_keys_do_not_matter() {
+fn order_case_spaces_and_unknown_keys_do_not_matter() {
     let reply = "  @@@review_meta  \r\n\r\n- Missing_Inputs : 0\r\nreviewer: me\r\nISSUES_TOTAL:2\r\nno colon\r\n\
                  * issues_critical: 0\r\nVerdict: pass\r\n @@@ \r\n";
     assert_snapshot!(check(reply), @r#"Some("PASS") Some(2) Some(0) Some(0)"#);
@@ -46,22 +46,22 @@ fn a_missing_or_invalid_value_is_a_problem() {
     assert_snapshot!(check("x\n  @@@REVIEW_META\n@@@"), @"
     None None None None
     line 2, column 3: `@@@REVIEW_META` block has no `verdict`: add a line like `verdict: FAIL`, with `PASS` or `FAIL`
-    line 2, column 3: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
-    line 2, column 3: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
-    line 2, column 3: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
+    line 2, column 3: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number, 0 or more
+    line 2, column 3: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number, 0 or more
+    line 2, column 3: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number, 0 or more
     ");
     assert_snapshot!(check(&block("OK", "-1", "two", "")), @"
     None None None None
     line 2, column 1: `verdict` is `OK`: write `PASS` or `FAIL`
-    line 3, column 1: `issues_total` is `-1`: write a whole number from 0 up
-    line 4, column 1: `issues_critical` is `two`: write a whole number from 0 up
-    line 5, column 1: `missing_inputs` is empty: write a whole number from 0 up
+    line 3, column 1: `issues_total` is `-1`: write a whole number, 0 or more
+    line 4, column 1: `issues_critical` is `two`: write a whole number, 0 or more
+    line 5, column 1: `missing_inputs` is empty: write a whole number, 0 or more
     ");
     assert_snapshot!(check(&block("PASS", "1.5", "+0", "99999999999")), @r#"
     Some("PASS") None None None
-    line 3, column 1: `issues_total` is `1.5`: write a whole number from 0 up
-    line 4, column 1: `issues_critical` is `+0`: write a whole number from 0 up
-    line 5, column 1: `missing_inputs` is `99999999999`: write a whole number from 0 up
+    line 3, column 1: `issues_total` is `1.5`: write a whole number, 0 or more
+    line 4, column 1: `issues_critical` is `+0`: write a whole number, 0 or more
+    line 5, column 1: `missing_inputs` is `99999999999`: write a whole number, 0 or more
     "#);
 }
 
@@ -74,9 +74,9 @@ fn a_block_that_is_not_closed_is_a_problem() {
     assert_snapshot!(check("@@@REVIEW_META\nverdict: PASS\n"), @r#"
     Some("PASS") None None None
     line 1, column 1: `@@@REVIEW_META` block is not closed: end it with a line `@@@`
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number, 0 or more
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number, 0 or more
+    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number, 0 or more
     "#);
 }
 
@@ -92,7 +92,7 @@ fn values_that_contradict_each_other_are_a_problem() {
     "#);
     assert_snapshot!(check("@@@REVIEW_META\nverdict: PASS\nverdict: FAIL\nissues_total: 0\nissues_critical: 0\nmissing_inputs: 0\n@@@"), @r#"
     Some("FAIL") Some(0) Some(0) Some(0)
-    line 3, column 1: `verdict` is given again, so the worst value is taken: give each key once
+    line 3, column 1: `verdict` occurs again, so the worst value is used: write each key once
     "#);
 }
 
@@ -100,16 +100,16 @@ fn values_that_contradict_each_other_are_a_problem() {
 fn the_worst_of_several_blocks_is_taken() {
     assert_snapshot!(check(&(block("PASS", "3", "0", "0") + &block("FAIL", "1", "1", "2"))), @r#"
     Some("FAIL") Some(3) Some(1) Some(2)
-    line 7, column 1: 2 `@@@REVIEW_META` blocks instead of one, so the worst of each value is taken: write one block
+    line 7, column 1: 2 `@@@REVIEW_META` blocks instead of one, so the worst of each value is used: write one block
     "#);
     let unclosed = "@@@REVIEW_META\nverdict: PASS\n";
     assert_snapshot!(check(&(unclosed.to_owned() + &block("FAIL", "1", "1", "2"))), @r#"
     Some("FAIL") Some(1) Some(1) Some(2)
     line 1, column 1: `@@@REVIEW_META` block is not closed: end it with a line `@@@`
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
-    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
-    line 3, column 1: 2 `@@@REVIEW_META` blocks instead of one, so the worst of each value is taken: write one block
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number, 0 or more
+    line 1, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number, 0 or more
+    line 1, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number, 0 or more
+    line 3, column 1: 2 `@@@REVIEW_META` blocks instead of one, so the worst of each value is used: write one block
     "#);
 }
 
@@ -121,9 +121,9 @@ fn a_fenced_block_counts_when_there_is_none_outside() {
     assert_snapshot!(check(&fenced("@@@REVIEW_META\nverdict: PASS\n")), @r#"
     Some("PASS") None None None
     line 2, column 1: `@@@REVIEW_META` block is not closed: end it with a line `@@@`
-    line 2, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number from 0 up
-    line 2, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number from 0 up
-    line 2, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number from 0 up
+    line 2, column 1: `@@@REVIEW_META` block has no `issues_total`: add a line like `issues_total: 0`, with a whole number, 0 or more
+    line 2, column 1: `@@@REVIEW_META` block has no `issues_critical`: add a line like `issues_critical: 0`, with a whole number, 0 or more
+    line 2, column 1: `@@@REVIEW_META` block has no `missing_inputs`: add a line like `missing_inputs: 0`, with a whole number, 0 or more
     "#);
 }
 

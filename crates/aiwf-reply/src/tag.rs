@@ -20,9 +20,9 @@ pub(crate) struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// Reads the tag that starts at `start`, which must be the offset of a `<`.
+    /// Reads the tag that starts at `start`, the offset of a `<`.
     ///
-    /// Looks no further than the next `<` and the offset `limit`, so reading at every `<` of a text is linear.
+    /// Stops at the next `<` and at the offset `limit`, so reading at every `<` of a text is linear.
     pub(crate) fn read(text: &'a str, start: usize, limit: usize) -> Option<Self> {
         let after = slice(text, start..limit).strip_prefix('<')?;
         let is_close = after.starts_with('/');
@@ -45,7 +45,7 @@ impl<'a> Tag<'a> {
         Some(Self { kind, name, attributes: without_slash.unwrap_or(attributes), start, end })
     }
 
-    /// Tells whether this is the parameter of a type, as in `Vec<Thought>`, and no tag.
+    /// Whether this is a type parameter, as in `Vec<Thought>`, and not a tag.
     pub(crate) fn is_type_parameter(&self, text: &str) -> bool {
         let before = slice(text, 0..self.start).chars().next_back();
         self.kind == TagKind::Open
@@ -65,7 +65,7 @@ impl<'a> Tag<'a> {
             let after_key = rest.trim_start_matches(|c: char| !c.is_whitespace() && c != '=');
             let key = slice(rest, 0..rest.len() - after_key.len());
             let Some(value) = after_key.trim_start().strip_prefix('=') else {
-                // A word without a value; what is left gets shorter, or there is nothing left.
+                // A word without a value; each iteration shortens the rest or ends the loop.
                 if key.is_empty() {
                     return None;
                 }

@@ -14,7 +14,7 @@ fn reads_open_close_and_empty_tags() {
 }
 
 #[test]
-fn what_is_no_tag_is_not_read() {
+fn other_text_is_not_a_tag() {
     for text in ["<", "< a>", "<a", "<a b", "<a<b>", "<>", "</>", "<a b='<'>", "<é>", "<a.b>"] {
         check(text, None);
     }
@@ -31,7 +31,7 @@ fn attributes_have_quotes_or_none() {
 }
 
 #[test]
-fn a_quoted_value_may_hold_the_end_of_a_tag() {
+fn a_quoted_value_may_contain_the_end_of_a_tag() {
     check("<a id='>'>x", Some((TagKind::Open, "a", Some(">"), 10)));
     check("<a id='1>x", Some((TagKind::Open, "a", Some("1"), 9)));
     check("<a it's>x", Some((TagKind::Open, "a", None, 8)));

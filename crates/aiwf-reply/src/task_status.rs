@@ -1,7 +1,7 @@
-//! Reads what became of each task from `<task_status id="1.2">COMPLETED</task_status>`.
+//! Reads the outcome of each task from `<task_status id="1.2">COMPLETED</task_status>`.
 //!
-//! The same places count as for a verdict: plain text only. A task reported twice with different outcomes is
-//! taken as failed and reported.
+//! The same places count as for a verdict: plain text only. A task with two different outcomes counts as failed and is
+//! reported.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,26 +12,21 @@ use crate::outline::Outline;
 use crate::problem::Parsed;
 use crate::prose::Prose;
 
-/// One task and what became of it.
+/// A task and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskStatus {
-    /// The task's id as written, like `1.2`; never empty.
+    /// The id as written, like `1.2`; never empty.
     pub id: String,
-    /// What became of it.
     pub status: TaskOutcome,
 }
 
-/// What became of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskOutcome {
-    /// It was not done.
     Failed,
-    /// It was done.
     Completed,
 }
 
 impl TaskOutcome {
-    /// The word that a reply writes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed => "FAILED",
@@ -52,7 +47,7 @@ impl fmt::Display for TaskOutcome {
     }
 }
 
-/// Reads the status of each task, in the order of first mention; no status in the text is a problem.
+/// Reads the status of each task, in the order of first mention; a text without any is a problem.
 pub fn parse_task_status(reply: &str) -> Parsed<Vec<TaskStatus>> {
     let outline = Outline::new(reply);
     let prose = Prose::new(&outline);
@@ -98,7 +93,7 @@ pub fn parse_task_status(reply: &str) -> Parsed<Vec<TaskStatus>> {
                 task.status = TaskOutcome::Failed;
                 let id = excerpt(id);
                 let message = format!(
-                    "task `{id}` is both `COMPLETED` and `FAILED`, so `FAILED` is taken: give each task one status"
+                    "task `{id}` is both `COMPLETED` and `FAILED`, so `FAILED` is used: write one status for each task"
                 );
                 findings.add(at, message);
             }

@@ -46,7 +46,7 @@ fn failed_wins_a_conflict() {
     assert_snapshot!(check(reply), @"
     1 FAILED
     2 COMPLETED
-    line 3, column 1: task `1` is both `COMPLETED` and `FAILED`, so `FAILED` is taken: give each task one status
+    line 3, column 1: task `1` is both `COMPLETED` and `FAILED`, so `FAILED` is used: write one status for each task
     ");
     let reply = "<task_status id=\"1\">COMPLETED</task_status><task_status id=\"1\">COMPLETED</task_status>";
     assert_snapshot!(check(reply), @"1 COMPLETED");

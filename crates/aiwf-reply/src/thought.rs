@@ -1,8 +1,8 @@
-//! What a model thinks aloud between `<thought>` and `</thought>`, which is no part of its answer.
+//! The thoughts of a model between `<thought>` and `</thought>`, which are not part of its answer.
 //!
-//! `<think>` and `<thinking>`, which some models write by themselves, are treated alike. A thought that is never
-//! closed hides all that follows and is a problem: a draft of a verdict must not count as the verdict, and a
-//! forgotten tag must not go unnoticed. Thoughts of the same name nest.
+//! `<think>` and `<thinking>`, which some models write on their own, are treated the same. A thought that is never
+//! closed hides the rest of the text and is a problem: a draft of a verdict must not count as the verdict, and a
+//! forgotten tag must not go unnoticed. Thoughts with the same name nest.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::tag::{Tag, TagKind};
 
 const NAMES: [&str; 3] = ["thought", "thinking", "think"];
 
-/// The thoughts of a reply as byte ranges, tags included, and what is wrong with them.
+/// The thoughts of a reply as byte ranges, including tags, and what is wrong with them.
 pub(crate) struct Thoughts {
     pub(crate) ranges: Vec<Range<usize>>,
     pub(crate) found: Vec<(usize, String)>,
@@ -56,12 +56,12 @@ pub(crate) fn is_thought(tag: &Tag<'_>) -> bool {
     NAMES.iter().any(|name| tag.is(name))
 }
 
-/// Tells whether a trimmed line is a single thought tag.
+/// Whether a trimmed line is a single thought tag.
 pub(crate) fn is_lone_tag(line: &str) -> bool {
     Tag::read(line, 0, line.len()).is_some_and(|tag| is_thought(&tag) && tag.end == line.len())
 }
 
-/// A reply without what the model thought aloud; the lines of a thought go with it.
+/// A reply without its thoughts; the lines of a thought are removed with it.
 pub fn without_thoughts(reply: &str) -> String {
     crate::report::strip_thoughts(reply).value
 }

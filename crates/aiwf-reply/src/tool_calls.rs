@@ -1,9 +1,9 @@
 //! Reads the tool calls that a model writes into its text.
 //!
-//! Calls stand in code fences of any kind, in `<tool_call>` elements, or as bare JSON in prose; see
-//! `call_reader.rs` for the shapes. What is quoted with `>`, written as inline code or thought is no call. JSON
-//! that is just data is left alone; broken JSON that was meant as a call is a problem. Nothing is silently lost:
-//! a reply without calls is a message, and that is no problem.
+//! Calls are in code fences of any kind, in `<tool_call>` elements, or bare JSON in prose; see `call_reader.rs` for the
+//! shapes. Text that is quoted with `>`, inline code or part of a thought is not a call. JSON that is just data is left
+//! alone; broken JSON that was meant as a call is a problem. Nothing is lost silently: a reply without calls is a
+//! message, and not a problem.
 
 use std::ops::Range;
 
@@ -12,29 +12,27 @@ use serde_json::{Map, Value};
 use crate::bare_json::{Piece, PieceKind, find_pieces};
 use crate::call_reader::{CallReader, Place};
 use crate::findings::Findings;
-use crate::json_text::{means_call, offset_of, read_json};
+use crate::json_text::{looks_like_call, offset_of, read_json};
 use crate::line::{covers, slice};
 use crate::outline::{Fence, Outline};
 use crate::problem::Parsed;
 use crate::prose::{Marks, without};
 
-/// One call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The id that the model gave the call, if any.
     pub id: Option<String>,
-    /// The name of the tool; never empty, and not judged here.
+    /// The name of the tool; never empty, not validated here.
     pub name: String,
-    /// The arguments; empty when the call has none.
+    /// The arguments; empty if the call has none.
     pub arguments: Map<String, Value>,
 }
 
-/// The calls of a reply and what it says beside them.
+/// The calls of a reply and the text around them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCalls {
-    /// The calls in the order of the text.
     pub calls: Vec<ToolCall>,
-    /// The `message` of the calls' JSON, or else the text around the calls without thoughts; `None` if blank.
+    /// The `message` in the JSON of the calls, otherwise the text around the calls without thoughts; `None` if blank.
     pub message: Option<String>,
 }
 
@@ -47,9 +45,9 @@ pub fn parse_tool_calls(reply: &str) -> Parsed<ToolCalls> {
         .iter()
         .flat_map(|lines| find_pieces(reply, outline.extent(lines.clone()), &marks.code))
         .collect();
-    // A thought tag in the arguments of a call is no thought.
+    // A thought tag in the arguments of a call is not a thought.
     let ranges: Vec<Range<usize>> =
-        pieces.iter().filter(|piece| piece.kind.is_whole()).map(|piece| piece.range.clone()).collect();
+        pieces.iter().filter(|piece| piece.kind.is_complete()).map(|piece| piece.range.clone()).collect();
     marks.thought_tags.retain(|tag| !covers(&ranges, tag.start));
     let thoughts = marks.thoughts(&outline);
 
@@ -80,7 +78,7 @@ pub fn parse_tool_calls(reply: &str) -> Parsed<ToolCalls> {
     findings.finish(ToolCalls { calls, message })
 }
 
-/// Reads a piece of prose and returns its range if it was meant as a call.
+/// Reads a piece of prose; returns its range if it was meant as a call.
 fn read_piece<'a>(reader: &mut CallReader<'a, '_>, piece: Piece<'a>) -> Option<Range<usize>> {
     let is_call = match piece.kind {
         PieceKind::Value(value) => reader.read(value, Place::Prose),
@@ -103,7 +101,7 @@ fn read_piece<'a>(reader: &mut CallReader<'a, '_>, piece: Piece<'a>) -> Option<R
     is_call.then_some(piece.range)
 }
 
-/// Reads a code fence and tells whether it was meant as calls.
+/// Reads a code fence; returns whether it was meant as calls.
 fn read_fence<'a>(reader: &mut CallReader<'a, '_>, outline: &Outline<'a>, fence: &Fence<'a>) -> bool {
     let body = outline.extent(fence.body.clone());
     let content = slice(outline.text, body.clone());
@@ -125,7 +123,7 @@ fn read_fence<'a>(reader: &mut CallReader<'a, '_>, outline: &Outline<'a>, fence:
                 at = offset_of(outline.text, value) + value.get().len();
             }
             Err(error) => {
-                if means_call(slice(outline.text, at..body.end)) {
+                if looks_like_call(slice(outline.text, at..body.end)) {
                     reader.report(&error);
                     is_call = true;
                 }

@@ -25,7 +25,7 @@ fn a_reply_without_calls_is_a_message() {
 }
 
 #[test]
-fn fences_of_any_kind_hold_calls() {
+fn fences_of_any_kind_contain_calls() {
     for fence in ["```json", "```JSON", "```", "~~~tool", "```python", "  ````tool_code x"] {
         let closing = if fence.contains('~') { "~~~" } else { "````" };
         let calls = check(&format!("{fence}\n{READ}\n{closing}\n"));
@@ -78,7 +78,7 @@ fn a_list_of_calls_may_stand_alone() {
 }
 
 #[test]
-fn elements_hold_calls() {
+fn elements_contain_calls() {
     assert_snapshot!(check(&format!("Hm.\n<tool_call>\n{READ}\n</tool_call>\n<tool_call>{{\"name\": \"ls\"}}</tool_call>")), @r#"
     read {"path":"a.rs"}
     ls {}
@@ -104,24 +104,24 @@ fn elements_hold_calls() {
 
 #[test]
 fn a_bad_element_is_a_problem() {
-    assert_snapshot!(check("<tool_call></tool_call>"), @r#"line 1, column 1: `<tool_call>` holds no JSON: write `{"name": "TOOL", "arguments": {}}` in it"#);
+    assert_snapshot!(check("<tool_call></tool_call>"), @r#"line 1, column 1: `<tool_call>` contains no JSON: write `{"name": "TOOL", "arguments": {}}` in it"#);
     assert_snapshot!(check("Ok.\n<tool_call>"), @r#"
     message "Ok."
-    line 2, column 1: `<tool_call>` holds no JSON: write `{"name": "TOOL", "arguments": {}}` in it
+    line 2, column 1: `<tool_call>` contains no JSON: write `{"name": "TOOL", "arguments": {}}` in it
     "#);
     assert_snapshot!(check("<tool_call>read a.rs</tool_call> bye"), @r#"
     message "bye"
-    line 1, column 1: `<tool_call>` holds no JSON: write `{"name": "TOOL", "arguments": {}}` in it
+    line 1, column 1: `<tool_call>` contains no JSON: write `{"name": "TOOL", "arguments": {}}` in it
     "#);
     assert_snapshot!(check(&format!("<tool_call>{{\"name\": \"a\",}}</tool_call>\n<tool_call>{READ}</tool_call>")), @r#"
     read {"path":"a.rs"}
-    line 1, column 25: tool call is not valid JSON (trailing comma): write it again, corrected
+    line 1, column 25: tool call is not valid JSON (trailing comma): correct it and write it again
     "#);
     assert_snapshot!(check("<tool_call>{\"path\": \"a.rs\"}</tool_call>"), @"line 1, column 12: tool call 1 has no `name`: write the name of a tool");
-    assert_snapshot!(check("<tool_call>5</tool_call>"), @r#"line 1, column 1: `<tool_call>` holds no JSON: write `{"name": "TOOL", "arguments": {}}` in it"#);
+    assert_snapshot!(check("<tool_call>5</tool_call>"), @r#"line 1, column 1: `<tool_call>` contains no JSON: write `{"name": "TOOL", "arguments": {}}` in it"#);
     assert_snapshot!(check(&format!("<tool_call>{{\"name\": \n<tool_call>{READ}</tool_call>")), @r#"
     read {"path":"a.rs"}
-    line 2, column 1: tool call is not valid JSON (expected value): write it again, corrected
+    line 2, column 1: tool call is not valid JSON (expected value): correct it and write it again
     "#);
 }
 
@@ -156,7 +156,7 @@ fn arguments_may_be_missing_or_a_string() {
 }
 
 #[test]
-fn a_malformed_call_leaves_the_good_ones_standing() {
+fn a_malformed_call_does_not_affect_the_others() {
     let calls = "```json\n{\"tool_calls\": [\n  {\"name\": \"a\", \"arguments\": [1]},\n  {\"name\": \"b\", \"arguments\": {}},\n  \
         {\"arguments\": {}},\n  {\"name\": \" \"},\n  {\"name\": 5},\n  \"c\",\n  {\"name\": \"d\", \"arguments\": \"{x\"},\n  \
         {\"name\": \"e\", \"arguments\": true},\n  {\"name\": \"f\", \"arguments\": \"5\"},\n  {\"name\": \"g\", \"arguments\": \"\\\"x\\\"\"}\n]}\n```";
@@ -178,28 +178,28 @@ fn a_malformed_call_leaves_the_good_ones_standing() {
 }
 
 #[test]
-fn broken_json_that_means_a_call_is_a_problem_where_it_breaks() {
-    assert_snapshot!(check("```json\n{\"tool_calls\": [\n  {\"name\": \"é\", \"arguments\": {},}\n]}\n```\n"), @"line 3, column 33: tool call is not valid JSON (trailing comma): write it again, corrected");
+fn broken_json_of_a_call_is_a_problem_where_it_breaks() {
+    assert_snapshot!(check("```json\n{\"tool_calls\": [\n  {\"name\": \"é\", \"arguments\": {},}\n]}\n```\n"), @"line 3, column 33: tool call is not valid JSON (trailing comma): correct it and write it again");
     assert_snapshot!(check("I call {\"tool_calls\": [{\"name\": \"a\" \"arguments\": {}}]} now."), @r#"
     message "I call\n\nnow."
-    line 1, column 37: tool call is not valid JSON (expected `,` or `}`): write it again, corrected
+    line 1, column 37: tool call is not valid JSON (expected `,` or `}`): correct it and write it again
     "#);
     assert_snapshot!(check("{\"message\": \"hi\"\n \"tool_calls\": []}\nBye"), @r#"
     message "Bye"
-    line 2, column 2: tool call is not valid JSON (expected `,` or `}`): write it again, corrected
+    line 2, column 2: tool call is not valid JSON (expected `,` or `}`): correct it and write it again
     "#);
-    assert_snapshot!(check("{\"tool_calls\": [{\"name\": \"a\", \"arguments\": {\"text\": \"one\ntwo\"}}]}"), @r"line 1, column 56: tool call is not valid JSON (a string holds a line break or another control character: write it as `\n` or `\u0000`): write it again, corrected");
-    assert_snapshot!(check("```\n{\"tool_calls\": [{\"name\": \"a\""), @"line 2, column 28: tool call is not valid JSON (it ends in the middle of an object): write it again, corrected");
-    assert_snapshot!(check("{'tool_calls': [{'name': 'a'}]}"), @"line 1, column 2: tool call is not valid JSON (key must be a string): write it again, corrected");
-    assert_snapshot!(check("{\"name\": \"a\", \"arguments\": {\"x\": 1,}}"), @"line 1, column 36: tool call is not valid JSON (trailing comma): write it again, corrected");
+    assert_snapshot!(check("{\"tool_calls\": [{\"name\": \"a\", \"arguments\": {\"text\": \"one\ntwo\"}}]}"), @r"line 1, column 56: tool call is not valid JSON (a string contains a line break or another control character: write it as `\n` or `\u0000`): correct it and write it again");
+    assert_snapshot!(check("```\n{\"tool_calls\": [{\"name\": \"a\""), @"line 2, column 28: tool call is not valid JSON (it ends in the middle of an object): correct it and write it again");
+    assert_snapshot!(check("{'tool_calls': [{'name': 'a'}]}"), @"line 1, column 2: tool call is not valid JSON (key must be a string): correct it and write it again");
+    assert_snapshot!(check("{\"name\": \"a\", \"arguments\": {\"x\": 1,}}"), @"line 1, column 36: tool call is not valid JSON (trailing comma): correct it and write it again");
     assert_snapshot!(check(&format!("{{\"tool_calls\": [{{\"name\": \"a\", \"arguments\": {{}}]}}\n{LIST}")), @r#"
     read {"path":"a.rs"}
     ls {}
-    line 1, column 46: tool call is not valid JSON (expected `,` or `}`): write it again, corrected
+    line 1, column 46: tool call is not valid JSON (expected `,` or `}`): correct it and write it again
     "#);
     assert_snapshot!(check(&format!("```\n{{\"tool_calls\": \n```\n```\n{READ}\n```")), @r#"
     read {"path":"a.rs"}
-    line 3, column 1: tool call is not valid JSON (it ends in the middle of a value): write it again, corrected
+    line 3, column 1: tool call is not valid JSON (it ends in the middle of a value): correct it and write it again
     "#);
 }
 
@@ -215,7 +215,7 @@ fn data_is_neither_call_nor_problem() {
 }
 
 #[test]
-fn quoted_calls_are_no_calls() {
+fn quoted_calls_are_not_calls() {
     assert_snapshot!(check(&format!("> {READ}\n> ```\n> {READ}\n> ```\n")), @r#"message "> {\"name\": \"read\", \"arguments\": {\"path\": \"a.rs\"}}\n> ```\n> {\"name\": \"read\", \"arguments\": {\"path\": \"a.rs\"}}\n> ```""#);
     assert_snapshot!(check(&format!("Write `{READ}` to read.")), @r#"message "Write `{\"name\": \"read\", \"arguments\": {\"path\": \"a.rs\"}}` to read.""#);
     assert_snapshot!(check(&format!("<thought>\n{READ}\n```\n{READ}\n```\n<tool_call>{READ}</tool_call>\n</thought>\nHi")), @r#"message "Hi""#);

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// How a review ended, worst first: the smaller of two verdicts is the worse one.
+/// The verdict of a review, worst first: the smaller of two verdicts is the worse one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// The idea itself is refused.
+    /// The idea itself is rejected.
     Rejected,
-    /// Large parts must be done again.
+    /// Large parts must be redone.
     MajorIssues,
     /// The result must be changed.
     NeedsChanges,
@@ -22,7 +22,6 @@ impl Verdict {
     pub const ALL: [Self; 5] =
         [Self::Rejected, Self::MajorIssues, Self::NeedsChanges, Self::NeedsRevision, Self::Pass];
 
-    /// The word that a review writes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rejected => "REJECTED",
@@ -33,7 +32,7 @@ impl Verdict {
         }
     }
 
-    /// Reads a verdict in any case, with a blank or a hyphen in place of the underscore.
+    /// Reads a verdict in any case, with a space or a hyphen instead of the underscore.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let is_same = |verdict: &Self| {
             verdict.as_str().len() == name.len()

@@ -1,7 +1,7 @@
 //! Reads the verdict of a review from `<review>VERDICT</review>`.
 //!
-//! Only a tag in plain text counts: not one in a fence, in inline code, in a `>` quote or inside a thought.
-//! Several equal tags are one verdict; different ones are settled by the worst and reported.
+//! Only a tag in plain text counts: not one in a fence, in inline code, in a `>` quote or inside a thought. Several
+//! equal tags are one verdict; of different ones the worst counts, and the conflict is reported.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,9 @@ use crate::verdict::Verdict;
 
 const ALLOWED: &str = "`PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`";
 
-/// Reads the verdict tag of a review; no verdict in the text is a problem.
+/// Reads the verdict tag of a review; a text without a verdict is a problem.
 ///
-/// Tag and verdict may be in any case, blanks around the verdict do not matter, and attributes of the tag are
-/// ignored.
+/// Case, spaces around the verdict and attributes of the tag are ignored.
 pub fn parse_verdict_tag(reply: &str) -> Parsed<Option<Verdict>> {
     let outline = Outline::new(reply);
     let prose = Prose::new(&outline);
@@ -51,7 +50,7 @@ pub fn parse_verdict_tag(reply: &str) -> Parsed<Option<Verdict>> {
             (None, false) => mentions.push(at),
         }
     }
-    // A sentence that only names the tag matters when it is all there is.
+    // A sentence that only mentions the tag matters if there is nothing else.
     for at in mentions.into_iter().filter(|_| given.is_empty()) {
         findings.add(at, "`<review>` is not closed: write one verdict, like `<review>PASS</review>`");
     }
@@ -77,7 +76,7 @@ fn report_conflict(given: &[(usize, Verdict)], findings: &mut Findings<'_>) {
         let names = names.join(", ");
         findings.add(
             *at,
-            format!("verdicts {names} conflict, so the worst, `{worst}`, is taken: give one verdict"),
+            format!("verdicts {names} conflict, so the worst, `{worst}`, is used: write one verdict"),
         );
     }
 }

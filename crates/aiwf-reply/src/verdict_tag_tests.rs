@@ -23,7 +23,7 @@ fn verdicts_are_ordered_worst_first() {
 }
 
 #[test]
-fn case_blanks_and_attributes_do_not_matter() {
+fn case_spaces_and_attributes_do_not_matter() {
     assert_snapshot!(check("<Review status=\"final\" by='a > b'>\n  needs revision\n</REVIEW>"), @"NEEDS_REVISION");
     assert_snapshot!(check("**<review>Major-Issues</review>**"), @"MAJOR_ISSUES");
     assert_snapshot!(check("\u{feff}<review>pass</review >"), @"PASS");
@@ -73,11 +73,11 @@ fn an_unknown_verdict_is_a_problem() {
 fn a_conflict_is_settled_by_the_worst() {
     assert_snapshot!(check("<review>PASS</review>\n<review>NEEDS_REVISION</review>\n<review>PASS</review>"), @"
     NEEDS_REVISION
-    line 2, column 1: verdicts `NEEDS_REVISION`, `PASS` conflict, so the worst, `NEEDS_REVISION`, is taken: give one verdict
+    line 2, column 1: verdicts `NEEDS_REVISION`, `PASS` conflict, so the worst, `NEEDS_REVISION`, is used: write one verdict
     ");
     assert_snapshot!(check("<review>NEEDS_CHANGES</review> <review>PASS</review> <review>REJECTED</review>"), @"
     REJECTED
-    line 1, column 32: verdicts `REJECTED`, `NEEDS_CHANGES`, `PASS` conflict, so the worst, `REJECTED`, is taken: give one verdict
+    line 1, column 32: verdicts `REJECTED`, `NEEDS_CHANGES`, `PASS` conflict, so the worst, `REJECTED`, is used: write one verdict
     ");
     assert_snapshot!(check("<review>PASS</review> and again <review>pass</review>"), @"PASS");
 }
@@ -119,7 +119,7 @@ fn a_fence_in_a_list_item_hides_its_tags() {
 }
 
 #[test]
-fn a_missing_tag_is_told_beside_other_problems() {
+fn a_missing_tag_is_reported_with_other_problems() {
     assert_snapshot!(check("hm</thought>"), @"
     none
     line 1, column 1: no verdict: write `<review>VERDICT</review>` with `PASS`, `NEEDS_REVISION`, `NEEDS_CHANGES`, `MAJOR_ISSUES` or `REJECTED`
@@ -151,7 +151,7 @@ fn thoughts_nest_and_have_several_names() {
 }
 
 #[test]
-fn a_type_parameter_is_no_tag() {
+fn a_type_parameter_is_not_a_tag() {
     assert_snapshot!(check("Use Vec<Thought> or Option::<Review>.\n<review>PASS</review>"), @"PASS");
 }
 
@@ -193,7 +193,7 @@ fn a_tag_that_is_not_closed_is_a_problem_if_it_may_be_a_verdict() {
     assert_snapshot!(check("<review>PASS</review> <review>REJECTED</b>"), @"
     REJECTED
     line 1, column 23: `<review>` is not closed: write `<review>REJECTED</review>`
-    line 1, column 23: verdicts `REJECTED`, `PASS` conflict, so the worst, `REJECTED`, is taken: give one verdict
+    line 1, column 23: verdicts `REJECTED`, `PASS` conflict, so the worst, `REJECTED`, is used: write one verdict
     ");
     assert_snapshot!(check("I put it in a <review> tag.\n<review>PASS</review>"), @"PASS");
     assert_snapshot!(check("I put it in a <review> tag."), @"

@@ -1,13 +1,13 @@
-//! Writes values as YAML that every reader takes for the same values.
+//! Writes values as YAML that every parser reads as the same values.
 //!
-//! Text stands as it is only when nobody could take it for something else; other text is in double quotes, escaped as
-//! in JSON, which YAML understands.
+//! Text is unquoted only if it cannot be mistaken for something else; other text is in double quotes, escaped as in
+//! JSON, which YAML understands.
 
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-/// `key: value` lines, one key for each.
+/// `key: value` lines, one for each key.
 pub(super) fn entry(key: &str, value: &Value) -> String {
     let mut text = String::new();
     pair(&mut text, key, value, 0);
@@ -39,7 +39,7 @@ fn pair(text: &mut String, key: &str, value: &Value, depth: usize) {
     }
 }
 
-/// Where the first key of a mapping stands.
+/// Where the first key of a mapping goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     Line,
@@ -82,7 +82,7 @@ fn indent(text: &mut String, depth: usize) {
 fn scalar(value: &Value) -> String {
     match value {
         Value::String(string) => scalar_text(string),
-        // JSON is YAML; what is nested here is a list in a list, or empty.
+        // JSON is YAML; the values nested here are lists in lists, or empty.
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             escaped(&value.to_string())
         }
@@ -93,12 +93,12 @@ fn scalar_text(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { escaped(&Value::from(text).to_string()) }
 }
 
-/// Characters that YAML reads as line ends or does not print, as escapes; in JSON they stand only inside of text.
+/// Escapes characters that YAML reads as line ends or does not print; in JSON they occur only inside strings.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
         if matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "\\u{:04x}", u32::from(c));
         } else {
             text.push(c);
@@ -107,7 +107,7 @@ fn escaped(json: &str) -> String {
     text
 }
 
-/// Words that some version of YAML takes for a value of another type.
+/// Words that some version of YAML reads as a value of another type.
 const WORDS: [&str; 12] =
     ["true", "false", "yes", "no", "on", "off", "null", "nan", "inf", "y", "n", "infinity"];
 

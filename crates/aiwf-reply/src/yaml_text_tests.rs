@@ -39,7 +39,7 @@ fn any_value() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back_as_it_was(value in any_value()) {
+    fn written_values_read_back_unchanged(value in any_value()) {
         let text = format!("---\n{}---\n", entry("key", &value));
         let read = parse_front_matter(&text);
         prop_assert_eq!(read.problems.len(), 0, "{}: {:?}", text, read.problems);

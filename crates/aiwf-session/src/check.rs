@@ -240,7 +240,7 @@ fn project_path(path: &str) -> Checked {
 
 fn inside(path: &str, problem: &'static str) -> Checked {
     if path.len() > MAX_PATH_BYTES {
-        return Err(fault(path.get(..64).unwrap_or_default(), "is longer than a path can be"));
+        return Err(fault(path.get(..64).unwrap_or_default(), "is too long"));
     }
     if path.contains('\0') || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
         return Err(fault(path, problem));
@@ -251,7 +251,7 @@ fn inside(path: &str, problem: &'static str) -> Checked {
 /// A pattern of files. It may lead out of the project, for the user who typed it; whoever reads the files decides.
 fn pattern(text: &str) -> Checked {
     if text.len() > MAX_PATH_BYTES {
-        return Err(fault(text.get(..64).unwrap_or_default(), "is longer than a path can be"));
+        return Err(fault(text.get(..64).unwrap_or_default(), "is too long"));
     }
     if text.is_empty() || text.contains('\0') {
         return Err(fault(text, "names no file"));

@@ -7,19 +7,16 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Why a file could not be written; the target is as it was.
+/// Why a file could not be written; the target is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("could not write `{}`", path.display())]
 pub struct StoreError {
-    /// The target.
     pub path: PathBuf,
-    /// What the system says.
     #[source]
     pub source: io::Error,
 }
 
 impl StoreError {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         let path = self.path.display();
         #[expect(clippy::wildcard_enum_match_arm, reason = "the system has more errors than we have advice")]
@@ -29,11 +26,11 @@ impl StoreError {
                 None => format!("check the spelling of `{path}`"),
             },
             io::ErrorKind::PermissionDenied => {
-                format!("choose a place you may write to, or fix the rights of `{path}`")
+                format!("choose a location you can write to, or fix the permissions of `{path}`")
             }
             io::ErrorKind::IsADirectory => format!("name a file: `{path}` is a directory"),
-            io::ErrorKind::StorageFull => "free some space on the disk, then run it again".to_owned(),
-            _ => format!("check that `{path}` can be written, then run it again"),
+            io::ErrorKind::StorageFull => "free some disk space, then try again".to_owned(),
+            _ => format!("check that `{path}` is writable, then try again"),
         }
     }
 }
@@ -41,16 +38,16 @@ impl StoreError {
 /// What a write has to survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// The end of this process: for output that can be made again.
+    /// The end of this process: for output that can be regenerated.
     Process,
-    /// A loss of power: for what cannot.
+    /// A power failure: for everything else.
     PowerLoss,
 }
 
-/// Writes a file through `write`: all of it, or nothing.
+/// Writes a file through `write`, atomically.
 ///
-/// A link to a file is followed, so it stays a link. A device or pipe cannot be replaced and is written to as it
-/// comes. Missing directories are not created: a typing error should not leave some behind.
+/// A link to a file is followed and stays a link. A device or pipe cannot be replaced, so it is written to directly.
+/// Missing directories are not created, so that a typo does not create any.
 pub fn write_atomic(
     path: &Path,
     durability: Durability,
@@ -65,14 +62,14 @@ pub fn write_atomic(
         .map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
-/// Makes the names in a directory safe; some file systems cannot do this and say so.
+/// Syncs a directory, so that the names in it survive a power failure. Some file systems do not support this.
 pub(crate) fn sync_names(directory: &Path) {
     if let Ok(directory) = File::open(directory) {
         drop(directory.sync_all());
     }
 }
 
-/// Removes a file or a directory of the engine's own; a link is removed, not followed, and nothing is fine too.
+/// Removes a file or directory of the engine; a link is removed, not followed. Missing is not an error.
 pub fn remove(path: &Path) -> Result<(), StoreError> {
     remove_any(path).map_err(|source| StoreError { path: path.to_owned(), source })
 }
@@ -86,7 +83,7 @@ pub(crate) fn remove_any(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Adds bytes to the end of a file that can be made again; a link is refused.
+/// Appends bytes to a file that can be regenerated; a link is refused.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let appended = || {
         if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
@@ -97,7 +94,7 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     appended().map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
-/// Creates a directory and those above it, names that a power cut does not take; one that exists is fine.
+/// Creates a directory and its parents durably; an existing one is not an error.
 pub fn create_dir(path: &Path) -> Result<(), StoreError> {
     let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.is_dir();
     let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
@@ -114,7 +111,7 @@ pub fn create_dir(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes a file and returns its directory, whose names are not safe yet.
+/// Writes a file and returns its directory, which the caller still has to sync.
 fn replace(
     path: &Path,
     durability: Durability,

@@ -32,7 +32,7 @@ fn keeps_the_old_bytes_when_writing_fails_half_way() {
         Err(io::ErrorKind::StorageFull.into())
     })
     .unwrap_err();
-    assert_eq!(error.hint(), "free some space on the disk, then run it again");
+    assert_eq!(error.hint(), "free some disk space, then try again");
     assert_eq!(fs::read(&path).unwrap(), b"old");
     assert_eq!(names(directory.path()), ["out.md"]);
 }
@@ -66,7 +66,7 @@ fn refuses_a_directory_and_a_missing_one() {
 }
 
 #[test]
-fn keeps_the_rights_of_a_file_it_replaces() {
+fn keeps_the_permissions_of_a_file_it_replaces() {
     let directory = directory();
     let path = directory.path().join("out.md");
     fs::write(&path, "old").unwrap();
@@ -76,7 +76,7 @@ fn keeps_the_rights_of_a_file_it_replaces() {
 }
 
 #[test]
-fn creates_what_is_missing_of_a_directory_and_says_what_stands_in_the_way() {
+fn creates_missing_directories_and_names_what_blocks_them() {
     let directory = directory();
     let deep = directory.path().join("a/b/c");
     for _ in 0..2 {

@@ -1,8 +1,8 @@
-//! A directory that nothing leaves.
+//! A directory that no path can escape.
 //!
-//! Every name is opened from the handle of the directory above it and links are never followed, so there is no
-//! moment between a check and its use in which somebody could swap a directory for a link. Names are single
-//! components: whoever calls has split the path. Only regular files are opened; a pipe or a device is refused.
+//! Every name is opened relative to the handle of its parent directory, and links are never followed, so nobody can
+//! swap a directory for a link between a check and its use. Names are single components: the caller has split the path.
+//! Only regular files are opened; pipes and devices are refused.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -24,44 +24,36 @@ use crate::objects::sha256_of;
 /// Why a name in a confined directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfinedError {
-    /// There is nothing of that name.
     #[error("there is no such file or directory")]
     Missing,
-    /// It is a link, or lies behind one.
+    /// It is a link, or its path leads through one.
     #[error("it is a link, or behind one")]
     Link,
-    /// A directory is needed and it is something else.
+    /// A directory was expected.
     #[error("it is not a directory")]
     NotADirectory,
-    /// A file is needed and it is a directory.
+    /// A file was expected.
     #[error("it is a directory")]
     IsADirectory,
     /// It is a pipe, a socket or a device.
     #[error("it is not a regular file")]
     Special,
-    /// The same file has another name somewhere else.
+    /// The file has other names elsewhere.
     #[error("it has {n_links} hard links, so it is also a file somewhere else")]
-    HardLinks {
-        /// How many names it has.
-        n_links: u64,
-    },
-    /// It is larger than any file of its kind.
+    HardLinks { n_links: u64 },
+    /// It exceeds the size limit of its kind.
     #[error("it is larger than {limit} bytes")]
-    TooLarge {
-        /// The limit.
-        limit: u64,
-    },
-    /// It is not in the directory that it has to be in.
-    #[error("it leads out of the project")]
+    TooLarge { limit: u64 },
+    /// It is outside the directory that must contain it.
+    #[error("it is outside the project")]
     Outside,
-    /// It is not what it was when somebody last looked.
-    #[error("it was changed by somebody else meanwhile")]
+    /// It changed since it was last read.
+    #[error("another program changed it meanwhile")]
     Changed,
-    /// It is no name of one file: empty, `.`, `..`, or with a slash or a NUL.
-    #[error("it is not a name")]
+    /// It is not a single name: empty, `.`, `..`, or with a slash or a NUL.
+    #[error("it is not a valid file name")]
     NotAName,
-    /// The system says no.
-    #[error("the system refused")]
+    #[error("the operating system refused")]
     System(#[source] io::Error),
 }
 
@@ -102,14 +94,12 @@ impl From<ConfinedError> for io::Error {
     }
 }
 
-/// What a name stands for.
+/// The type of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A regular file.
     File,
-    /// A directory.
     Directory,
-    /// A link, wherever it leads.
+    /// A link, wherever it points.
     Link,
     /// A pipe, a socket or a device.
     Special,
@@ -130,16 +120,14 @@ impl EntryKind {
     }
 }
 
-/// One name in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The name; one that is not UTF-8 is left out of listings.
+    /// The name; names that are not UTF-8 are not listed.
     pub name: String,
-    /// What it stands for.
     pub kind: EntryKind,
 }
 
-/// A directory by its handle: it stays the same one whatever happens to its name.
+/// A directory identified by its handle: it stays the same directory even if it is renamed.
 #[derive(Debug)]
 pub struct ConfinedDir {
     handle: OwnedFd,
@@ -149,15 +137,15 @@ const DIRECTORY: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl ConfinedDir {
-    /// Opens a directory of the engine's choice; links on the way to it are the engine's business.
+    /// Opens a directory the engine chose; links in its path are followed.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { handle: open(path, flags, Mode::empty())? })
     }
 
-    /// Opens a directory of a project; a link on the way to it is followed as long as it stays in the project.
+    /// Opens a directory of a project; links are followed as long as they stay in the project.
     ///
-    /// The real path is opened part by part without following links, so that what was checked is what is opened.
+    /// The real path is opened part by part without following links, so what was checked is what is opened.
     pub fn open_below(root: &Path, below: &Path) -> Result<Self, ConfinedError> {
         let real_root = root.canonicalize().map_err(missing_or_system)?;
         let real = root.join(below).canonicalize().map_err(missing_or_system)?;
@@ -169,7 +157,7 @@ impl ConfinedDir {
         Ok(directory)
     }
 
-    /// The same, and creates the directories that are missing.
+    /// Like [`Self::open_below`], and creates missing directories.
     pub fn create_below(root: &Path, below: &Path) -> Result<Self, ConfinedError> {
         let opened = Self::open_below(root, below);
         let (Err(ConfinedError::Missing), Some(name)) = (&opened, below.file_name()) else { return opened };
@@ -179,16 +167,16 @@ impl ConfinedDir {
         Ok(made)
     }
 
-    /// Another handle of the same directory.
-    pub fn same(&self) -> io::Result<Self> {
+    /// Duplicates the handle.
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { handle: self.handle.try_clone()? })
     }
 
-    /// Opens a directory in this one.
+    /// Opens a subdirectory.
     pub fn directory(&self, name: &str) -> Result<Self, ConfinedError> {
         match openat(&self.handle, checked(name)?.as_c_str(), DIRECTORY, Mode::empty()) {
             Ok(handle) => Ok(Self { handle }),
-            // Systems differ in what they say of a link where a directory is asked for.
+            // Systems report different errors for a link where a directory is expected.
             Err(Errno::NOTDIR) if self.kind(name)? == Some(EntryKind::Link) => Err(ConfinedError::Link),
             Err(errno) => Err(errno.into()),
         }
@@ -196,7 +184,7 @@ impl ConfinedDir {
 
     /// Opens a regular file in this directory.
     pub fn file(&self, name: &str) -> Result<File, ConfinedError> {
-        // Without NONBLOCK a pipe would hold us until somebody writes to it.
+        // Without NONBLOCK, opening a pipe blocks until there is a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let handle = match openat(&self.handle, checked(name)?.as_c_str(), flags, Mode::empty()) {
             Ok(handle) => handle,
@@ -207,14 +195,14 @@ impl ConfinedDir {
         Ok(File::from(handle))
     }
 
-    /// Opens a regular file of the engine's own: one with another name somewhere else is refused.
+    /// Opens a regular file of the engine; one with other hard links is refused.
     pub(crate) fn own_file(&self, name: &str) -> Result<File, ConfinedError> {
         let file = self.file(name)?;
         refuse_hard_links(&fstat(&file)?)?;
         Ok(file)
     }
 
-    /// Opens a file of the engine's own to write to it; it is created when it is not there.
+    /// Opens a file of the engine for writing and creates it if it is missing.
     pub(crate) fn own_file_to_write(&self, name: &str, how: OFlags) -> Result<File, ConfinedError> {
         let flags = OFlags::WRONLY
             | OFlags::CREATE
@@ -235,7 +223,7 @@ impl ConfinedDir {
         Ok(File::from(handle))
     }
 
-    /// The bytes of a file, up to a limit; nothing when it is not there.
+    /// The bytes of a file, up to a limit; `None` if it is missing.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, ConfinedError> {
         match self.file(name) {
             Ok(file) => read_limited(file, limit).map(Some),
@@ -244,7 +232,7 @@ impl ConfinedDir {
         }
     }
 
-    /// What a name stands for; nothing when there is no such name.
+    /// The type of an entry; `None` if it is missing.
     pub(crate) fn kind(&self, name: &str) -> Result<Option<EntryKind>, ConfinedError> {
         match statat(&self.handle, checked(name)?.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(EntryKind::of(FileType::from_raw_mode(stat.st_mode)))),
@@ -263,7 +251,7 @@ impl ConfinedDir {
                 continue;
             }
             let mut kind = EntryKind::of(entry.file_type());
-            // Not every file system tells the type with the name.
+            // Some file systems do not report the type together with the name.
             if entry.file_type() == FileType::Unknown {
                 let Some(found) = self.kind(name)? else { continue };
                 kind = found;
@@ -274,7 +262,7 @@ impl ConfinedDir {
         Ok(entries)
     }
 
-    /// Opens a directory in this one and creates it when it is not there.
+    /// Opens a subdirectory and creates it if it is missing.
     pub fn create_directory(&self, name: &str) -> Result<Self, ConfinedError> {
         match mkdirat(&self.handle, checked(name)?.as_c_str(), Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => self.directory(name),
@@ -282,7 +270,7 @@ impl ConfinedDir {
         }
     }
 
-    /// Writes a file in this directory: all of it, or nothing. One that is there is replaced and keeps its rights.
+    /// Writes a file atomically. An existing file is replaced; the new one keeps its permissions.
     pub fn write(&self, name: &str, content: &[u8], durability: Durability) -> Result<(), ConfinedError> {
         self.replace(name, content, durability, |_| Ok(()))?;
         if durability == Durability::PowerLoss {
@@ -291,16 +279,23 @@ impl ConfinedDir {
         Ok(())
     }
 
-    /// Writes a file whose name survives a loss of power once [`Self::sync`] has run: for many files of one directory.
-    pub(crate) fn write_unsettled(&self, name: &str, content: &[u8]) -> Result<(), ConfinedError> {
+    /// Writes a file whose name is durable only after [`Self::sync`]: for many files in one directory.
+    pub(crate) fn write_unsynced(&self, name: &str, content: &[u8]) -> Result<(), ConfinedError> {
         self.replace(name, content, Durability::PowerLoss, |_| Ok(()))
     }
 
-    /// Replaces a file whose content has that hash, or creates one where none is; otherwise nothing is changed.
+    /// Replaces a file whose content has the hash `before`, or creates it if `before` is `None`; otherwise changes
+    /// nothing.
     ///
-    /// What is there is looked at when the new content is already on the disk, right before it gets its name. Where
+    /// The existing file is checked after the new content is on disk, right before the rename. If none is expected, the
+    /// file is created only if the name is free, in one step.
     /// nothing is expected the name is taken only if it is free, in one step.
-    pub fn write_over(&self, name: &str, before: Option<&str>, content: &[u8]) -> Result<(), ConfinedError> {
+    pub fn write_if_unchanged(
+        &self,
+        name: &str,
+        before: Option<&str>,
+        content: &[u8],
+    ) -> Result<(), ConfinedError> {
         let expected = |found: Option<String>| {
             if found.as_deref() == before { Ok(()) } else { Err(ConfinedError::Changed) }
         };
@@ -346,7 +341,7 @@ impl ConfinedDir {
         }
     }
 
-    /// Creates a file where none is.
+    /// Creates a file; fails if the name is taken.
     fn create(&self, name: &str, content: &[u8]) -> Result<(), ConfinedError> {
         let target = checked(name)?;
         let (temporary, mut file) = self.temporary()?;
@@ -357,7 +352,7 @@ impl ConfinedDir {
             match renameat_with(&self.handle, from, &self.handle, to, RenameFlags::NOREPLACE) {
                 Ok(()) => Ok(()),
                 Err(Errno::EXIST) => Err(ConfinedError::Changed),
-                // Not every file system can do this; a second name is refused by all of them where one is taken.
+                // Not every file system supports this; a hard link to a name that is taken fails on all of them.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                     match linkat(&self.handle, from, &self.handle, to, AtFlags::empty()) {
                         Ok(()) => Ok(unlinkat(&self.handle, from, AtFlags::empty())?),
@@ -374,7 +369,7 @@ impl ConfinedDir {
         created
     }
 
-    /// Makes the names in this directory safe; some file systems cannot do this and say so.
+    /// Makes the names in this directory durable; some file systems do not support this.
     pub(crate) fn sync(&self) {
         let _ = fsync(&self.handle);
     }
@@ -414,20 +409,20 @@ impl ConfinedDir {
         written
     }
 
-    /// Creates a file that grows while it is written; one that is there already is an error.
+    /// Creates a file to stream into; an existing one is an error.
     pub(crate) fn create_file(&self, name: &str, mode: u32) -> Result<File, ConfinedError> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = openat(&self.handle, checked(name)?.as_c_str(), flags, Mode::from_raw_mode(mode))?;
         Ok(File::from(handle))
     }
 
-    /// Gives what is in this directory another name, here or in another one; what has that name is replaced.
+    /// Renames an entry, possibly into another directory; an existing entry is replaced.
     pub(crate) fn rename(&self, name: &str, to: &Self, new_name: &str) -> Result<(), ConfinedError> {
         let (name, new_name) = (checked(name)?, checked(new_name)?);
         Ok(renameat(&self.handle, name.as_c_str(), &to.handle, new_name.as_c_str())?)
     }
 
-    /// Removes a file, or a directory with everything in it; links are removed, not followed.
+    /// Removes a file, or a directory with its contents; links are removed, not followed.
     pub fn remove(&self, name: &str) -> Result<(), ConfinedError> {
         if self.kind(name)? != Some(EntryKind::Directory) {
             return self.remove_file(name);
@@ -438,7 +433,7 @@ impl ConfinedDir {
             match entry.file_name().to_str() {
                 Ok("." | "..") => {}
                 Ok(name) => directory.remove(name)?,
-                // Not a name that the engine gives; only files are removed under such names.
+                // The engine never uses such a name; only files are removed under it.
                 Err(_) => unlinkat(&directory.handle, entry.file_name(), AtFlags::empty())?,
             }
         }
@@ -446,7 +441,7 @@ impl ConfinedDir {
         Ok(unlinkat(&self.handle, checked(name)?.as_c_str(), AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes a file; a link is removed, not followed. Nothing there is fine too.
+    /// Removes a file; a link is removed, not followed. Missing is not an error.
     pub fn remove_file(&self, name: &str) -> Result<(), ConfinedError> {
         match unlinkat(&self.handle, checked(name)?.as_c_str(), AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -468,7 +463,7 @@ impl ConfinedDir {
     }
 }
 
-/// Opens a regular file by its path, links followed; a pipe or a device is refused at once instead of being waited for.
+/// Opens a regular file by path, following links; a pipe or device is refused instead of blocking.
 pub fn open_regular(path: &Path) -> Result<File, ConfinedError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let handle = match open(path, flags, Mode::empty()) {
@@ -480,7 +475,7 @@ pub fn open_regular(path: &Path) -> Result<File, ConfinedError> {
     Ok(File::from(handle))
 }
 
-/// The bytes of a regular file, links followed, up to a limit.
+/// The bytes of a regular file, up to a limit; links are followed.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ConfinedError> {
     read_limited(open_regular(path)?, limit)
 }
@@ -491,7 +486,7 @@ pub(crate) fn read_limited(file: File, limit: u64) -> Result<Vec<u8>, ConfinedEr
         return Err(ConfinedError::TooLarge { limit });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(n_bytes).unwrap_or_default());
-    // A file may say that it is empty and never end.
+    // A file can report a length of zero and never end.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(ConfinedError::TooLarge { limit }) } else { Ok(bytes) }
 }
@@ -506,20 +501,20 @@ fn refuse_other_kinds(stat: &Stat) -> Result<(), ConfinedError> {
 }
 
 fn refuse_hard_links(stat: &Stat) -> Result<(), ConfinedError> {
-    #[allow(clippy::useless_conversion, reason = "systems count links in types of their own")]
+    #[allow(clippy::useless_conversion, reason = "the type of the link count differs between systems")]
     let n_links = u64::from(stat.st_nlink);
     if n_links > 1 { Err(ConfinedError::HardLinks { n_links }) } else { Ok(()) }
 }
 
-/// Whether the system had nothing against it, but we do: somebody put something else in the place of a file of ours.
+/// Whether the entry is something other than the engine's own file: a link, a pipe or a hard link.
 pub(crate) fn is_unsafe(error: &io::Error) -> bool {
     matches!(error.get_ref(), Some(source) if source.is::<ConfinedError>())
 }
 
-/// What to do about a file that somebody put in the place of one of ours.
+/// Suggests what to do about a foreign entry in place of one of our files.
 pub(crate) fn remove_hint(path: &Path) -> String {
     format!(
-        "aiwf did not make `{}` what it is; remove it if you do not know where it came from",
+        "aiwf did not create `{}` in this form; remove it if you do not know where it came from",
         path.display()
     )
 }
@@ -532,7 +527,6 @@ fn missing_or_system(error: io::Error) -> ConfinedError {
     }
 }
 
-/// The name as the system takes it, if it is one.
 fn checked(name: &str) -> Result<CString, ConfinedError> {
     if matches!(name, "" | "." | "..") || name.contains('/') {
         return Err(ConfinedError::NotAName);

@@ -62,7 +62,7 @@ fn a_write_replaces_the_file_and_leaves_nothing_else() {
 }
 
 #[test]
-fn a_directory_swapped_for_a_link_all_the_time_never_lets_anything_out() {
+fn a_directory_that_keeps_turning_into_a_link_is_never_escaped() {
     let (world, directory) = world();
     let inside = world.path().join("inside");
     std::fs::create_dir(world.path().join("outside")).unwrap();

@@ -1,7 +1,7 @@
-//! What a user agreed to, bound to exact bytes, in one file of the user's own state directory.
+//! The user's consents, bound to exact bytes, in one file of the user's state directory.
 //!
-//! A checkout cannot write there, so it cannot agree to itself. An entry is found by its kind and the SHA-256 of what
-//! was agreed to; its name, project and text are for people.
+//! A checkout cannot write there, so it cannot consent to itself. An entry is identified by its kind and the SHA-256 of
+//! what the user agreed to; name, project and text are for display.
 
 use std::path::PathBuf;
 
@@ -9,24 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::user_file::{UserFileError, read_user_file, update_user_file};
 
-/// What kind of thing was agreed to.
+/// What the user agreed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConsentKind {
     /// A provider that a project's configuration defines or redirects.
     Provider,
-    /// Settings of a project that are looser than the user's own.
+    /// Project settings that are looser than the user's own.
     Project,
     /// An MCP server.
     Server,
-    /// A flow of a project that skips gates.
+    /// A project flow that skips gates.
     Flow,
     /// A command that checks what a session wrote.
     Check,
 }
 
 impl ConsentKind {
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Provider => "provider",
@@ -38,23 +37,19 @@ impl ConsentKind {
     }
 }
 
-/// One thing that the user agreed to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Consent {
-    /// What kind of thing it is.
     pub kind: ConsentKind,
-    /// Its name.
     pub name: String,
-    /// SHA-256 of exactly what was agreed to.
+    /// SHA-256 of the exact bytes that the user agreed to.
     pub sha256: String,
-    /// The same in words.
+    /// The text that the user saw.
     pub shown: String,
-    /// The project it belongs to.
     #[serde(default)]
     pub project: String,
 }
 
-/// The file that holds consents.
+/// The file that stores consents.
 #[derive(Clone, Debug)]
 pub struct Consents {
     path: PathBuf,
@@ -67,22 +62,22 @@ struct Content {
 }
 
 impl Consents {
-    /// The consents in a file; it is created with the first one.
+    /// The consents in a file, which is created with the first one.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// Everything that was agreed to, sorted.
+    /// All consents, sorted.
     pub fn all(&self) -> Result<Vec<Consent>, UserFileError> {
         Ok(read_user_file::<Content>(&self.path)?.agreed)
     }
 
-    /// Whether the user agreed to exactly this.
+    /// Whether the user agreed to exactly these bytes.
     pub fn contains(&self, kind: ConsentKind, sha256: &str) -> Result<bool, UserFileError> {
         Ok(self.all()?.iter().any(|consent| consent.kind == kind && consent.sha256 == sha256))
     }
 
-    /// Remembers a consent; agreeing twice is fine.
+    /// Stores a consent; storing it twice is not an error.
     pub fn add(&self, consent: Consent) -> Result<(), UserFileError> {
         self.update(|agreed| {
             agreed.retain(|known| (known.kind, &known.sha256) != (consent.kind, &consent.sha256));
@@ -91,11 +86,11 @@ impl Consents {
         })
     }
 
-    /// Forgets the consents that `is_meant` names; gives back what was forgotten.
-    pub fn remove(&self, is_meant: impl Fn(&Consent) -> bool) -> Result<Vec<Consent>, UserFileError> {
+    /// Removes the consents that match `is_match`, and returns them.
+    pub fn remove(&self, is_match: impl Fn(&Consent) -> bool) -> Result<Vec<Consent>, UserFileError> {
         let mut removed = Vec::new();
         self.update(|agreed| {
-            let (gone, kept) = std::mem::take(agreed).into_iter().partition(|consent| is_meant(consent));
+            let (gone, kept) = std::mem::take(agreed).into_iter().partition(|consent| is_match(consent));
             removed = gone;
             *agreed = kept;
         })?;
@@ -123,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_holds_for_exactly_those_bytes_and_for_the_next_process() {
+    fn a_consent_holds_for_exactly_those_bytes_and_for_the_next_process() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("state/consents.json");
         assert!(!Consents::at(&path).contains(ConsentKind::Provider, "aa").unwrap());

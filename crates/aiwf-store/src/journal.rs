@@ -1,8 +1,8 @@
-//! The journal: one JSON line for each event, chained by hashes, synced before anybody hears of it.
+//! The journal: one JSON line per event, chained by hashes and synced before anything builds on it.
 //!
-//! A line is `{"sha256":"…","v":1,"seq":N,"prev":"…","at":"…","event":{…}}`; the hash is that of the line without it,
-//! byte for byte. A last line without its end is torn: the process died while writing it, so it never happened. A line
-//! that is whole and wrong was changed by somebody.
+//! A line is `{"sha256":"…","v":1,"seq":N,"prev":"…","at":"…","event":{…}}`; the hash covers the line without the hash
+//! itself, byte for byte. A last line without its line end is torn: the process died while writing it, so the event
+//! never happened. A complete line that does not check out was modified by someone else.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,93 +20,62 @@ use crate::objects::{hex, sha256_hex};
 
 /// The version of the line format.
 const VERSION: u32 = 1;
-/// What the first line's `prev` holds.
+/// `prev` of the first line.
 const NO_PREVIOUS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// A journal larger than this is not one of ours.
+/// Size limit; aiwf never writes a larger journal.
 const MAX_JOURNAL_BYTES: u64 = 256 * 1024 * 1024;
-/// A line larger than this is not one of ours.
+/// Size limit; aiwf never writes a longer line.
 pub(crate) const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
-/// An event with its place in the journal.
+/// An event with its position in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<E> {
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub seq: u64,
-    /// When it happened.
     pub at: String,
-    /// SHA-256 of the line.
     pub sha256: String,
-    /// What happened.
     pub event: E,
 }
 
-/// A last line that was never finished.
+/// An incomplete last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torn {
-    /// How many lines are whole.
     pub n_whole: u64,
-    /// How many bytes of the next one were written.
+    /// Number of bytes of the incomplete line.
     pub n_bytes: usize,
 }
 
 /// Why a journal cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// It cannot be read.
     #[error("could not read `{}`", path.display())]
     Unreadable {
-        /// The journal.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
-    /// A line is not what it was.
-    #[error("line {line} of the journal is not what was written: {problem}\n  file: `{}`; {}", path.display(), intact(line - 1))]
-    Changed {
-        /// The journal.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// A line is whole, but says what no aiwf would have written.
+    /// A line was modified.
+    #[error("line {line} of the journal was modified: {problem}\n  file: `{}`; {}", path.display(), intact(line - 1))]
+    Changed { path: PathBuf, line: u64, problem: String },
+    /// A line is well-formed, but aiwf would never have written it.
     #[error("line {line} of the journal was not written by aiwf: {problem}\n  file: `{}`", path.display())]
-    Refused {
-        /// The journal.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// It is shorter than it was.
-    #[error("the journal has lost its end: {found} bytes of it are there, and there were {expected}\n  file: `{}`", path.display())]
+    Refused { path: PathBuf, line: u64, problem: String },
+    /// It is shorter than it was before.
+    #[error("the end of the journal is missing: it has {found} bytes and had {expected}\n  file: `{}`", path.display())]
     Short {
-        /// The journal.
         path: PathBuf,
-        /// How many bytes its whole lines have.
+        /// Size of the complete lines in bytes.
         found: u64,
-        /// How many they had.
         expected: u64,
     },
-    /// A newer program wrote it.
-    #[error("line {line} of the journal has format {found}, this program reads up to {VERSION}\n  file: `{}`", path.display())]
-    TooNew {
-        /// The journal.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// The version found.
-        found: u64,
-    },
-    /// It cannot be written.
+    /// A newer version wrote it.
+    #[error("line {line} of the journal has format {found}, but this version reads up to {VERSION}\n  file: `{}`", path.display())]
+    TooNew { path: PathBuf, line: u64, found: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// How much of a journal is what was written.
+/// Says how much of the journal is intact.
 fn intact(n_lines: u64) -> String {
     match n_lines {
         0 => "it is the first line".to_owned(),
@@ -116,17 +85,16 @@ fn intact(n_lines: u64) -> String {
 }
 
 impl JournalError {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { path, source } if is_unsafe(source) => remove_hint(path),
             Self::Refused { path, .. } => {
                 let directory = path.parent().unwrap_or(path).display();
-                format!("do not work with it; remove `{directory}` if you do not know where it came from")
+                format!("do not use it; remove `{directory}` if you do not know where it came from")
             }
-            Self::Unreadable { path, .. } => format!("check that `{}` can be read", path.display()),
+            Self::Unreadable { path, .. } => format!("check that `{}` is readable", path.display()),
             Self::Changed { .. } | Self::Short { .. } => {
-                "bring the journal back from a copy; everything else is untouched".to_owned()
+                "restore the journal from a backup; everything else is untouched".to_owned()
             }
             Self::TooNew { .. } => "use the version of aiwf that wrote it, or a newer one".to_owned(),
             Self::Store(error) => error.hint(),
@@ -135,7 +103,7 @@ impl JournalError {
 }
 
 #[derive(Serialize)]
-struct Written<'a, E> {
+struct NewLine<'a, E> {
     v: u32,
     seq: u64,
     prev: &'a str,
@@ -145,7 +113,7 @@ struct Written<'a, E> {
 
 /// A line without its event.
 #[derive(Deserialize)]
-struct Head {
+struct LineHeader {
     v: u64,
     seq: u64,
     prev: String,
@@ -154,7 +122,7 @@ struct Head {
 
 /// A line with its event.
 #[derive(Deserialize)]
-struct Whole<E> {
+struct FullLine<E> {
     v: u64,
     seq: u64,
     prev: String,
@@ -162,7 +130,7 @@ struct Whole<E> {
     event: E,
 }
 
-/// A session's journal, read as a whole.
+/// The journal of a session, read as a whole.
 #[derive(Debug)]
 pub struct Journal<E> {
     ledger: Arc<dyn Ledger>,
@@ -173,7 +141,7 @@ pub struct Journal<E> {
 }
 
 impl<E: Serialize + DeserializeOwned> Journal<E> {
-    /// Reads the journal of a session or run and checks its chain; one that does not exist is empty.
+    /// Reads the journal of a session or run and checks its chain; a missing journal is empty.
     pub fn open(ledger: &Arc<dyn Ledger>) -> Result<Self, JournalError> {
         let bytes = ledger.read_journal(MAX_JOURNAL_BYTES);
         let unreadable = |error: ConfinedError| JournalError::Unreadable {
@@ -183,7 +151,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         Self::read(Arc::clone(ledger), &bytes.map_err(unreadable)?)
     }
 
-    /// Reads a journal by its path; links on the way to its directory are followed.
+    /// Reads a journal by path; links in the path of its directory are followed.
     pub fn open_path(path: &Path) -> Result<Self, JournalError> {
         let unreadable = |source| JournalError::Unreadable { path: path.to_owned(), source };
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(JOURNAL);
@@ -217,22 +185,22 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             problem: problem.to_owned(),
         };
         if line.len() > MAX_LINE_BYTES {
-            return Err(changed("it is larger than any event"));
+            return Err(changed("it is too long"));
         }
-        let text = std::str::from_utf8(line).map_err(|_not_text| changed("it is not text"))?;
+        let text = std::str::from_utf8(line).map_err(|_not_text| changed("it is not UTF-8"))?;
         let (sha256, rest) = text
             .strip_prefix("{\"sha256\":\"")
             .and_then(|rest| rest.split_at_checked(64))
             .and_then(|(sha256, rest)| Some((sha256, rest.strip_prefix("\",")?)))
-            .ok_or_else(|| changed("it does not begin with its hash"))?;
+            .ok_or_else(|| changed("it does not start with its hash"))?;
         let hasher = Sha256::new_with_prefix("{").chain_update(rest);
         if hex(&hasher.finalize()) != sha256 {
-            return Err(changed("its hash does not fit"));
+            return Err(changed("its hash does not match"));
         }
-        // Nearly every line is one of ours, so the event is read with the rest; what the rest says comes first. The hash
-        // before it is a field that nobody asks for.
-        let (head, event) = match serde_json::from_str::<Whole<E>>(text) {
-            Ok(Whole { v, seq, prev, at, event }) => (Head { v, seq, prev, at }, Ok(event)),
+        // Nearly every line is valid, so the event is parsed together with the header; problems in the header are
+        // reported first. The hash in front is an unknown field that serde skips.
+        let (head, event) = match serde_json::from_str::<FullLine<E>>(text) {
+            Ok(FullLine { v, seq, prev, at, event }) => (LineHeader { v, seq, prev, at }, Ok(event)),
             Err(error) => {
                 let head = serde_json::from_str(text).map_err(|_not_json| changed("it is not an event"))?;
                 (head, Err(error))
@@ -242,16 +210,16 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
             return Err(JournalError::TooNew { path: self.path.clone(), line: number, found: head.v });
         }
         if head.seq != number {
-            return Err(changed("its number does not follow"));
+            return Err(changed("its number is out of order"));
         }
         if head.prev != self.last_sha256() {
             return Err(changed("it does not follow the line before it"));
         }
-        let event = event.map_err(|error| changed(&format!("its event cannot be read ({error})")))?;
+        let event = event.map_err(|error| changed(&format!("its event is invalid ({error})")))?;
         Ok(Line { seq: head.seq, at: head.at, sha256: sha256.to_owned(), event })
     }
 
-    /// Refuses a journal with a line that nobody would have written who decided by the rules.
+    /// Refuses a journal with an event that breaks the rules of the state machine.
     pub fn check(&self, mut fault: impl FnMut(&Line<E>) -> Option<String>) -> Result<(), JournalError> {
         match self.lines.iter().find_map(|line| Some((line.seq, fault(line)?))) {
             Some((line, problem)) => Err(JournalError::Refused { path: self.path.clone(), line, problem }),
@@ -259,17 +227,16 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         }
     }
 
-    /// The lines, oldest first.
     pub fn lines(&self) -> &[Line<E>] {
         &self.lines
     }
 
-    /// How many bytes the whole lines take.
+    /// Size of the complete lines in bytes.
     pub fn n_bytes(&self) -> u64 {
         self.n_whole_bytes
     }
 
-    /// Refuses a journal that has lost its end, which no chain of hashes can tell; an empty one has lost everything.
+    /// Refuses a journal that has lost its end. Hashes cannot detect that, so the expected size comes from outside.
     pub fn refuse_shorter(&self, n_bytes: Option<u64>) -> Result<(), JournalError> {
         let expected = n_bytes.unwrap_or_default().max(1);
         if self.n_whole_bytes >= expected {
@@ -278,7 +245,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         Err(JournalError::Short { path: self.path.clone(), found: self.n_whole_bytes, expected })
     }
 
-    /// A last line that was never finished.
+    /// The incomplete last line, if any.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
@@ -287,10 +254,10 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         self.lines.last().map_or(NO_PREVIOUS, |line| &line.sha256)
     }
 
-    /// Appends events and syncs them: when this returns, they have happened.
+    /// Appends events and syncs them; once this returns, they have happened.
     ///
-    /// The caller holds the session's lock. A torn line is cut off first and a copy of it kept. When writing fails,
-    /// the journal is as it was.
+    /// The caller holds the session's lock. A torn line is cut off first, and a copy of it is kept. If writing fails,
+    /// the journal is unchanged.
     pub fn append(&mut self, at: &str, events: Vec<E>) -> Result<(), JournalError> {
         if events.is_empty() {
             return Ok(());
@@ -301,9 +268,9 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         for event in events {
             let seq = (self.lines.len() + added.len()) as u64 + 1;
             let prev = added.last().map_or(self.last_sha256(), |line| &line.sha256);
-            let body = serde_json::to_string(&Written { v: VERSION, seq, prev, at, event: &event })
+            let body = serde_json::to_string(&NewLine { v: VERSION, seq, prev, at, event: &event })
                 .map_err(|error| self.failed(error.into()))?;
-            // What could not be read again is not written.
+            // A line that is too long to be read back is not written.
             if body.len() > MAX_LINE_BYTES - 128 {
                 return Err(self.failed(io::Error::new(io::ErrorKind::FileTooLarge, "an event is too large")));
             }

@@ -76,10 +76,10 @@ fn a_changed_line_is_found_and_named() {
     world.append(&["a", "b", "c"]);
     let text = fs::read_to_string(world.path()).unwrap().replace("\"b\"", "\"x\"");
     fs::write(world.path(), text).unwrap();
-    insta::assert_snapshot!(world.error(), @r"
-    line 2 of the journal is not what was written: its hash does not fit
+    insta::assert_snapshot!(world.error(), @"
+    line 2 of the journal was modified: its hash does not match
       file: `[dir]/journal.jsonl`; the line before it is intact
-    bring the journal back from a copy; everything else is untouched
+    restore the journal from a backup; everything else is untouched
     ");
 }
 
@@ -91,11 +91,11 @@ fn a_removed_line_breaks_the_chain() {
     let without_second: String =
         text.lines().enumerate().filter(|(i, _)| *i != 1).flat_map(|(_, line)| [line, "\n"]).collect();
     fs::write(world.path(), without_second).unwrap();
-    assert!(world.error().contains("its number does not follow"));
+    assert!(world.error().contains("its number is out of order"));
 }
 
 #[test]
-fn a_journal_that_grew_under_our_hands_is_not_appended_to() {
+fn a_journal_that_grew_meanwhile_is_not_appended_to() {
     let world = World::new();
     world.append(&["a"]);
     let mut first = world.open().unwrap();
@@ -108,7 +108,7 @@ fn a_journal_that_grew_under_our_hands_is_not_appended_to() {
 mod properties {
     use super::*;
 
-    /// Reads bytes as a journal; the directory it would be in is never looked at.
+    /// Reads bytes as a journal; its directory is never accessed.
     fn read(bytes: &[u8]) -> Result<Events, JournalError> {
         static HERE: std::sync::LazyLock<Arc<dyn Ledger>> =
             std::sync::LazyLock::new(|| Arc::new(DiskLedger::of(LedgerDir::at(Path::new(".")).unwrap())));
@@ -122,7 +122,7 @@ mod properties {
         }
     }
 
-    /// The bytes of a journal with two events; written once, so that no case waits for the disk.
+    /// The bytes of a journal with two events, written once so that the cases do not wait for the disk.
     static WHOLE: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| {
         let world = World::new();
         world.append(&["a", "b"]);

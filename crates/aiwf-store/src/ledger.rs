@@ -1,8 +1,8 @@
-//! The ledger of a session: its journal, the bytes it keeps, its lock, and where new ones come from.
+//! The ledger of a session: its journal, stored bytes and lock.
 //!
-//! Two traits with the disk as their implementation: [`Ledger`] is one session, [`LedgerStore`] the place where sessions
-//! are created, found and removed. Neither knows what an event means. Everything waits for its answer: an implementation
-//! that speaks to a network does its waiting inside.
+//! Two traits, implemented on disk: [`Ledger`] is one session; [`LedgerStore`] creates, finds and removes sessions.
+//! Neither knows what an event means. Calls are synchronous: an implementation that uses a network waits inside the
+//! call.
 
 use std::fmt;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -18,95 +18,93 @@ use crate::ledger_dir::LedgerDir;
 use crate::lock::{Lock, LockError};
 use crate::objects::Objects;
 
-/// The journal's name in a session.
 pub(crate) const JOURNAL: &str = "journal.jsonl";
-/// How the name of a directory begins that is not a session yet, or not any more.
+/// Prefix of a directory that is not yet, or no longer, a session.
 const TEMPORARY: &str = ".tmp-";
 
 /// The ledger of one session.
 ///
-/// What must hold wherever a ledger lives; tried with a session as a keyed object of a durable-execution server:
+/// What every implementation must guarantee; tested with sessions as keyed objects of a durable-execution server:
 ///
-/// - The commit point is [`Ledger::append_journal`], and nothing else: it adds whole lines behind a length that the
-///   caller has seen, or changes nothing. A worker killed before it has done nothing, so the step runs again.
-/// - Keeping bytes is separate and comes first. It can happen twice with the same result, because bytes are named by
-///   their hash; bytes that no line names are waste, never damage.
-/// - The time and every other fresh value is part of the line, decided by the caller: a step that runs again must write
-///   the same line, so an implementation adds nothing to it.
-/// - The lock alone is not enough: two requests of one key ran one after the other there, and the second one still acted
-///   on what it saw before the first. The expected length is what refuses it.
-/// - Creating is the first append to an empty ledger, refused when there is one ([`LedgerStore::publish`] on disk).
-/// - Looking takes no lock, may see the state before a step that is under way, and needs a worker that is alive; so lists
-///   are made from snapshots, which are derived and may be late.
-/// - Working files are copies for people and programs. What counts is what the journal names by hash.
+/// - The only commit point is [`Ledger::append_journal`]: it appends complete lines at a length that the caller has
+///   seen, or changes nothing. A worker killed before it has done nothing, so the step runs again.
+/// - Storing bytes is separate and comes first. It is idempotent, because bytes are named by their hash; bytes that
+///   no line names waste space but do no harm.
+/// - The caller puts the time and every other fresh value into the line: a step that runs again must write the same
+///   line, so an implementation adds nothing to it.
+/// - The lock alone is not enough: two requests for one key ran one after the other there, and the second still acted
+///   on the state before the first. The expected length refuses the second.
+/// - Creating is the first append to an empty ledger, refused if it is not empty ([`LedgerStore::publish`] on disk).
+/// - Reading takes no lock, may see the state before a step in progress, and needs a live worker; so lists are made
+///   from snapshots, which are derived and may be stale.
+/// - Working files are copies for people and programs. The hashes in the journal are authoritative.
 pub trait Ledger: fmt::Debug + Send + Sync {
-    /// The working files: prompts, replies and code as people and programs see them.
+    /// The working files: prompts, replies and code.
     fn files(&self) -> &Arc<LedgerDir>;
 
-    /// Takes the right to change the session, or says at once that somebody has it.
+    /// Takes the lock of the session; fails at once if it is taken.
     fn lock(&self) -> Result<Lock, LockError>;
 
-    /// Whether somebody has that right now; nothing is waited for and nothing is made.
+    /// Whether the lock is taken; does not wait and creates nothing.
     fn is_locked(&self) -> bool;
 
-    /// Where the journal is, for messages.
+    /// Location of the journal, for messages.
     fn journal_path(&self) -> PathBuf;
 
-    /// The bytes of the journal; none when there is none yet.
+    /// The bytes of the journal; empty if it does not exist yet.
     fn read_journal(&self, limit: u64) -> Result<Vec<u8>, ConfinedError>;
 
-    /// The first line of the journal, which says what the session is; empty when there is no whole line.
+    /// The first line of the journal, which identifies the session; empty if it is incomplete.
     fn read_first_line(&self) -> Result<Vec<u8>, ConfinedError>;
 
-    /// How long the journal is; nothing when there is none yet.
+    /// The size of the journal; `None` if it does not exist yet.
     fn n_journal_bytes(&self) -> Result<Option<u64>, ConfinedError>;
 
-    /// Adds whole lines behind the first `seen` bytes, durably: when this returns, they have happened.
+    /// Appends complete lines after the first `seen` bytes, durably; once this returns, they have happened.
     ///
-    /// Refused when the journal is not exactly that long. When it fails, the journal is as it was.
+    /// Refused unless the journal has exactly that length. If it fails, the journal is unchanged.
     fn append_journal(&self, seen: u64, lines: &[u8]) -> io::Result<()>;
 
-    /// Cuts off a line that was never finished, behind the first `whole` bytes; a copy of it is kept.
+    /// Cuts off an incomplete line after the first `whole` bytes, and keeps a copy of it.
     fn cut_torn_line(&self, whole: u64, torn: &[u8], copy: &str) -> Result<(), StoreError>;
 
-    /// Keeps several texts by their hash, durably; the hashes are in the order given.
+    /// Stores several texts by hash, durably; returns the hashes in the given order.
     fn keep_all(&self, all: &[&[u8]]) -> Result<Vec<String>, StoreError>;
 
-    /// The bytes with that hash; damaged ones are not given out.
+    /// The stored bytes with this hash; `None` if they are missing or damaged.
     fn kept(&self, sha256: &str) -> io::Result<Option<Vec<u8>>>;
 
-    /// The names of kept bytes that are not their hash.
+    /// The names of stored objects that do not match their hash.
     fn damaged(&self) -> Result<Vec<String>, ConfinedError>;
 
-    /// What was derived from the journal and stored under a name; nothing when there is none that can be used.
+    /// A snapshot derived from the journal; `None` if there is no usable one.
     fn read_snapshot(&self, name: &str) -> Option<Vec<u8>>;
 
-    /// Stores what was derived from the journal; it can be made again at any time.
+    /// Stores a snapshot derived from the journal; it can be regenerated at any time.
     fn write_snapshot(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 }
 
-/// A place where sessions are created, found and removed.
+/// Creates, finds and removes sessions.
 pub trait LedgerStore: fmt::Debug + Send + Sync {
-    /// Waits for the right to create or remove sessions here, and clears what a killed process left half done.
+    /// Waits for the lock of the store, and removes what killed processes left unfinished.
     fn lock(&self) -> Result<Lock, LockError>;
 
-    /// Opens a session.
     fn open(&self, id: &str) -> Result<Arc<dyn Ledger>, ConfinedError>;
 
-    /// Begins a session that nobody sees before it is published. The caller holds the lock.
+    /// Creates a session that is invisible until it is published. The caller holds the lock.
     fn begin(&self, id: &str) -> Result<Arc<dyn Ledger>, ConfinedError>;
 
-    /// Makes a session that was begun visible under its id: from here on it exists.
+    /// Makes a new session visible under its id; from now on it exists.
     fn publish(&self, id: &str) -> Result<(), StoreError>;
 
-    /// Removes a session that was begun and not published.
+    /// Removes a session that was not published.
     fn discard(&self, id: &str) -> Result<(), StoreError>;
 
-    /// Removes a session: at once it is not there any more, whatever happens to the rest of the removal.
+    /// Removes a session; it disappears at once, even if the rest of the removal fails.
     fn remove(&self, id: &str) -> Result<(), StoreError>;
 }
 
-/// A session as a directory.
+/// A session stored in a directory.
 #[derive(Debug)]
 pub struct DiskLedger {
     files: Arc<LedgerDir>,
@@ -115,12 +113,11 @@ pub struct DiskLedger {
 }
 
 impl DiskLedger {
-    /// The session in a directory.
     pub fn of(files: LedgerDir) -> Self {
         Self::with_journal(files, JOURNAL)
     }
 
-    /// The same, with a journal of another name.
+    /// Like [`Self::of`], with another name for the journal.
     pub(crate) fn with_journal(files: LedgerDir, journal: &str) -> Self {
         let files = Arc::new(files);
         Self { objects: Objects::of(Arc::clone(&files)), files, journal: journal.to_owned() }
@@ -165,12 +162,12 @@ impl Ledger for DiskLedger {
 
     fn append_journal(&self, seen: u64, lines: &[u8]) -> io::Result<()> {
         let mut file = self.files.handle().own_file_to_write(&self.journal, OFlags::APPEND)?;
-        // Somebody who does not hold the lock may have written; then our chain would not follow.
+        // A process that does not hold the lock may have written; our lines would break the chain.
         if file.metadata()?.len() != seen {
-            return Err(io::Error::other("the journal was changed while it was being used"));
+            return Err(io::Error::other("another process changed the journal"));
         }
         if let Err(error) = file.write_all(lines).and_then(|()| file.sync_data()) {
-            // Half a line would be torn; a whole one that was not synced may not be there after a crash.
+            // Half a line would be torn, and a complete line that was not synced may be lost in a crash.
             drop(file.set_len(seen));
             return Err(error);
         }
@@ -210,7 +207,7 @@ impl Ledger for DiskLedger {
     }
 }
 
-/// A directory of a project where sessions are.
+/// A directory of a project that contains sessions.
 #[derive(Clone, Debug)]
 pub struct DiskLedgerStore {
     root: PathBuf,
@@ -223,12 +220,11 @@ impl DiskLedgerStore {
         Self { root: root.into(), place: place.into() }
     }
 
-    /// The path of the place.
     pub fn path(&self) -> PathBuf {
         self.root.join(&self.place)
     }
 
-    /// Opens the place and creates it when it is not there.
+    /// Opens the directory and creates it if it is missing.
     pub fn create(&self) -> Result<LedgerDir, ConfinedError> {
         LedgerDir::create_place(&self.root, &self.place)
     }
@@ -247,7 +243,7 @@ impl LedgerStore for DiskLedgerStore {
         let unusable = |error: ConfinedError| LockError::Unusable { path: self.path(), source: error.into() };
         let place = self.create().map_err(unusable)?;
         let lock = Lock::wait_in(&place)?;
-        // Whatever is unfinished while we hold the lock was left by a process that died.
+        // Anything unfinished while we hold the lock was left by a process that died.
         place.remove_leftovers();
         Ok(lock)
     }
@@ -273,14 +269,14 @@ impl LedgerStore for DiskLedgerStore {
     fn remove(&self, id: &str) -> Result<(), StoreError> {
         let place = self.place()?;
         let name = temporary(id);
-        // A name that is taken would be replaced only if it is empty; what has it was to be removed anyway.
+        // The rename below replaces the target only if it is empty; whatever is there was due to be removed.
         place.remove(&name)?;
         place.rename(id, &name)?;
         place.remove(&name)
     }
 }
 
-/// Whether a path names something that a crash may have left half done.
+/// Whether a path has a temporary name, which a crash may have left behind.
 pub fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY))
 }

@@ -43,7 +43,7 @@ fn refusal<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
 }
 
 #[test]
-fn a_link_in_the_place_of_any_file_is_neither_read_nor_written_through() {
+fn a_link_instead_of_any_file_is_neither_read_nor_written_through() {
     let world = World::new();
     let outside = world.directory.path().join("secret");
     let ledger = Arc::new(world.open().unwrap());
@@ -66,13 +66,13 @@ fn a_link_in_the_place_of_any_file_is_neither_read_nor_written_through() {
 }
 
 #[test]
-fn the_session_itself_and_the_way_to_it_stay_in_the_project() {
+fn the_session_and_its_path_stay_in_the_project() {
     let world = World::new();
     let sessions = world.root().join(".aiwf/sessions");
     symlink("one", sessions.join("two")).unwrap();
     let two = LedgerDir::open(&world.root(), Path::new(".aiwf/sessions"), "two");
     assert!(matches!(two, Err(ConfinedError::Link)));
-    // A link that stays in the project is fine on the way, one that leaves it is not.
+    // A link in the path is fine if it stays in the project.
     fs::rename(&sessions, world.root().join("kept")).unwrap();
     symlink("../kept", &sessions).unwrap();
     world.open().unwrap();
@@ -89,7 +89,7 @@ fn the_session_itself_and_the_way_to_it_stay_in_the_project() {
 }
 
 #[test]
-fn a_file_that_grows_is_new_and_not_behind_a_link() {
+fn a_streamed_file_is_new_and_not_behind_a_link() {
     let world = World::new();
     let ledger = world.open().unwrap();
     ledger.create_file("iteration-1/reply.partial-1.md").unwrap().write_all(b"half").unwrap();
@@ -100,7 +100,7 @@ fn a_file_that_grows_is_new_and_not_behind_a_link() {
     symlink(world.directory.path(), world.session().join("iteration-2")).unwrap();
     assert!(matches!(ledger.create_file("iteration-2/made"), Err(ConfinedError::Link)));
     assert!(!world.directory.path().join("made").exists());
-    // Only a temporary directory is kept from other users.
+    // Only a temporary directory is private.
     let mode = |file: File| file.metadata().unwrap().permissions().mode() & 0o777;
     let private = LedgerDir::at_private(&world.session()).unwrap();
     assert_eq!(mode(private.create_file("private").unwrap()), 0o600);
@@ -121,7 +121,7 @@ fn pipes_are_refused_at_once() {
 }
 
 #[test]
-fn a_file_that_is_also_somewhere_else_is_refused() {
+fn a_file_with_other_hard_links_is_refused() {
     let world = World::new();
     let ledger = Arc::new(world.open().unwrap());
     for name in ["session.json", "journal.jsonl", ".lock"] {
@@ -135,7 +135,7 @@ fn a_file_that_is_also_somewhere_else_is_refused() {
 }
 
 #[test]
-fn a_file_without_an_end_is_not_read_to_it() {
+fn an_endless_file_is_not_read_to_the_end() {
     let world = World::new();
     let sparse = fs::File::create(world.session().join("session.json")).unwrap();
     sparse.set_len(MAX_LEDGER_FILE_BYTES + 1).unwrap();
@@ -145,7 +145,7 @@ fn a_file_without_an_end_is_not_read_to_it() {
 }
 
 #[test]
-fn leftovers_are_removed_and_links_among_them_not_followed() {
+fn leftovers_are_removed_without_following_links() {
     let world = World::new();
     fs::create_dir_all(world.directory.path().join("outside/inner")).unwrap();
     fs::write(world.directory.path().join("outside/.tmp-x"), "").unwrap();
@@ -160,15 +160,15 @@ fn leftovers_are_removed_and_links_among_them_not_followed() {
 }
 
 #[test]
-fn a_file_is_replaced_only_while_it_is_what_was_expected() {
+fn a_file_is_replaced_only_while_it_has_the_expected_content() {
     let world = World::new();
     let session = world.open().unwrap();
     let handle = session.handle();
-    handle.write_over("a", None, b"one").unwrap();
-    assert!(matches!(handle.write_over("a", None, b"two"), Err(ConfinedError::Changed)));
+    handle.write_if_unchanged("a", None, b"one").unwrap();
+    assert!(matches!(handle.write_if_unchanged("a", None, b"two"), Err(ConfinedError::Changed)));
     let one = crate::sha256_hex(b"one");
-    handle.write_over("a", Some(&one), b"two").unwrap();
-    assert!(matches!(handle.write_over("a", Some(&one), b"three"), Err(ConfinedError::Changed)));
+    handle.write_if_unchanged("a", Some(&one), b"two").unwrap();
+    assert!(matches!(handle.write_if_unchanged("a", Some(&one), b"three"), Err(ConfinedError::Changed)));
     assert_eq!(session.read("a").unwrap().unwrap(), b"two");
     assert_eq!(handle.entries().unwrap().len(), 1);
 }

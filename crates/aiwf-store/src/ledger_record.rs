@@ -1,9 +1,9 @@
-//! What a user's own state directory remembers of the ledgers this user worked on.
+//! Records, in the user's state directory, of the ledgers this user worked on.
 //!
-//! In: a ledger's id and journal. Out: whether this user worked on it, and whether the journal still contains what was
-//! seen last. A checkout cannot write here, so a record tells a ledger of one's own from one that came with a
-//! directory, and a journal that lost its end from one that never had more. One file per ledger, found by name:
-//! nothing here reads the directory while a command runs.
+//! In: the id and journal of a ledger. Out: whether this user worked on it, and whether the journal still contains the
+//! last line seen. A checkout cannot write here, so a record tells a ledger of the user's own from one that came with a
+//! directory, and a truncated journal from a short one. There is one file per ledger, found by name; no command scans
+//! the directory to check a ledger.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -13,37 +13,36 @@ use serde::{Deserialize, Serialize};
 use crate::atomic::{Durability, StoreError, create_dir, remove, write_atomic};
 use crate::journal::Line;
 
-/// A record larger than this is not one of ours.
+/// Size limit; aiwf never writes a larger record.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// What is remembered of one ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRecord {
-    /// Its id: a session's, a change's or a run's.
+    /// The id of a session, change or run.
     pub id: String,
-    /// SHA-256 of the first line of its journal; with the id it names the ledger, wherever its project is moved to.
+    /// SHA-256 of the first line of the journal; together with the id it identifies the ledger even if the project
+    /// moves.
     pub first_sha256: String,
-    /// The number of the last line that was seen.
+    /// The number of the last line seen.
     pub last_seq: u64,
-    /// SHA-256 of that line.
     pub last_sha256: String,
-    /// Where the project was then, for people.
+    /// The project directory at that time, for display.
     pub project: String,
-    /// Whether the user adopted it, instead of creating it.
+    /// Whether the user adopted the ledger rather than creating it.
     #[serde(default)]
     pub is_adopted: bool,
 }
 
-/// How a journal compares with what is remembered of it.
+/// The result of comparing a journal with its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It contains what was seen last.
+    /// It contains the last line seen.
     Known(LedgerRecord),
-    /// Nothing is remembered of it.
+    /// There is no record.
     Foreign,
     /// It is shorter than it was.
     Short(LedgerRecord),
-    /// It is as long as it was, and another one.
+    /// It is long enough, but its content differs.
     Different(LedgerRecord),
 }
 
@@ -59,7 +58,7 @@ impl LedgerRecords {
         Self { directory: directory.into() }
     }
 
-    /// How a journal compares with what is remembered; an empty one is foreign.
+    /// Compares a journal with its record; an empty journal is foreign.
     pub fn standing<E>(&self, id: &str, lines: &[Line<E>]) -> Standing {
         let record = lines.first().and_then(|first| self.get(id, &first.sha256));
         let Some(record) = record else { return Standing::Foreign };
@@ -71,13 +70,13 @@ impl LedgerRecords {
         }
     }
 
-    /// What is remembered of a ledger; a record that cannot be read counts as none.
+    /// The record of a ledger; an unreadable one counts as none.
     pub fn get(&self, id: &str, first_sha256: &str) -> Option<LedgerRecord> {
         let record = read(&self.path(id, first_sha256))?;
         (record.id == id && record.first_sha256 == first_sha256).then_some(record)
     }
 
-    /// Remembers a journal as it is now; it is safe to lose the last of these to a loss of power.
+    /// Records the current state of a journal. A power failure may lose the latest record, which is safe.
     pub fn remember<E>(
         &self,
         id: &str,
@@ -101,12 +100,11 @@ impl LedgerRecords {
         })
     }
 
-    /// Forgets a ledger.
     pub fn forget(&self, id: &str, first_sha256: &str) -> Result<(), StoreError> {
         remove(&self.path(id, first_sha256))
     }
 
-    /// Every record, sorted by id. Reads the whole directory: for lists that people ask for.
+    /// Every record, sorted by id. Scans the whole directory, so use it only for lists.
     pub fn all(&self) -> Vec<LedgerRecord> {
         let entries = std::fs::read_dir(&self.directory).into_iter().flatten().filter_map(Result::ok);
         let mut records: Vec<LedgerRecord> = entries.filter_map(|entry| read(&entry.path())).collect();
@@ -115,7 +113,7 @@ impl LedgerRecords {
     }
 
     fn path(&self, id: &str, first_sha256: &str) -> PathBuf {
-        // Ids are names of directories, so they are single names; anything else is looked up nowhere.
+        // Ids are directory names and therefore single names; anything else has no record.
         let id = if id.contains(['/', '\0']) { "unnamed" } else { id };
         self.directory.join(format!("{id}-{}.json", first_sha256.get(..12).unwrap_or(first_sha256)))
     }

@@ -34,7 +34,7 @@ impl World {
 }
 
 #[test]
-fn a_session_is_seen_once_it_is_published() {
+fn a_session_is_visible_once_it_is_published() {
     let world = World::new();
     let lock = world.store.lock().unwrap();
     let ledger = world.store.begin("one").unwrap();
@@ -46,7 +46,7 @@ fn a_session_is_seen_once_it_is_published() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_cleared_by_the_next_one() {
+fn the_next_process_removes_what_a_killed_one_left() {
     let world = World::new();
     let lock = world.store.lock().unwrap();
     world.store.begin("one").unwrap();
@@ -56,7 +56,7 @@ fn what_a_killed_process_left_is_cleared_by_the_next_one() {
 }
 
 #[test]
-fn lines_are_added_only_behind_the_length_that_was_seen() {
+fn lines_are_appended_only_at_the_length_that_was_seen() {
     let world = World::new();
     world.create("one");
     let ledger = world.store.open("one").unwrap();
@@ -82,7 +82,7 @@ fn a_removed_session_is_gone_and_no_link_is_followed() {
 }
 
 #[test]
-fn a_removal_that_was_cut_short_is_finished_by_the_next_one() {
+fn the_next_process_finishes_an_interrupted_removal() {
     let world = World::new();
     world.create("one");
     let place = world.root.path().join(".aiwf/sessions");

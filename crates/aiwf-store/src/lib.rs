@@ -1,8 +1,8 @@
 //! The only crate that changes files.
 //!
-//! A file is written under a temporary name beside its target, synced, and moved into place, so a reader sees the
-//! old bytes or the new ones and never half of them. A session's journal is appended to and synced: that line is
-//! the moment something has happened. Files that a reply wants written are checked as a whole first.
+//! A file is written under a temporary name next to its target, synced and moved into place, so a reader sees either
+//! the old bytes or the new ones. Appending to a session's journal and syncing it is the commit point. The files of a
+//! reply are checked as a whole before any of them is written.
 
 mod atomic;
 mod confined;
@@ -26,7 +26,7 @@ pub use ledger::{DiskLedger, DiskLedgerStore, Ledger, LedgerStore, is_temporary}
 pub use ledger_dir::{LedgerDir, MAX_LEDGER_FILE_BYTES};
 pub use ledger_record::{LedgerRecord, LedgerRecords, Standing};
 pub use lock::{Lock, LockError};
-pub use name::{folded, is_reserved_dir, is_unseen, name_fault};
+pub use name::{folded, is_invisible, is_reserved_dir, name_fault};
 pub use objects::{Objects, hex, sha256_file, sha256_hex};
 pub use self_running::run_by;
 pub use user_file::{UserFileError, read_user_file, update_user_file};

@@ -1,4 +1,4 @@
-//! One writer for each session, across processes.
+//! One writer per session, across processes.
 
 #![expect(clippy::disallowed_methods, reason = "this crate is where files are written")]
 
@@ -12,49 +12,43 @@ use rustix::fs::OFlags;
 use crate::confined::{is_unsafe, remove_hint};
 use crate::ledger_dir::LedgerDir;
 
-/// How often the lock is tried for before it counts as taken, and how long between.
+/// Number of attempts before the lock counts as taken, and the pause between them.
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Held while a session is being changed; let go when dropped, or when the process dies.
+/// Held while a session is being changed; released when dropped or when the process dies.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
-/// Why the lock could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process has it.
     #[error("another aiwf is working on this session")]
     Taken,
-    /// The lock file cannot be used.
     #[error("could not lock `{}`", path.display())]
     Unusable {
-        /// The lock file.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
 }
 
 impl LockError {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Taken => "wait until it is done, then run this again; nothing was changed".to_owned(),
+            Self::Taken => "wait until it is done, then try again; nothing was changed".to_owned(),
             Self::Unusable { path, source } if is_unsafe(source) => remove_hint(path),
-            Self::Unusable { path, .. } => format!("check the rights of `{}`", path.display()),
+            Self::Unusable { path, .. } => format!("check the permissions of `{}`", path.display()),
         }
     }
 }
 
-/// The lock file of a session, of a run, and of the place where they are.
+/// The lock file of a session, of a run, and of the directories that contain them.
 const LOCK: &str = ".lock";
 
 impl Lock {
-    /// Takes the lock of a file outside of projects, after whoever has it.
+    /// Waits for the lock of a file outside of projects.
     pub fn wait(path: &Path) -> Result<Self, LockError> {
         let unusable = |source| LockError::Unusable { path: path.to_owned(), source };
         let file = File::options().create(true).truncate(false).write(true).open(path).map_err(unusable)?;
@@ -62,21 +56,21 @@ impl Lock {
         Ok(Self { _file: file })
     }
 
-    /// Takes the lock of a place where sessions or runs are, after whoever has it.
+    /// Waits for the lock of a directory of sessions or runs.
     pub fn wait_in(ledger: &LedgerDir) -> Result<Self, LockError> {
         let file = open(ledger)?;
         file.lock().map_err(|source| unusable(ledger, source))?;
         Ok(Self { _file: file })
     }
 
-    /// Takes the lock of a session or run, or says at once that somebody has it.
+    /// Takes the lock of a session or run; fails at once if it is taken.
     pub fn take(ledger: &LedgerDir) -> Result<Self, LockError> {
         let file = open(ledger)?;
         let mut n_tries = 1;
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
-                // Who only asks whether it is taken has it for a moment, see `is_taken`.
+                // `is_taken` holds the lock for a moment, so a short retry is needed.
                 Err(TryLockError::WouldBlock) if n_tries < TRIES => {
                     n_tries += 1;
                     std::thread::sleep(PAUSE);
@@ -87,7 +81,7 @@ impl Lock {
         }
     }
 
-    /// Whether somebody has it now; nothing is waited for and nothing is made.
+    /// Whether another process holds the lock; does not wait and creates nothing.
     pub fn is_taken(ledger: &LedgerDir) -> bool {
         let Ok(file) = ledger.handle().own_file(LOCK) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))

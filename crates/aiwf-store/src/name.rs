@@ -1,61 +1,61 @@
-//! Names of files that every system takes for the same.
+//! File names that mean the same on every system.
 //!
-//! In: one name out of a path. Out: what is wrong with it, or how the most forgiving file system sees it.
+//! In: one component of a path. Out: what is wrong with it, or its form on the most lenient file system.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The longest name that file systems take.
+/// The longest name that file systems accept.
 const MAX_NAME_BYTES: usize = 255;
-/// Names that some systems keep for devices.
+/// Names that some systems reserve for devices.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// What is wrong with a name of a file or directory, so that systems would take it for different ones.
+/// Returns why a file name is not portable.
 pub fn name_fault(part: &str) -> Option<&'static str> {
     if part == ".." {
-        return Some("holds `..`: give the path itself");
+        return Some("contains `..`: give the path itself");
     }
     if part.len() > MAX_NAME_BYTES {
         return Some("has a name that is too long");
     }
     if part.chars().any(char::is_control) {
-        return Some("holds a control character");
+        return Some("contains a control character");
     }
-    if part.chars().any(is_unseen) {
-        return Some("holds a character that cannot be seen");
+    if part.chars().any(is_invisible) {
+        return Some("contains an invisible character");
     }
     if part.contains(':') {
-        return Some("holds a colon, which names a drive or a stream on some systems");
+        return Some("contains a colon, which names a drive or a stream on some systems");
     }
     let plain: String = if part.is_ascii() { part.to_owned() } else { part.nfkc().collect() };
     let is_look_alike =
         |c: char| matches!(c, '\u{2044}' | '\u{2215}' | '\u{29f8}' | '\u{2216}' | '\u{29f5}' | '\u{29f9}');
     if plain.contains(['/', '\\', ':', '\0']) || plain.chars().any(is_look_alike) {
-        return Some("holds a character that looks like a separator");
+        return Some("contains a character that looks like a separator");
     }
     if plain != part && plain.chars().all(|c| c == '.') {
-        return Some("holds a character that looks like a dot");
+        return Some("contains a character that looks like a dot");
     }
     if part.starts_with(char::is_whitespace) || part.ends_with(|c: char| c.is_whitespace() || c == '.') {
-        return Some("has a name that begins with a blank, or ends with a blank or a dot");
+        return Some("has a name that starts with a space, or ends with a space or a dot");
     }
     let stem = plain.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let is_numbered = ["com", "lpt"].iter().any(|device| {
         stem.strip_prefix(device)
             .is_some_and(|n| matches!(n, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"))
     });
-    (is_numbered || DEVICES.contains(&stem.as_str())).then_some("is a device on some systems")
+    (is_numbered || DEVICES.contains(&stem.as_str())).then_some("is a device name on some systems")
 }
 
-/// Directories that belong to git and to the engine, and the short names that some systems have for them.
+/// Directories of git and of the engine, with the short names that some systems give them.
 const RESERVED_DIRS: [&str; 4] = [".git", ".aiwf", "git~1", "aiwf~1"];
 
-/// Whether a name, as the most forgiving file system sees it, is that of a directory that no model writes to.
+/// Whether a name, in its folded form, is a directory that no model may write to.
 pub fn is_reserved_dir(part: &str) -> bool {
     RESERVED_DIRS.contains(&folded(part).as_str())
 }
 
-/// Whether a character leaves no mark, so that a name with it looks like one without.
-pub fn is_unseen(c: char) -> bool {
+/// Whether a character is invisible, so that names with and without it look the same.
+pub fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -66,13 +66,13 @@ pub fn is_unseen(c: char) -> bool {
     )
 }
 
-/// A name as the most forgiving file system sees it: composed, in one case, without what leaves no mark.
+/// A name as the most lenient file system sees it: composed, in one case, without invisible characters.
 pub fn folded(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase().trim_end_matches([' ', '.']).to_owned();
     }
-    let lower: String = name.nfkc().filter(|c| !is_unseen(*c)).flat_map(char::to_lowercase).collect();
-    // Upper and lower again: `ß` and `ſ` have one upper case, and the dotless i must not stay apart.
+    let lower: String = name.nfkc().filter(|c| !is_invisible(*c)).flat_map(char::to_lowercase).collect();
+    // Upper and lower again: `ß` and `ſ` share their upper case, and the dotless i must fold to i.
     let upper: String = lower.chars().flat_map(char::to_uppercase).collect();
     let folded: String = upper.to_lowercase().nfkc().filter(|c| *c != '\u{307}').collect();
     folded.replace('ı', "i").trim_end_matches([' ', '.']).to_owned()

@@ -1,4 +1,4 @@
-//! Approved bytes, kept by their hash.
+//! Stored bytes, named by their hash.
 
 use std::fs;
 use std::io::{self, BufRead as _};
@@ -16,7 +16,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// SHA-256 of a file's bytes, read piece by piece; a link, a pipe or a device is not read.
+/// SHA-256 of a file, read in chunks; links, pipes and devices are refused.
 pub fn sha256_file(path: &Path) -> io::Result<String> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -24,7 +24,7 @@ pub fn sha256_file(path: &Path) -> io::Result<String> {
     sha256_of(crate::confined::open_regular(path)?)
 }
 
-/// SHA-256 of what is left of a file.
+/// SHA-256 of the rest of a file.
 pub(crate) fn sha256_of(file: fs::File) -> io::Result<String> {
     let mut reader = io::BufReader::with_capacity(64 * 1024, file);
     let mut hasher = Sha256::new();
@@ -45,23 +45,23 @@ pub fn hex(bytes: &[u8]) -> String {
     halves.filter_map(|half| char::from_digit(half.into(), 16)).collect()
 }
 
-/// The bytes that a session or run keeps by their hash, in `objects/`.
+/// The bytes that a session or run stores by hash, in `objects/`.
 #[derive(Clone, Debug)]
 pub struct Objects {
     ledger: Arc<LedgerDir>,
     name: String,
 }
 
-/// Where they are, relative to the session or run.
+/// The directory, relative to the session or run.
 const DIRECTORY: &str = "objects";
 
 impl Objects {
-    /// The bytes of a session or run; their directory is created when the first one is kept.
+    /// The objects of a session or run; the directory is created with the first one.
     pub fn of(ledger: Arc<LedgerDir>) -> Self {
         Self { ledger, name: DIRECTORY.to_owned() }
     }
 
-    /// The bytes in a directory of the engine's choice; the one above it is created.
+    /// Objects in a directory the engine chose; its parent is created.
     pub fn in_directory(directory: &Path) -> Result<Self, StoreError> {
         let above = directory.parent().unwrap_or(Path::new("."));
         create_dir(above)?;
@@ -75,12 +75,12 @@ impl Objects {
         format!("{}/{sha256}", self.name)
     }
 
-    /// Keeps bytes; the same bytes are kept once.
+    /// Stores bytes; equal bytes are stored once.
     pub fn keep(&self, bytes: &[u8]) -> Result<String, StoreError> {
         Ok(self.keep_all([bytes])?.pop().unwrap_or_default())
     }
 
-    /// Keeps several, and makes their names safe together; the hashes are in the order given.
+    /// Stores several at once and syncs the directory once; returns the hashes in the given order.
     pub fn keep_all<'b>(&self, all: impl IntoIterator<Item = &'b [u8]>) -> Result<Vec<String>, StoreError> {
         let failed = |source| StoreError { path: self.directory(), source };
         let mut hashes = Vec::new();
@@ -94,7 +94,7 @@ impl Objects {
                         self.ledger.create_directories(&self.name).map_err(|error| failed(error.into()))?
                     }
                 };
-                directory.write_unsettled(&sha256, bytes).map_err(|error| failed(error.into()))?;
+                directory.write_unsynced(&sha256, bytes).map_err(|error| failed(error.into()))?;
                 opened = Some(directory);
             }
             hashes.push(sha256);
@@ -105,9 +105,9 @@ impl Objects {
         Ok(hashes)
     }
 
-    /// The bytes with that hash; damaged ones are not given out.
+    /// The bytes with this hash; `None` if they are missing or damaged.
     pub fn get(&self, sha256: &str) -> io::Result<Option<Vec<u8>>> {
-        // A hash from a journal is not a path until it looks like one of ours.
+        // A hash from a journal is untrusted: check its form before using it as a path.
         if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(None);
         }
@@ -115,7 +115,7 @@ impl Objects {
         Ok(bytes.filter(|bytes| sha256_hex(bytes) == sha256))
     }
 
-    /// The names in the directory that are not the hash of what they hold.
+    /// The names of objects whose content does not match their hash.
     pub fn damaged(&self) -> Result<Vec<String>, ConfinedError> {
         let entries = match self.ledger.directory(&self.name) {
             Ok(directory) => directory.entries()?,
@@ -128,7 +128,6 @@ impl Objects {
             .collect())
     }
 
-    /// Where they are.
     pub fn directory(&self) -> PathBuf {
         self.ledger.path().join(&self.name)
     }
@@ -140,7 +139,7 @@ mod tests {
     use crate::atomic::Durability;
 
     #[test]
-    fn several_are_kept_at_once_and_each_only_once() {
+    fn several_are_stored_at_once_and_equal_ones_once() {
         let directory = tempfile::tempdir().unwrap();
         let ledger = Arc::new(LedgerDir::at(directory.path()).unwrap());
         let objects = Objects::of(Arc::clone(&ledger));
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_back_by_their_hash_and_damaged_ones_do_not() {
+    fn bytes_are_found_by_hash_unless_they_are_damaged() {
         let directory = tempfile::tempdir().unwrap();
         let ledger = Arc::new(LedgerDir::at(directory.path()).unwrap());
         let objects = Objects::of(Arc::clone(&ledger));

@@ -1,12 +1,12 @@
-//! Files that a tool runs or obeys without anybody asking it to: on push, on commit, on `cd`, on opening a directory.
+//! Files that a tool runs or obeys without being asked: on push, on commit, on `cd`, when a directory is opened.
 //!
-//! In: the path of a file that is about to be written. Out: the tool, so that the gate and the diff can say so. A file
-//! that takes effect only when a person starts it (a `Makefile`, the scripts of a `package.json`) is not one of them.
+//! In: the path of a file about to be written. Out: the tool, so that the gate and the diff can name it. Files that
+//! only take effect when someone runs them (a `Makefile`, the scripts of a `package.json`) do not count.
 
 use crate::name::folded;
 
-/// Paths in lower case, and the tool. One that ends with `/` is a directory with everything below it; the others are
-/// files. Both count at any depth, since a project may lie inside another repository.
+/// Lower-case paths and their tool. A trailing `/` means a directory and everything below it. Both match at any depth,
+/// because a project may contain another repository.
 const TABLE: &[(&str, &str)] = &[
     // On push.
     (".github/workflows/", "GitHub Actions"),
@@ -71,7 +71,7 @@ const TABLE: &[(&str, &str)] = &[
     (".gemini/settings.json", "Gemini CLI"),
     (".cursor/mcp.json", "Cursor"),
     (".cursor/hooks.json", "Cursor"),
-    // With every command of a build tool or package manager, whatever it was asked to do.
+    // On every command of a build tool or package manager.
     (".cargo/config", "Cargo"),
     (".cargo/config.toml", "Cargo"),
     ("build.rs", "Cargo and Rust editors"),
@@ -84,8 +84,8 @@ const TABLE: &[(&str, &str)] = &[
 
 /// The tool that runs or obeys a file by itself; `None` for an ordinary file.
 ///
-/// `path` is relative, with `/` between directories. Case and characters that leave no mark do not matter, as a
-/// file system may ignore them too.
+/// `path` is relative, with `/` between directories. Case and invisible characters are ignored, because a file system
+/// may ignore them too.
 pub fn run_by(path: &str) -> Option<&'static str> {
     let parts: Vec<String> = path.split('/').map(folded).collect();
     TABLE.iter().find(|(pattern, _)| is_match(&parts, pattern)).map(|(_, tool)| *tool)
@@ -98,7 +98,7 @@ fn is_match(parts: &[String], pattern: &str) -> bool {
         let is_last = start + window.len() == parts.len();
         is_last != is_directory && window.iter().zip(&wanted).all(|(part, wanted)| part == wanted)
     };
-    // A module of a Rust crate may be called `build` as well; it is in `src/`.
+    // A Rust crate may have a module named `build` in `src/`.
     let is_module = pattern == "build.rs" && parts.iter().rev().nth(1).is_some_and(|above| above == "src");
     !is_module && parts.windows(wanted.len()).enumerate().any(|(start, window)| is_at(start, window))
 }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_a_person_starts_are_ordinary() {
+    fn files_that_run_only_on_demand_are_ordinary() {
         for path in [
             ".gitignore",
             ".editorconfig",
@@ -147,9 +147,9 @@ mod tests {
         }
     }
 
-    /// The book has the whole table, between two marks; `AIWF_BOOK=write` puts it there.
+    /// The book contains the whole table between two marks; `AIWF_BOOK=write` updates it.
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the book's own page is read, and written when asked for")]
+    #[expect(clippy::disallowed_methods, reason = "reads a page of the book, and writes it when asked to")]
     fn the_book_has_the_table() {
         const MARKS: [&str; 2] = ["<!-- run_by -->\n\n", "<!-- /run_by -->\n"];
         let mut tools: Vec<(&str, Vec<String>)> = Vec::new();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_are_in_the_form_that_paths_are_compared_in() {
+    fn patterns_are_already_folded() {
         for (pattern, _) in TABLE {
             assert!(pattern.split('/').all(|part| folded(part) == part), "{pattern}");
         }

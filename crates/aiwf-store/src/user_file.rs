@@ -1,7 +1,7 @@
 //! A small JSON file in the user's own directory, changed by one process at a time.
 //!
-//! In: a path and a change. Out: the value, or why it cannot be used. Reads are bounded, and a file that cannot be read
-//! never counts as an empty one: the next write would lose what it holds.
+//! In: a path and a change. Out: the value, or why it cannot be used. Reads are bounded. A file that cannot be read
+//! never counts as empty: the next write would lose its content.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -13,35 +13,29 @@ use serde::de::DeserializeOwned;
 use crate::atomic::{Durability, StoreError, create_dir, write_atomic};
 use crate::lock::{Lock, LockError};
 
-/// The largest file that is read.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Why a file of the user cannot be read or changed.
+/// Why a user file cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum UserFileError {
     /// The file cannot be read; it does not count as empty.
     #[error("could not read `{}`", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
-    /// The file cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The file cannot be locked.
     #[error(transparent)]
     Lock(#[from] LockError),
 }
 
 impl UserFileError {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { path, .. } => {
-                format!("fix or remove `{}`; without it you are asked again", path.display())
+                format!("fix or remove `{}`; without it aiwf asks again", path.display())
             }
             Self::Store(error) => error.hint(),
             Self::Lock(error) => error.hint(),
@@ -49,7 +43,7 @@ impl UserFileError {
     }
 }
 
-/// Reads a file; one that does not exist is the default value.
+/// Reads a file; a missing one yields the default value.
 pub fn read_user_file<T: DeserializeOwned + Default>(path: &Path) -> Result<T, UserFileError> {
     let unreadable = |source| UserFileError::Unreadable { path: path.to_owned(), source };
     let file = match File::open(path) {
@@ -66,7 +60,7 @@ pub fn read_user_file<T: DeserializeOwned + Default>(path: &Path) -> Result<T, U
         .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error.to_string())))
 }
 
-/// Changes a file under its lock; nothing is written when nothing changes.
+/// Changes a file under its lock; writes nothing if nothing changes.
 pub fn update_user_file<T, R>(path: &Path, change: impl FnOnce(&mut T) -> R) -> Result<R, UserFileError>
 where
     T: DeserializeOwned + Serialize + Default + Clone + PartialEq,

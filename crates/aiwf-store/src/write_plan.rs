@@ -1,8 +1,7 @@
-//! What a reply wants written: checked as a whole, then written as a whole.
+//! The files a reply wants to write, checked as a whole and written as a whole.
 //!
-//! In: names and contents. Out: every problem, or a plan that can be written into one directory. A name can be a
-//! file name or a relative path; it cannot leave the directory, be in `.git` or `.aiwf`, or take
-//! the place of another.
+//! In: names and contents. Out: every problem, or a plan that can be written into one directory. A name may be a file
+//! name or a relative path; it cannot leave the directory, be in `.git` or `.aiwf`, or collide with another.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -13,33 +12,29 @@ use crate::confined::{ConfinedDir, ConfinedError};
 use crate::name::{folded, is_reserved_dir, name_fault};
 use crate::objects::sha256_hex;
 
-/// What is wrong with one name of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` {problem}", path.escape_debug())]
 pub struct PlanProblem {
-    /// The name.
     pub path: String,
-    /// What is wrong with it.
     pub problem: String,
 }
 
-/// Files that may be written.
+/// Files that passed the check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WritePlan {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Names that belong to the engine.
+/// Names reserved for the engine.
 const PROTECTED: [&str; 3] = ["session.json", "journal.jsonl", "standards-bundle.md"];
-/// The longest path.
 const MAX_PATH_BYTES: usize = 1024;
 
 impl WritePlan {
-    /// Checks every name; all problems, or a plan.
+    /// Checks every name; returns all problems or a plan.
     pub fn check(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Result<Self, Vec<PlanProblem>> {
         let mut checked: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         let mut problems = Vec::new();
-        // Names that differ only in case are one file on some systems.
+        // Names that differ only in case are the same file on some systems.
         let mut by_fold: BTreeMap<String, String> = BTreeMap::new();
         for (path, content) in files {
             let mut problem = |problem: &str| {
@@ -51,7 +46,7 @@ impl WritePlan {
             }
             let fold = folded_path(&path);
             match by_fold.get(&fold) {
-                Some(earlier) if *earlier == path => problem("is there twice"),
+                Some(earlier) if *earlier == path => problem("occurs twice"),
                 Some(earlier) => problem(&format!("differs from `{earlier}` only in case")),
                 None => {
                     by_fold.insert(fold, path.clone());
@@ -60,12 +55,12 @@ impl WritePlan {
             }
         }
         for (fold, path) in &by_fold {
-            // The beginnings of a folded path are folded already.
+            // Prefixes of a folded path are folded already.
             for (position, _) in fold.match_indices('/') {
                 if let Some(file) = fold.get(..position).and_then(|above| by_fold.get(above)) {
                     problems.push(PlanProblem {
                         path: path.clone(),
-                        problem: format!("needs a directory where `{file}` is a file"),
+                        problem: format!("needs a directory, but `{file}` is a file"),
                     });
                 }
             }
@@ -73,21 +68,19 @@ impl WritePlan {
         if problems.is_empty() { Ok(Self { files: checked }) } else { Err(problems) }
     }
 
-    /// The names and hashes of the files, sorted by name.
     pub fn hashes(&self) -> impl Iterator<Item = (&str, String)> {
         self.files.iter().map(|(path, content)| (path.as_str(), sha256_hex(content)))
     }
 
-    /// The names and contents of the files, sorted by name.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.files.iter().map(|(path, content)| (path.as_str(), content.as_slice()))
     }
 
-    /// Writes every file into a new directory and moves it into place: all of them, or none.
+    /// Writes every file into a new directory and moves it into place: all of them or none.
     ///
-    /// `temporary` and `target` are names in `parent`; what an earlier attempt left there is removed. A `target` that
-    /// exists is replaced: the caller has made sure that it holds nothing of a person. It is moved aside first, so that
-    /// nobody ever finds half of it. No link is followed on the way.
+    /// `temporary` and `target` are names in `parent`; leftovers of an earlier attempt are removed. An existing
+    /// `target` is replaced: the caller has made sure that it contains nothing of the user's. It is moved aside first,
+    /// so that no reader sees a partial directory. No link is followed.
     pub fn write_in(&self, parent: &ConfinedDir, temporary: &str, target: &str) -> Result<(), ConfinedError> {
         let aside = format!("{temporary}.old");
         let written =
@@ -95,7 +88,7 @@ impl WritePlan {
         written.inspect_err(|_| drop(parent.remove(temporary)))
     }
 
-    /// The same for a directory of the engine's choice, by its path.
+    /// The same for a directory that the engine chose, by path.
     pub fn write(&self, temporary: &Path, target: &Path) -> Result<(), StoreError> {
         let name =
             |path: &Path| path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
@@ -110,16 +103,16 @@ impl WritePlan {
     fn write_new(&self, parent: &ConfinedDir, temporary: &str) -> Result<(), ConfinedError> {
         parent.remove(temporary)?;
         let root = parent.create_directory(temporary)?;
-        // Files come sorted, so those of one directory follow each other.
+        // Files are sorted, so those of one directory are adjacent.
         let mut last: Option<(&str, ConfinedDir)> = None;
         for (path, content) in &self.files {
             let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
             let directory = match last.take() {
                 Some((known, directory)) if known == above => directory,
-                _ if above.is_empty() => root.same()?,
+                _ if above.is_empty() => root.try_clone()?,
                 _ => above
                     .split('/')
-                    .try_fold(root.same()?, |directory, part| directory.create_directory(part))?,
+                    .try_fold(root.try_clone()?, |directory, part| directory.create_directory(part))?,
             };
             let mut file = directory.create_file(name, 0o666)?;
             file.write_all(content)?;
@@ -131,7 +124,7 @@ impl WritePlan {
     }
 }
 
-/// Gives `new` the name `target`; what has that name is moved aside, and back when that does not work.
+/// Renames `new` to `target`; an existing `target` is moved aside, and back if the rename fails.
 fn replace(parent: &ConfinedDir, new: &str, target: &str, aside: &str) -> Result<(), ConfinedError> {
     parent.remove(aside)?;
     match parent.rename(target, parent, aside) {
@@ -140,12 +133,12 @@ fn replace(parent: &ConfinedDir, new: &str, target: &str, aside: &str) -> Result
     }
     parent.rename(new, parent, target).inspect_err(|_| drop(parent.rename(aside, parent, target)))?;
     parent.sync();
-    // What is left of the old one bears a temporary name: it is in nobody's way.
+    // The rest of the old directory has a temporary name and does no harm.
     drop(parent.remove(aside));
     Ok(())
 }
 
-/// A path as the most forgiving file system sees it.
+/// A path as the most lenient file system sees it.
 fn folded_path(path: &str) -> String {
     path.split('/').map(folded).collect::<Vec<_>>().join("/")
 }
@@ -155,13 +148,13 @@ fn fault(path: &str) -> Option<&'static str> {
         return Some("is empty");
     }
     if path.len() > MAX_PATH_BYTES {
-        return Some("is longer than a path can be");
+        return Some("is too long");
     }
     if path.starts_with('/') {
         return Some("is absolute: give a path relative to the code");
     }
     if path.contains('\\') {
-        return Some("holds a backslash: write `/` between directories");
+        return Some("contains a backslash: write `/` between directories");
     }
     path.split('/').find_map(part_fault)
 }
@@ -169,10 +162,10 @@ fn fault(path: &str) -> Option<&'static str> {
 fn part_fault(part: &str) -> Option<&'static str> {
     match part {
         "" => Some("has an empty part between slashes"),
-        "." | ".." => Some("holds `.` or `..`: give the path itself"),
-        _ if is_reserved_dir(part) => Some("is in `.git` or `.aiwf`, where only git and aiwf write"),
-        _ if folded(part).starts_with(".tmp-") => Some("is a name of the engine's own"),
-        _ if PROTECTED.iter().any(|name| folded(part) == *name) => Some("is a name of the engine's own"),
+        "." | ".." => Some("contains `.` or `..`: give the path itself"),
+        _ if is_reserved_dir(part) => Some("is in `.git` or `.aiwf`, where only git and aiwf may write"),
+        _ if folded(part).starts_with(".tmp-") => Some("is reserved for aiwf"),
+        _ if PROTECTED.iter().any(|name| folded(part) == *name) => Some("is reserved for aiwf"),
         _ => name_fault(part),
     }
 }

@@ -45,8 +45,8 @@ fn git_and_aiwf_are_never_written_in_any_case_at_any_depth() {
         let refused = check(&[path]);
         assert!(refused.contains("in `.git` or `.aiwf`"), "{refused}");
     }
-    // What the engine may find and remove after a crash cannot be a reply's file.
-    assert!(check(&["a/.TMP-1-code"]).contains("engine's own"));
+    // Names that the engine removes after a crash cannot be files of a reply.
+    assert!(check(&["a/.TMP-1-code"]).contains("reserved"));
 }
 
 #[test]
@@ -56,24 +56,24 @@ fn every_problem_is_listed_at_once() {
         "a/.git/config", "session.json", "x/Journal.JSONL", "A.java", "A.java", "a.JAVA", "dir", "dir/file", "nul.txt", "end.",
     ]), @r"
     `/etc/passwd` is absolute: give a path relative to the code
-    `C:\\x` holds a backslash: write `/` between directories
-    `c:x` holds a colon, which names a drive or a stream on some systems
-    `\\\\server\\share` holds a backslash: write `/` between directories
-    `../up` holds `.` or `..`: give the path itself
-    `a/../b` holds `.` or `..`: give the path itself
-    `./a` holds `.` or `..`: give the path itself
+    `C:\\x` contains a backslash: write `/` between directories
+    `c:x` contains a colon, which names a drive or a stream on some systems
+    `\\\\server\\share` contains a backslash: write `/` between directories
+    `../up` contains `.` or `..`: give the path itself
+    `a/../b` contains `.` or `..`: give the path itself
+    `./a` contains `.` or `..`: give the path itself
     `a//b` has an empty part between slashes
     `a/` has an empty part between slashes
     `` is empty
-    `a\0b` holds a control character
-    `a/.git/config` is in `.git` or `.aiwf`, where only git and aiwf write
-    `session.json` is a name of the engine's own
-    `x/Journal.JSONL` is a name of the engine's own
-    `A.java` is there twice
+    `a\0b` contains a control character
+    `a/.git/config` is in `.git` or `.aiwf`, where only git and aiwf may write
+    `session.json` is reserved for aiwf
+    `x/Journal.JSONL` is reserved for aiwf
+    `A.java` occurs twice
     `a.JAVA` differs from `A.java` only in case
-    `nul.txt` is a device on some systems
-    `end.` has a name that begins with a blank, or ends with a blank or a dot
-    `dir/file` needs a directory where `dir` is a file
+    `nul.txt` is a device name on some systems
+    `end.` has a name that starts with a space, or ends with a space or a dot
+    `dir/file` needs a directory, but `dir` is a file
     ");
 }
 
@@ -94,7 +94,7 @@ fn all_files_are_written_or_none() {
 }
 
 #[test]
-fn what_an_earlier_attempt_left_is_removed() {
+fn leftovers_of_an_earlier_attempt_are_removed() {
     let directory = tempfile::tempdir().unwrap();
     let (temporary, target) = (directory.path().join(".tmp-1-code"), directory.path().join("code"));
     for left in [&temporary, &directory.path().join(".tmp-1-code.old"), &target] {
@@ -109,7 +109,7 @@ fn what_an_earlier_attempt_left_is_removed() {
 }
 
 #[test]
-fn a_link_in_the_way_is_replaced_and_not_followed() {
+fn a_link_at_the_target_is_replaced_and_not_followed() {
     let directory = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("precious"), "x").unwrap();
@@ -124,7 +124,7 @@ fn a_link_in_the_way_is_replaced_and_not_followed() {
 mod properties {
     use super::*;
 
-    /// Paths that are nearly fine, and every way out that is known.
+    /// Nearly valid paths, and every known way to escape.
     fn path() -> impl Strategy<Value = String> {
         let part = prop_oneof![
             4 => "[a-c]{1,3}",
@@ -160,9 +160,9 @@ mod properties {
 }
 
 #[test]
-fn a_plan_of_many_deep_files_is_checked_and_written_in_time() {
+fn a_plan_of_many_deep_files_is_fast() {
     let directory = tempfile::tempdir().unwrap();
-    // Before, every beginning of every path was folded anew: a quarter of a million times half a kilobyte.
+    // Folding every prefix of every path anew would fold half a kilobyte a quarter of a million times.
     let deep = |n: usize| format!("{}f{n}.txt", "d/".repeat(500));
     let plan = WritePlan::check((0..500).map(|n| (deep(n), b"x".to_vec()))).unwrap();
     plan.write(&directory.path().join(".tmp"), &directory.path().join("code")).unwrap();

@@ -28,13 +28,13 @@ pub fn check_arguments(tool: &Tool, arguments: &Map<String, Value>) -> Result<()
         let problems = vec![format!("they are nested more than {MAX_DEPTH} deep")];
         return Err(ToolsError::BadArguments { tool: name, problems });
     }
-    let schema = JsonSchema::of_others(&tool.input_schema).map_err(bad_schema)?;
+    let schema = JsonSchema::compile_untrusted(&tool.input_schema).map_err(bad_schema)?;
     let problems: Vec<String> = schema
-        .breaches(&arguments, MAX_PROBLEMS)
+        .violations(&arguments, MAX_PROBLEMS)
         .iter()
-        .map(|breach| {
-            let what = excerpt(&breach.message);
-            let place = excerpt(&breach.pointer);
+        .map(|violation| {
+            let what = excerpt(&violation.message);
+            let place = excerpt(&violation.pointer);
             if place.is_empty() { what } else { format!("at `{place}`: {what}") }
         })
         .collect();

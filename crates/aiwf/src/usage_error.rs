@@ -66,7 +66,7 @@ pub(crate) enum UsageError {
     #[error("`{one}` and `{other}` cannot be given together")]
     Together { one: String, other: String, command: String },
     /// A flag that can be given once is given again.
-    #[error("`{flag}` is given twice")]
+    #[error("`{flag}` occurs twice")]
     Twice { flag: String },
     /// Bytes that are no text stand on the command line.
     #[error("an argument is not UTF-8 text")]

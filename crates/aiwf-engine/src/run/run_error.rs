@@ -183,7 +183,7 @@ impl RunError {
             Self::NoWorkflow { run_id } => {
                 Advice::from(Action::Show(None)).then(" shows the conversation").about_session(run_id)
             }
-            Self::Busy { .. } => "wait until it is done, then run this again; nothing was changed".into(),
+            Self::Busy { .. } => "wait until it is done, then try again; nothing was changed".into(),
             Self::Cancelled { run_id } => Advice::from(Action::Fork)
                 .then(" continues from one of its nodes in a new run")
                 .about_session(run_id),

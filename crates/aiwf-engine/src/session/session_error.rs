@@ -228,7 +228,7 @@ pub enum SessionError {
         /// The path.
         path: String,
     },
-    /// Code that would be written where only git and aiwf write.
+    /// Code that would be written where only git and aiwf may write.
     #[error("code cannot be copied to `{path}`: only git and aiwf write in `.git` and `.aiwf`")]
     ReservedTarget {
         /// The target.

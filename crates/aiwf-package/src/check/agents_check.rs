@@ -16,7 +16,7 @@ impl Check<'_> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for (idx, agent) in agents.iter().enumerate() {
             if let Some(first) = seen.get(agent.id.as_str()) {
-                let message = format!("agent id `{}` is given twice: first at /agents/{first}", agent.id);
+                let message = format!("agent id `{}` occurs twice: first at /agents/{first}", agent.id);
                 self.add(Finding::new(
                     FindingCode::DuplicateAgent,
                     path,
@@ -30,8 +30,7 @@ impl Check<'_> {
             for (n, prompt) in agent.prompts.iter().enumerate() {
                 if let Some(first) = prompts.insert(&prompt.id, n) {
                     let first = format!("/agents/{idx}/prompts/{first}");
-                    let message =
-                        format!("prompt id `{}` is given twice: first at {first}", short(&prompt.id));
+                    let message = format!("prompt id `{}` occurs twice: first at {first}", short(&prompt.id));
                     let pointer = format!("/agents/{idx}/prompts/{n}/id");
                     self.add(Finding::new(FindingCode::DuplicatePrompt, path, pointer, message));
                 }

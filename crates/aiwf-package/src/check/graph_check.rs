@@ -14,7 +14,7 @@ impl Check<'_> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for (idx, node) in graph.nodes().iter().enumerate() {
             if let Some(first) = seen.get(node.id.as_str()) {
-                let message = format!("node id `{}` is given twice: first at /nodes/{first}", node.id);
+                let message = format!("node id `{}` occurs twice: first at /nodes/{first}", node.id);
                 self.add(Finding::new(FindingCode::DuplicateNode, path, format!("/nodes/{idx}/id"), message));
             } else {
                 seen.insert(&node.id, idx);

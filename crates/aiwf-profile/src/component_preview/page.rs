@@ -1,4 +1,4 @@
-//! Writes a component as a page of its own.
+//! Writes a component as a standalone page.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use super::lexer::{TokenKind, highlight};
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page: no script, nothing loaded; everything from the files is escaped.
+/// The page: no scripts, nothing loaded, and all text from the files is escaped.
 pub(super) fn page(preview: &ComponentPreview) -> String {
     let title = escaped(&preview.component);
     let mut html = format!(
@@ -84,7 +84,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // HTML has no place for other control characters.
+            // HTML does not allow other control characters.
             '\n' | '\t' => escaped.push(character),
             _ if character.is_control() => escaped.push('\u{fffd}'),
             _ => escaped.push(character),

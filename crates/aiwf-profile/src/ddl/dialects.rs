@@ -1,4 +1,4 @@
-//! The dialects that are tried, and how one statement is parsed in one of them.
+//! The SQL dialects in the order they are tried, and parsing one statement in one of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,10 +11,10 @@ use sqlparser::tokenizer::Token;
 
 use crate::problem::excerpt;
 
-/// How deep the parser may call itself.
+/// Recursion limit of the parser.
 const MAX_RECURSION: usize = 50;
 
-/// All dialects, the likeliest first.
+/// All dialects, most likely first.
 pub(super) fn dialects(sql: &str) -> Vec<Box<dyn Dialect>> {
     let upper = sql.to_ascii_uppercase();
     let mut dialects: Vec<Box<dyn Dialect>> = vec![
@@ -54,11 +54,11 @@ pub(super) fn parse_with(dialect: &dyn Dialect, text: &str) -> Result<ast::State
             Err(format!("unexpected `{}`", excerpt(&next.to_string())))
         }
     }));
-    let result = parsed.unwrap_or_else(|_| Err("the SQL parser gave up".to_owned()));
+    let result = parsed.unwrap_or_else(|_| Err("the SQL parser failed".to_owned()));
     result.map_err(|reason| short_reason(&reason))
 }
 
-/// The parser's message without its kind and its place, which counts from the start of the statement.
+/// The parser's message without its kind and position, which is relative to the statement.
 fn short_reason(reason: &str) -> String {
     let reason = reason.strip_prefix("sql parser error: ").unwrap_or(reason);
     let reason = reason.split(" at Line: ").next().unwrap_or(reason);

@@ -1,4 +1,4 @@
-//! Turns what the SQL parser read into columns and keys.
+//! Turns parsed SQL into columns and keys.
 
 use sqlparser::ast::{
     AlterColumnOperation, ColumnDef, ColumnOption, DataType, Expr, ForeignKeyConstraint, Ident, IndexColumn,
@@ -18,7 +18,7 @@ pub(super) fn idents(names: &[Ident]) -> Vec<String> {
     names.iter().map(|ident| ident.value.clone()).collect()
 }
 
-/// The columns of an index; empty when one of them is an expression.
+/// The columns of an index; empty if one of them is an expression.
 pub(super) fn index_columns(columns: &[IndexColumn]) -> Vec<String> {
     let name = |column: &IndexColumn| {
         if let Expr::Identifier(ident) = &column.column.expr { Some(ident.value.clone()) } else { None }
@@ -26,7 +26,7 @@ pub(super) fn index_columns(columns: &[IndexColumn]) -> Vec<String> {
     columns.iter().map(name).collect::<Option<Vec<String>>>().unwrap_or_default()
 }
 
-/// Adds a column and the keys that stand with it.
+/// Adds a column and its inline keys.
 pub(super) fn add_column(table: &mut Table, definition: &ColumnDef) {
     let name = definition.name.value.clone();
     let is_serial = is_serial(&definition.data_type);
@@ -47,10 +47,7 @@ pub(super) fn add_column(table: &mut Table, definition: &ColumnDef) {
     }
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "options that the report does not show, of which there are many"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the report ignores the many other options")]
 fn add_option(table: &mut Table, column: &mut Column, option: &ColumnOption) {
     match option {
         ColumnOption::Null => column.is_nullable = true,
@@ -82,7 +79,6 @@ fn add_option(table: &mut Table, column: &mut Column, option: &ColumnOption) {
     }
 }
 
-/// Adds a key of the table.
 pub(super) fn add_constraint(table: &mut Table, constraint: &TableConstraint) {
     match constraint {
         TableConstraint::PrimaryKey(key) => table.primary_key = index_columns(&key.columns),
@@ -102,7 +98,6 @@ pub(super) fn add_constraint(table: &mut Table, constraint: &TableConstraint) {
     }
 }
 
-/// Changes a column.
 pub(super) fn alter_column(table: &mut Table, name: &Ident, operation: &AlterColumnOperation) {
     let found = table.columns.iter_mut().find(|column| column.name.eq_ignore_ascii_case(&name.value));
     let Some(column) = found else { return };
@@ -116,7 +111,7 @@ pub(super) fn alter_column(table: &mut Table, name: &Ident, operation: &AlterCol
     }
 }
 
-/// Removes a column and the keys it is part of.
+/// Removes a column and the keys that include it.
 pub(super) fn drop_column(table: &mut Table, name: &str) {
     let is_it = |other: &String| other.eq_ignore_ascii_case(name);
     table.columns.retain(|column| !is_it(&column.name));
@@ -127,7 +122,7 @@ pub(super) fn drop_column(table: &mut Table, name: &str) {
     }
 }
 
-/// Renames a column wherever the table names it.
+/// Renames a column everywhere in the table.
 pub(super) fn rename_column(table: &mut Table, old: &str, new: &str) {
     let columns = table.columns.iter_mut().map(|column| &mut column.name);
     let names = columns
@@ -149,9 +144,9 @@ fn foreign_key(key: &ForeignKeyConstraint) -> ForeignKey {
     }
 }
 
-/// The type without the brackets that SQL Server's scripts put around names; those of arrays stay.
+/// The type without the brackets that SQL Server puts around names; those of arrays stay.
 ///
-/// A dialect that does not know `VARCHAR2(80 CHAR)` takes it for two arguments.
+/// A dialect that does not know `VARCHAR2(80 CHAR)` reads it as two arguments.
 fn type_text(data_type: &DataType) -> String {
     let text = data_type.to_string().replace(", CHAR)", " CHAR)").replace(", BYTE)", " BYTE)");
     match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {

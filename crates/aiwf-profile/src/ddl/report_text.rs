@@ -1,4 +1,4 @@
-//! Writes a report for people.
+//! Formats a report as text.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::{DdlReport, Table, Tenancy};
 use crate::text_table::text_table;
 
 impl DdlReport {
-    /// The report as text: a table of columns and a list of keys for each table, then what could not be read.
+    /// A table of columns and a list of keys for each table, followed by the parts that could not be read.
     pub fn text(&self) -> String {
         let mut text = self.tables.iter().map(table_text).collect::<Vec<_>>().join("\n");
         if !self.problems.is_empty() {

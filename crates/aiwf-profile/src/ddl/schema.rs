@@ -1,4 +1,4 @@
-//! Reads statement after statement into tables.
+//! Reads statements one by one into tables.
 
 use sqlparser::ast;
 use sqlparser::dialect::Dialect;
@@ -13,10 +13,10 @@ use super::statements::{Statement, StatementKind, joined, statements};
 use super::{DdlProblem, DdlReport, Table, Tenancy};
 use crate::problem::excerpt;
 
-/// Room for the deepest tree that is let through, also in a build without optimisations.
+/// Enough for the deepest tree that is accepted, even in an unoptimized build.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
-/// Reads all tables on a thread with a stack that deep trees fit on.
+/// Reads all tables on a thread whose stack is large enough for deep trees.
 pub(super) fn read_schema(sql: &str, tenant_columns: &[String]) -> DdlReport {
     let report = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
@@ -57,26 +57,26 @@ impl<'a> Schema<'a> {
     fn statement(&mut self, statement: &Statement<'_, 'a>) {
         let at = statement.pieces.first().map_or(0, |piece| piece.start);
         if statement.is_too_deep() {
-            self.add(at, "this statement is too deep to be read".to_owned());
+            self.add(at, "this statement is nested too deeply".to_owned());
             return;
         }
         match (self.parse(&statement.text(self.sql)), statement.kind) {
             (Ok(parsed), _) => self.take(parsed, at),
             (Err(reason), StatementKind::CreateTable) => self.item_by_item(statement, at, &reason),
             (Err(reason), StatementKind::AlterTable) => self.roughly_alter(statement, at, &reason),
-            // An index or comment is no part of what is reported when it cannot be read.
+            // An unreadable index or comment does not affect the report.
             (Err(_), StatementKind::UniqueIndex | StatementKind::Comment) => {}
         }
     }
 
-    /// Parses a statement in the first dialect that can; the error is the first dialect's.
+    /// Parses a statement in the first dialect that accepts it; the error is the first dialect's.
     fn parse(&mut self, text: &str) -> Result<ast::Statement, String> {
         let mut first_reason = None;
         for idx in 0..self.dialects.len() {
             let Some(dialect) = self.dialects.get(idx) else { continue };
             match parse_with(dialect.as_ref(), text) {
                 Ok(statement) => {
-                    // One file has one dialect, so the one that worked is tried first from here on.
+                    // A file uses one dialect, so the one that worked is tried first from now on.
                     if let Some(started) = self.dialects.get_mut(..=idx) {
                         started.rotate_right(1);
                     }
@@ -90,11 +90,7 @@ impl<'a> Schema<'a> {
         Err(first_reason.unwrap_or_default())
     }
 
-    /// Adds what a parsed statement says.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "statements that say nothing about tables, of which there are many"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "many other statements do not concern tables")]
     fn take(&mut self, statement: ast::Statement, at: usize) {
         match statement {
             ast::Statement::CreateTable(create) => {
@@ -126,13 +122,13 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Adds the columns of another table that was read before, and gives it back.
+    /// Adds the columns of another table that was read earlier; returns that table.
     fn copy_columns(&self, table: &mut Table, schema: Option<&str>, name: &str) -> Option<&Table> {
         let parent = self.tables.iter().find(|parent| is_same(parent, schema, name));
         let shown = excerpt(name);
         match parent {
             Some(parent) => {
-                // Columns of its own stand after those it takes over.
+                // Inherited columns come before its own.
                 table.columns = parent.columns.iter().cloned().chain(table.columns.drain(..)).collect();
                 table.notes.push(format!("it has the columns of `{shown}`"));
             }
@@ -141,7 +137,7 @@ impl<'a> Schema<'a> {
         parent
     }
 
-    /// Adds the columns of the tables that a table is a part, a copy or an heir of.
+    /// Adds the columns of the tables that a table partitions, copies or inherits from.
     fn inherit(&self, table: &mut Table, create: &ast::CreateTable) {
         let like = create.like.as_ref().map(|like| match like {
             ast::CreateTableLikeKind::Parenthesized(like) | ast::CreateTableLikeKind::Plain(like) => {
@@ -163,10 +159,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "operations that change no column or key, of which there are many"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "many other operations change no column or key")]
     fn alter(&mut self, alter: &ast::AlterTable, at: usize) {
         let Some(table) = self.table_mut(&alter.name) else {
             let (_, name) = table_name(&alter.name);
@@ -215,7 +208,7 @@ impl<'a> Schema<'a> {
         }
     }
 
-    /// Reads a table whose statement no dialect takes: each of its items alone, and roughly where need be.
+    /// Reads a table whose statement no dialect accepts: each item on its own, and heuristically if necessary.
     fn item_by_item(&mut self, statement: &Statement<'_, 'a>, at: usize, reason: &str) {
         let Some(body) = statement.body() else {
             self.add(at, format!("this `CREATE TABLE` cannot be read: {reason}"));
@@ -244,7 +237,7 @@ impl<'a> Schema<'a> {
         self.add_table(table, at);
     }
 
-    /// Reads what an `ALTER TABLE` adds when no dialect takes it.
+    /// Reads the additions of an `ALTER TABLE` that no dialect accepts.
     fn roughly_alter(&mut self, statement: &Statement<'_, 'a>, at: usize, reason: &str) {
         let sql = self.sql;
         match RoughAlter::read(statement.pieces) {
@@ -294,7 +287,7 @@ impl<'a> Schema<'a> {
 
     fn judge_tenancy(&mut self, tenant_columns: &[String]) {
         for table in &mut self.tables {
-            // A key column is never null, and so said late by `ALTER TABLE`.
+            // Key columns are never null, even if the key is added by a later `ALTER TABLE`.
             for column in &mut table.columns {
                 column.is_nullable &= !table.primary_key.contains(&column.name);
             }
@@ -326,10 +319,10 @@ impl<'a> Schema<'a> {
 }
 
 fn unknown_table(name: &str) -> String {
-    format!("`ALTER TABLE` of `{}`, which no statement before it creates", excerpt(name))
+    format!("`ALTER TABLE` of `{}`, which no earlier statement creates", excerpt(name))
 }
 
-/// What is worth knowing about a table's tenancy and keys.
+/// Remarks on a table's tenancy and keys.
 fn notes(table: &Table, scoped: &[String]) -> Vec<String> {
     let mut notes = Vec::new();
     if table.primary_key.is_empty() && !table.columns.is_empty() {
@@ -343,7 +336,7 @@ fn notes(table: &Table, scoped: &[String]) -> Vec<String> {
             for key in table.unique_keys.iter().filter(|key| !key.contains(column)) {
                 let key = key.join(", ");
                 notes.push(format!(
-                    "unique key ({key}) does not include `{column}`, so it holds across tenants"
+                    "unique key ({key}) does not include `{column}`, so it applies across tenants"
                 ));
             }
         }
@@ -362,7 +355,7 @@ fn notes(table: &Table, scoped: &[String]) -> Vec<String> {
     notes
 }
 
-/// Names are the same without case; a schema counts only when both have one.
+/// Names are compared without case; a schema matters only if both have one.
 fn is_same(table: &Table, schema: Option<&str>, name: &str) -> bool {
     let is_same_schema = match (table.schema.as_deref(), schema) {
         (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),

@@ -1,8 +1,8 @@
-//! Splits SQL into statements and keeps those that say something about tables.
+//! Splits SQL into statements and keeps those about tables.
 
 use super::scan::{Kind, Piece};
 
-/// A statement that says something about a table.
+/// A statement about a table.
 pub(super) struct Statement<'p, 'a> {
     pub(super) kind: StatementKind,
     pub(super) pieces: &'p [Piece<'a>],
@@ -16,7 +16,7 @@ pub(super) enum StatementKind {
     Comment,
 }
 
-/// The statements of interest, in order.
+/// The relevant statements, in order.
 pub(super) fn statements<'p, 'a>(pieces: &'p [Piece<'a>]) -> Vec<Statement<'p, 'a>> {
     pieces
         .split(|piece| piece.kind == Kind::End)
@@ -51,10 +51,10 @@ impl<'a> Statement<'_, 'a> {
         joined(self.pieces, sql)
     }
 
-    /// Why the statement is too deep to be parsed; its tree would be as deep.
+    /// Whether the statement is nested too deeply to be parsed.
     ///
-    /// An operator chain is as deep as it is long, so what counts is how many pieces stand on the way to the
-    /// deepest one without a comma between them.
+    /// An operator chain is as deep as it is long, so this counts the pieces on the path to the deepest one without a
+    /// comma in between.
     pub(super) fn is_too_deep(&self) -> bool {
         const MAX_DEPTH: usize = 1_000;
         const MAX_NESTING: usize = 100;
@@ -131,7 +131,7 @@ pub(super) fn split_items<'p, 'a>(pieces: &'p [Piece<'a>]) -> Vec<&'p [Piece<'a>
         .collect()
 }
 
-/// The text of some pieces with what stands between them reduced to blanks and line ends.
+/// The text of some pieces, with the text between them reduced to spaces and line ends.
 pub(super) fn joined(pieces: &[Piece<'_>], sql: &str) -> String {
     let mut text = String::new();
     let mut last_end = None;

@@ -9,7 +9,7 @@ use crate::problem::{ProfileProblem, known_hint};
 use crate::problem_kind::ProfileProblemKind as Kind;
 use crate::scope::Scope;
 
-/// Reports named files that do not exist or are not text.
+/// Reports files that do not exist or are not text.
 pub(super) fn check<'a>(
     named: impl Iterator<Item = &'a String>,
     files: &RuleFiles<'_>,
@@ -20,7 +20,7 @@ pub(super) fn check<'a>(
     named.into_iter().filter_map(|path| text_of(path, files, root, line).err()).collect()
 }
 
-/// Joins the files; a file that several layers name stands where it is named first.
+/// Joins the files; a file that several layers name appears at its first position.
 pub(super) fn bundle<'a>(
     scope: Option<&Scope>,
     layers: &'a BTreeMap<String, Vec<String>>,

@@ -1,8 +1,8 @@
 //! `yaml-rules`: rules with ids and severities in `*.rules.yml`.
 //!
-//! A file is made of nested mappings. `ID: "C: text"` is a rule, and so is an item `{id, severity, text}` of a
-//! list. Severities are `C` critical, `M` major and `m` minor; a rule that names none is major. `title` at the
-//! top names the category, else the file's name does.
+//! A file consists of nested mappings. `ID: "C: text"` is a rule, and so is a list item `{id, severity, text}`.
+//! Severities are `C` critical, `M` major and `m` minor; the default is major. `title` at the top level names the
+//! category, otherwise the file name does.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,7 +18,6 @@ use crate::scope::Scope;
 
 const SUFFIXES: [&str; 2] = [".rules.yml", ".rules.yaml"];
 
-/// One rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Rule {
     id: String,
@@ -56,19 +55,19 @@ impl Severity {
 #[derive(Clone, Debug)]
 pub(super) struct Category {
     title: String,
-    /// Where the project has it; the profile's own have none.
+    /// Its location in the project; `None` for the profile's own files.
     source: Option<String>,
-    /// Its name in the profile, or below the project's directory.
+    /// Its path in the profile, or below the project's directory.
     name: String,
     rules: Vec<Rule>,
 }
 
-/// Whether a file holds rules.
+/// Whether a file contains rules.
 pub(super) fn is_rule_file(path: &str) -> bool {
     SUFFIXES.iter().any(|suffix| path.ends_with(suffix))
 }
 
-/// Reads all rule files: the profile's, sorted by path, then those that the project adds.
+/// Reads all rule files: the profile's, sorted by path, then the project's additions.
 pub(super) fn read_rules(
     files: &RuleFiles<'_>,
     added: &[&ProjectRule],
@@ -94,7 +93,7 @@ pub(super) fn read_rules(
             match seen.get(&rule.id) {
                 Some((other, _)) if *other == path => {
                     let line = line_of(text, &rule.id, 1);
-                    let message = format!("rule `{}` is given twice in this file", rule.id);
+                    let message = format!("rule `{}` occurs twice in this file", rule.id);
                     problems.push(ProfileProblem::new(Kind::RepeatedRule, &path, line, message));
                 }
                 Some((other, other_line)) => {
@@ -123,7 +122,7 @@ pub(super) fn read_rules(
 
 /// Writes the rules of a scope, grouped by category; with `is_mixed`, each category names its source.
 ///
-/// A project's rule whose prefix no scope of the profile knows is for every scope.
+/// A project rule whose prefix matches no scope of the profile applies to every scope.
 pub(super) fn bundle(
     scope: Option<&Scope>,
     scopes: &[Scope],
@@ -173,7 +172,7 @@ struct RuleReader<'a> {
 }
 
 impl RuleReader<'_> {
-    /// Reads the file and gives back its title.
+    /// Reads the file and returns its title.
     fn read(&mut self) -> String {
         let options = options! {
             budget: budget! { max_depth: 16, flow_nesting_limit: 16 },
@@ -286,7 +285,7 @@ impl RuleReader<'_> {
     }
 }
 
-/// Capital letters and digits in parts with hyphens, the last part a number: `JPA-001`, `JPA-ID-02`.
+/// Capital letters and digits in hyphenated parts, the last of which is a number: `JPA-001`, `JPA-ID-02`.
 fn is_rule_id(key: &str) -> bool {
     let Some((prefix, number)) = key.rsplit_once('-') else { return false };
     let is_part = |part: &str| {
@@ -296,7 +295,7 @@ fn is_rule_id(key: &str) -> bool {
     prefix.split('-').all(is_part) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The line where `word` stands as a whole word, skipping the first `skipped` ones; 0 when it does not.
+/// The line with the next whole-word occurrence of `word`, after skipping `skipped` of them; 0 if there is none.
 fn line_of(text: &str, word: &str, skipped: usize) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let stands = |line: &str| {

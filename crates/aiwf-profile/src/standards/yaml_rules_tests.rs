@@ -16,14 +16,14 @@ fn the_same_id_twice_is_an_error_that_names_both_places() {
             ("b.rules.yml", "# b\nJPA-1: \"M: two\"\n"),
         ]),
         @r"
-        standards/a.rules.yml:4: rule `JPA-1` is given twice in this file
+        standards/a.rules.yml:4: rule `JPA-1` occurs twice in this file
         standards/b.rules.yml:2: rule `JPA-1` is also in `standards/a.rules.yml` line 2
         "
     );
 }
 
 #[test]
-fn what_is_no_rule_is_an_error() {
+fn an_entry_that_is_not_a_rule_is_an_error() {
     insta::assert_snapshot!(
         problems(&[
             ("a.rules.yml", "JPA-1: \"C: one\"\nnote: text\nJPA-2: \"\"\nJPA-3: {severity: X, text: t}\nJPA-4: {txt: t}\n"),
@@ -62,7 +62,7 @@ fn hostile_yaml_is_refused_quickly() {
 }
 
 #[test]
-fn ids_and_titles_are_told_from_other_words() {
+fn ids_and_titles_are_distinguished_from_other_words() {
     for id in ["JPA-001", "JPA-ID-2", "A1-9"] {
         assert!(is_rule_id(id), "{id}");
     }

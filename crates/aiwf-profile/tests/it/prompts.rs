@@ -1,4 +1,4 @@
-//! Every prompt of the shipped profiles, as a file per phase and scope or variant: the diff is the review.
+//! Every prompt of the shipped profiles, one file per phase and scope or variant, reviewed as a diff.
 
 use aiwf_profile::{Phase, Profile};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn react_component_with_tests_and_in_javascript() {
 }
 
 #[test]
-fn no_prompt_has_blank_stretches_or_leftovers() {
+fn no_prompt_has_blank_gaps_or_leftovers() {
     for (name, given) in [
         ("jpa-mt", jpa(&json!({"scope": "full"}))),
         ("jpa-mt", jpa(&json!({"scope": "service"}))),

@@ -1,4 +1,4 @@
-//! What holds for any files, any SQL and any names.
+//! Properties that hold for any files, any SQL and any names.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::shipped::{jpa_context, profile, settle};
 
-/// Text that looks like the real thing often enough to get past the first check.
+/// Text that resembles a manifest often enough to pass the first check.
 fn toml_like() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         Just("name = \"x\"".to_owned()),

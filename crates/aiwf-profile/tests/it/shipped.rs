@@ -19,7 +19,7 @@ pub(crate) fn profile(name: &str) -> &'static Profile {
     LOADED.get(name).unwrap()
 }
 
-/// Settles what was given, with every wanted file holding `text`.
+/// Settles the given arguments, with `text` as the content of every wanted file.
 pub(crate) fn settle(profile: &Profile, given: Value, text: &str) -> Settled {
     let Value::Object(given) = given else { panic!("not an object") };
     let files: BTreeMap<String, ReadFile> = profile
@@ -136,7 +136,7 @@ fn scopes_and_layers_are_listed_with_each_other() {
 }
 
 #[test]
-fn the_commands_name_shared_actions() {
+fn the_commands_use_shared_actions() {
     let shown: Vec<String> = ["jpa-mt", "react-component"]
         .into_iter()
         .flat_map(|name| {
@@ -164,7 +164,7 @@ fn vertical_is_another_name_for_full() {
 }
 
 #[test]
-fn javascript_is_the_other_side_of_typescript() {
+fn javascript_negates_typescript() {
     let profile = profile("react-component");
     let param = profile.params().iter().find(|param| param.name == "typescript").unwrap();
     assert_eq!(param.negation(), Some("javascript"));
@@ -246,7 +246,7 @@ fn generated_files_go_where_the_profile_says() {
 }
 
 #[test]
-fn the_published_schema_is_as_it_was() {
+fn the_published_schema_is_unchanged() {
     let schema = serde_json::to_string_pretty(&aiwf_profile::manifest_schema()).unwrap();
     insta::assert_snapshot!("manifest_schema", schema);
 }

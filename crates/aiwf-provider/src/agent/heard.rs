@@ -8,12 +8,8 @@ use serde_json::Value;
 
 use crate::ask::{Reply, Timings, Usage};
 use crate::ask_error::AskError;
-<<<<<<< HEAD
 use aiwf_process::Ended;
-=======
-use crate::child::Ended;
 use crate::limit::Limit;
->>>>>>> provider
 
 /// How much of an agent's own words an error repeats.
 const MAX_WORDS: usize = 2_000;

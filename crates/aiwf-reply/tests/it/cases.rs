@@ -1,4 +1,4 @@
-//! Whole replies: `cases/<parser>/<name>.md`, each with what is read from it beside it in `<name>.snap`.
+//! Whole replies: `cases/<parser>/<name>.md`, each with the parsed result next to it in `<name>.snap`.
 
 use std::fs;
 use std::path::Path;

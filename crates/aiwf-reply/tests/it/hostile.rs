@@ -1,14 +1,13 @@
-//! Texts made to be slow: a search that starts again at every mark would not come to an end here within the time
-//! that a test has.
+//! Texts made to be slow: a search that restarted at every mark would exceed the time limit of a test.
 
 use aiwf_reply::Parser;
 
 use crate::parsed_json::parse;
 
-/// Long enough that a search which starts again at every mark takes minutes.
+/// Long enough that a search which restarts at every mark takes minutes.
 const LENGTH: usize = 80_000;
 
-/// Repeats `piece` and runs every parser on it, alone and behind what the parser looks for.
+/// Repeats `piece` and runs every parser on it, alone and after the syntax the parser looks for.
 fn check(piece: &str) {
     let text = piece.repeat(LENGTH / piece.len());
     let n_lines = text.lines().count() + 3;

@@ -1,4 +1,4 @@
-//! What a parser gives, as the JSON that `aiwf reply parse --json` is about.
+//! The result of a parser, as in the output of `aiwf reply parse --json`.
 
 use aiwf_reply::{
     Edit, EditKind, FileBlock, MetaVerdict, Parsed, Parser, Problem, TaskStatus, Verdict, parse_edits,
@@ -7,7 +7,7 @@ use aiwf_reply::{
 };
 use serde_json::{Value, json};
 
-/// Runs a parser; the problems come apart.
+/// Runs a parser; returns the value and the problems separately.
 pub(crate) fn parse(parser: Parser, text: &str) -> (Value, Vec<Problem>) {
     match parser {
         Parser::FileMarkers => of(parse_file_markers(text), |files| files_json(&files)),

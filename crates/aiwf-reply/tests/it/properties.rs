@@ -1,4 +1,4 @@
-//! What holds for any text, and what comes back when a reply is written from known parts.
+//! Properties that hold for any text, and round trips of replies written from known parts.
 
 use aiwf_reply::{
     FileBlock, Parser, parse_fenced_files, parse_file_markers, parse_front_matter, parse_tool_calls,
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::parsed_json::parse;
 
-/// Pieces of every syntax that a parser looks for, to be put together at random.
+/// Pieces of every syntax that a parser looks for, combined at random.
 const FRAGMENTS: [&str; 68] = [
     "<<<EDIT: a.rs>>>",
     "<<<<<<< SEARCH\n",
@@ -92,7 +92,7 @@ fn text_at<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap()
 }
 
-/// Checks what holds for every parser and text.
+/// Checks the properties that hold for every parser and text.
 fn check(text: &str) -> Result<(), TestCaseError> {
     for parser in Parser::ALL {
         let (value, problems) = parse(parser, text);
@@ -145,21 +145,21 @@ proptest! {
     }
 
     #[test]
-    fn files_behind_markers_come_back(files in files()) {
+    fn files_after_markers_round_trip(files in files()) {
         let reply = files.iter().map(|file| format!("<<<FILE: {}>>>\n{}", file.path, file.content));
         let parsed = parse_file_markers(&format!("Here:\n\n{}", reply.collect::<Vec<_>>().concat()));
         prop_assert_eq!((parsed.value, parsed.problems), (files, vec![]));
     }
 
     #[test]
-    fn files_in_fences_come_back(files in files()) {
+    fn files_in_fences_round_trip(files in files()) {
         let reply = files.iter().map(|file| format!("~~~~~\n// File: {}\n{}~~~~~\n", file.path, file.content));
         let parsed = parse_fenced_files(&format!("Here:\n\n{}", reply.collect::<Vec<_>>().concat()));
         prop_assert_eq!((parsed.value, parsed.problems), (files, vec![]));
     }
 
     #[test]
-    fn calls_come_back_from_every_place(name in "[a-z_.]{1,12}", arguments in arguments()) {
+    fn calls_in_every_place_round_trip(name in "[a-z_.]{1,12}", arguments in arguments()) {
         let call = json!({ "name": name, "arguments": arguments });
         let list = json!({ "tool_calls": [call] });
         let api = json!({ "id": "1", "type": "function", "function": { "name": name, "arguments": arguments_text(&arguments) } });
@@ -184,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn data_in_front_matter_comes_back(data in arguments(), body in any::<String>()) {
+    fn data_in_front_matter_round_trips(data in arguments(), body in any::<String>()) {
         // JSON is YAML, and a string in quotes means the same in both.
         let parsed = parse_front_matter(&format!("---\n{}\n---\n{body}", Value::Object(data.clone())));
         prop_assert_eq!(parsed.problems, vec![]);
@@ -193,7 +193,7 @@ proptest! {
     }
 }
 
-/// Files with different paths and contents that a marker, a fence or an indentation cannot change.
+/// Files with different paths and contents that a marker, a fence or indentation cannot change.
 fn files() -> impl Strategy<Value = Vec<FileBlock>> {
     let line = "[a-zA-Z<>#`{}/* ]{0,20}[a-z;]";
     let content = prop::collection::vec(line, 0..6).prop_map(|lines| {

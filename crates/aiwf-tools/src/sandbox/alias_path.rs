@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use aiwf_store::{folded, is_unseen, name_fault};
+use aiwf_store::{folded, is_invisible, name_fault};
 
 use super::tool_error::{ErrorCode, ToolError};
 
@@ -51,7 +51,7 @@ impl AliasPath {
         let refuse =
             |reason: &str| Err(violation(None, text, reason, format!("path `{}` {reason}", shown(text))));
         if text.len() > MAX_PATH_BYTES {
-            return refuse("is longer than a path can be: shorten it");
+            return refuse("is too long: shorten it");
         }
         if text.contains('\0') {
             return refuse("holds a NUL: leave it out");
@@ -165,7 +165,7 @@ fn shown(text: &str) -> String {
     if !is_alias {
         return "[path]".to_owned();
     }
-    let printable = |c: char| if c.is_control() || is_unseen(c) { '\u{fffd}' } else { c };
+    let printable = |c: char| if c.is_control() || is_invisible(c) { '\u{fffd}' } else { c };
     text.chars().take(200).map(printable).collect()
 }
 

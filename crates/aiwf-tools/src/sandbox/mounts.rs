@@ -103,7 +103,7 @@ impl Mounts {
         let Some((name, above)) = path.parts().split_last() else {
             return Err(error_of(path, ConfinedError::IsADirectory));
         };
-        let mut directory = self.root(path)?.same().map_err(|error| error_of(path, error.into()))?;
+        let mut directory = self.root(path)?.try_clone().map_err(|error| error_of(path, error.into()))?;
         for part in above {
             directory = directory.create_directory(part).map_err(|error| error_of(path, error))?;
         }
@@ -135,7 +135,7 @@ impl Mounts {
     }
 
     fn walk(&self, path: &AliasPath, parts: &[String]) -> Result<ConfinedDir, ToolError> {
-        let mut directory = self.root(path)?.same().map_err(|error| error_of(path, error.into()))?;
+        let mut directory = self.root(path)?.try_clone().map_err(|error| error_of(path, error.into()))?;
         for part in parts {
             directory = directory.directory(part).map_err(|error| error_of(path, error))?;
         }

@@ -215,7 +215,7 @@ fn a_flag_without_its_value_is_named() {
 #[test]
 fn a_flag_given_twice_is_named() {
     assert_snapshot!(usage("prompt build change --instructions x --format xml --format text"), @"
-    error: `--format` is given twice
+    error: `--format` occurs twice
 
     hint: give `--format` once
     ");

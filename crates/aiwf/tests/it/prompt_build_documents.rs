@@ -209,13 +209,13 @@ fn an_unknown_field_suggests_the_nearest() {
 fn both_spellings_of_a_field_are_one_too_many() {
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "systemPrompt": "a", "system_prompt": "b"}"#), @"
     error: document does not fit recipe `change`
-      field `system_prompt` is given twice
+      field `system_prompt` occurs twice
 
     hint: keep one `system_prompt`; its `camelCase` spelling is the same field
     ");
     assert_snapshot!(refusal("change", r#"{"instructions": "x", "instructions": "y"}"#), @"
     error: document does not fit recipe `change`
-      field `instructions` is given twice
+      field `instructions` occurs twice
 
     hint: keep one `instructions`
     ");

@@ -91,7 +91,7 @@ fn a_file_is_no_directory() {
     error: could not write `notes.md/prompt.xml`
       caused by: not a directory
 
-    hint: check that `notes.md/prompt.xml` can be written, then run it again
+    hint: check that `notes.md/prompt.xml` is writable, then try again
     --- exit code 1
     ");
     assert_eq!(project.read("notes.md"), b"kept");
@@ -104,7 +104,7 @@ fn a_full_device_is_an_error() {
     error: could not write `/dev/full`
       caused by: no space left on device
 
-    hint: free some space on the disk, then run it again
+    hint: free some disk space, then try again
     --- exit code 1
     ");
 }

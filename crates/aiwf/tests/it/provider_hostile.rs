@@ -70,7 +70,7 @@ fn recordings_that_cannot_be_kept_are_found_before_the_call() {
     error: could not write `[project]/taken`
       caused by: file exists
 
-    hint: check that `[project]/taken` can be written, then run it again
+    hint: check that `[project]/taken` is writable, then try again
     --- exit code 1
     ");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve --record .aiwf/sessions/tape", 1)), @"

@@ -197,7 +197,7 @@ fn verdict_tags_in_conflict() {
     --- stdout
     NEEDS_CHANGES
     --- stderr
-    line 2, column 1: verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is taken: give one verdict
+    line 2, column 1: verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is used: write one verdict
     --- exit code 1
     {
       "schema_version": 1,
@@ -208,7 +208,7 @@ fn verdict_tags_in_conflict() {
         {
           "line": 2,
           "column": 1,
-          "message": "verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is taken: give one verdict"
+          "message": "verdicts `NEEDS_CHANGES`, `PASS` conflict, so the worst, `NEEDS_CHANGES`, is used: write one verdict"
         }
       ]
     }

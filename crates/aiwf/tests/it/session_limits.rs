@@ -151,7 +151,7 @@ fn an_approval_says_one_thing() {
     ");
     insta::assert_snapshot!(session.run("approve --accept --accept"), @"
     --- stderr
-    error: `--accept` is given twice
+    error: `--accept` occurs twice
 
     hint: give `--accept` once
     --- exit code 2

@@ -356,7 +356,7 @@ fn the_second_process_is_refused_and_who_only_looks_is_not() {
     --- stderr
     error: another aiwf is working on run `[run]`
 
-    hint: wait until it is done, then run this again; nothing was changed
+    hint: wait until it is done, then try again; nothing was changed
     --- exit code 1
     ");
     for line in ["workflow resume latest", "workflow rewind latest --to intake", "cancel latest"] {
@@ -514,10 +514,10 @@ fn a_journal_that_somebody_changed_is_refused_and_named_in_the_list() {
     scene.project.write(&path, text.replace("It crashes.", "It smashes."));
     assert_snapshot!(shown(&scene, &scene.exits("workflow resume latest", 1)), @"
     --- stderr
-    error: line 2 of the journal is not what was written: its hash does not fit
+    error: line 2 of the journal was modified: its hash does not match
       file: `[project]/.aiwf/sessions/[run]/journal.jsonl`; the line before it is intact
 
-    hint: bring the journal back from a copy; everything else is untouched
+    hint: restore the journal from a backup; everything else is untouched
     --- exit code 1
     ");
     for line in [

@@ -36,7 +36,7 @@ pub(super) fn of_data_error(error: &serde_json::Error) -> Misfit {
     if let Some(field) = quoted_after(&message, "duplicate field ") {
         let spelling = if field.contains('_') { "; its `camelCase` spelling is the same field" } else { "" };
         let hint = format!("keep one `{field}`{spelling}");
-        return Misfit { message: format!("field `{field}` is given twice"), hint: Some(hint) };
+        return Misfit { message: format!("field `{field}` occurs twice"), hint: Some(hint) };
     }
     let compared = message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: "));
     let message = match compared.and_then(|compared| compared.rsplit_once(", expected ")) {

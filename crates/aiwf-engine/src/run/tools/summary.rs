@@ -19,7 +19,7 @@ const MAX_DETAILS: usize = 4_000;
 
 /// The beginning of a text, on one line.
 pub(super) fn short(text: &str, max: usize) -> String {
-    let printable = |c: char| if c.is_control() || aiwf_store::is_unseen(c) { ' ' } else { c };
+    let printable = |c: char| if c.is_control() || aiwf_store::is_invisible(c) { ' ' } else { c };
     let mut short: String = text.chars().take(max).map(printable).collect();
     if text.chars().nth(max).is_some() {
         short.push('…');
@@ -204,5 +204,5 @@ fn bytes_of(value: &Value) -> usize {
 pub(crate) fn about(call: &ToolCall) -> String {
     let text = |key: &str| call.arguments.get(key).and_then(Value::as_str);
     let found = ["path", "nodeId", "message"].into_iter().find_map(text).unwrap_or_default();
-    found.chars().filter(|c| !c.is_control() && !aiwf_store::is_unseen(*c)).take(80).collect()
+    found.chars().filter(|c| !c.is_control() && !aiwf_store::is_invisible(*c)).take(80).collect()
 }
