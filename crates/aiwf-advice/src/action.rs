@@ -138,6 +138,12 @@ pub enum Action {
         /// Its name.
         name: String,
     },
+    /// Lists the project's checks.
+    ListChecks,
+    /// Shows the commands of checks and agrees to them.
+    AllowChecks,
+    /// Adds a check to the project's configuration.
+    AddCheck,
     /// Shows each setting with the file it comes from.
     ConfigOrigins,
 }
