@@ -22,8 +22,6 @@ pub enum Action {
     Respond,
     /// Accepts the files despite the verdict.
     Accept,
-    /// Agree to the commands of the project's checks.
-    AllowChecks,
     /// Allows more rounds.
     RaiseCap {
         /// The smallest limit that helps.
@@ -122,6 +120,12 @@ pub enum Action {
         kind: &'static str,
         name: String,
     },
+    /// Lists the project's checks.
+    ListChecks,
+    /// Shows the commands of checks and agrees to them.
+    AllowChecks,
+    /// Adds a check to the project's configuration.
+    AddCheck,
     /// Shows each setting and the file it comes from.
     ConfigOrigins,
 }

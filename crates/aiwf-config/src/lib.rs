@@ -23,6 +23,7 @@ mod provider_config;
 mod roles;
 mod tables;
 
+mod check_block;
 mod checkout;
 mod config_file;
 mod entry;
@@ -39,6 +40,7 @@ mod setting_docs;
 mod toml_text;
 mod vocabulary;
 
+pub use check_block::CheckBlock;
 pub use check_config::{CheckCommand, CheckConfig};
 pub use checkout::{Checkout, CheckoutProvider, Loosening};
 pub use config::Config;
@@ -50,6 +52,7 @@ pub use flags::{Flags, GateFlagError, parse_gate_flag};
 pub use gate::{Approver, Gate};
 pub use gates::Gates;
 pub use mcp_server_config::McpServerConfig;
+pub use name::{CHECK_NAME_RULE, is_check_name};
 pub use origin::{ConfigFile, Origin, Sourced};
 pub use price::Price;
 pub use problem::ConfigProblem;

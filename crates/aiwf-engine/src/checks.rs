@@ -5,6 +5,8 @@
 //! agreed to exactly its command, in exactly this directory. Knows no session: a session asks which checks follow a
 //! phase, runs them where the phase wrote, and puts their results into its next prompt.
 
+mod by_hand;
+pub(crate) mod check_error;
 mod detect;
 pub(crate) mod network;
 mod output;
@@ -14,13 +16,14 @@ use std::fmt;
 use std::time::Duration;
 
 use aiwf_config::{CheckCommand, CheckConfig, CheckNetwork, Config, ConfigFile, Flags, Origin};
-use aiwf_store::{ConsentKind, sha256_hex};
+use aiwf_store::{Consent, ConsentKind, sha256_hex};
 use serde::{Serialize, Serializer};
 
 use crate::Engine;
+use crate::trust::Agreement;
 use crate::trust::trust_error::TrustError;
-use crate::trust::{Agreement, AgreementKind};
 
+pub use by_hand::CheckRun;
 pub use output::{checks_summary, checks_text, head_and_tail};
 pub use run::{CheckEnd, CheckOutput, CheckResult, CheckState};
 
@@ -161,15 +164,19 @@ impl Check {
         }
     }
 
-    /// What agreeing to it means.
-    pub(crate) fn agreement(&self, project: String) -> Agreement {
-        Agreement {
-            kind: AgreementKind::Check,
+    fn consent_of(&self, project: String) -> Consent {
+        Consent {
+            kind: ConsentKind::Check,
             name: self.name.clone(),
             sha256: self.sha256.clone(),
             shown: self.shown.clone(),
             project,
         }
+    }
+
+    /// What agreeing to it means.
+    pub(crate) fn agreement(&self, project: String) -> Agreement {
+        self.consent_of(project).into()
     }
 }
 
@@ -263,7 +270,11 @@ fn millis_json<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::O
     serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
-#[expect(clippy::ref_option, reason = "serde passes the field by reference")]
+#[expect(
+    clippy::ref_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes the field by reference"
+)]
 fn network_json<S: Serializer>(network: &Option<CheckNetwork>, serializer: S) -> Result<S::Ok, S::Error> {
     network.map(CheckNetwork::as_str).serialize(serializer)
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use aiwf_process::supervisor;
+use aiwf_process::{detached, supervisor};
 
 use crate::prompt::template_process::{self, TemplateProcess};
 
@@ -24,6 +24,7 @@ pub fn serve_if_asked(arguments: impl IntoIterator<Item = OsString>) -> Option<E
     let mut arguments = arguments.into_iter().skip(1);
     match arguments.next().as_deref().and_then(|argument| argument.to_str()) {
         Some(supervisor::ARGUMENT) => Some(supervisor::supervise(arguments)),
+        Some(detached::ARGUMENT) => Some(detached::serve(arguments)),
         Some(template_process::ARGUMENT) => Some(template_process::serve()),
         _ => {
             if let Some(executable) = executable() {

@@ -15,7 +15,7 @@ mod session_ledger;
 pub(crate) use first_event::FirstEvent;
 pub(crate) use index::{Summary, by_time, summaries};
 pub(crate) use new_ledger::NewLedger;
-pub(crate) use place::Place;
+pub(crate) use place::{Place, create_project_dir};
 pub(crate) use resolve::{Candidates, Scope, own_ledgers, resolve};
 pub(crate) use session_ledger::SessionLedger;
 

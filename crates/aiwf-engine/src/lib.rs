@@ -13,6 +13,7 @@ mod ask;
 mod catalog;
 mod checks;
 mod ledger;
+mod notify;
 mod run;
 mod session;
 mod trust;
@@ -95,14 +96,16 @@ pub use catalog::flows::{FlowOrigin, FoundFlow};
 pub use catalog::packages::{PackageToolError, Packed};
 pub use catalog::profiles::{FoundProfile, ProfileFault, ProfileOrigin};
 pub use catalog::validate::{Finding, Validation};
+pub use checks::check_error::CheckError;
 pub use checks::{
-    Check, CheckConsent, CheckEnd, CheckOrigin, CheckOutput, CheckResult, CheckState, TypedCheck,
+    Check, CheckConsent, CheckEnd, CheckOrigin, CheckOutput, CheckResult, CheckRun, CheckState, TypedCheck,
     checks_summary, checks_text, head_and_tail,
 };
 pub use clock::seconds_of;
 pub use error::EngineError;
 pub use error_code::tools_code;
 pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, SessionStatus, WaitsFor};
+pub use notify::{Notification, NotifyEvent};
 pub use prompt::build::{BuildOptions, Built, Engine};
 pub use prompt::document::{
     ChangeDocument, ContextDocument, Document, ReplyDocument, SessionDocument, WorkflowDocument, schema,

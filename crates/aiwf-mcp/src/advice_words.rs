@@ -61,6 +61,9 @@ fn words(action: &Action) -> String {
         Action::PinTool(tool) => return format!("pinning tool `{tool}`"),
         Action::ListTrust => "the list of what the user agreed to",
         Action::Trust { kind, name } => return format!("the user's consent to {kind} `{name}`"),
+        Action::ListChecks => "the list of checks",
+        Action::AllowChecks => "the user's consent to the checks",
+        Action::AddCheck => "a new check in the configuration",
         Action::ConfigOrigins => "the settings with their origins",
     };
     tool_or_person.to_owned()

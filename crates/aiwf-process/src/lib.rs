@@ -2,11 +2,12 @@
 //!
 //! A [`Program`] runs without a shell in a process group of its own, within [`Limits`] of time and output, until it ends
 //! or a [`Stop`] is raised; whatever ends it ends the whole group. Where [`supervisor::supervise_with`] was called, a
-//! supervisor also ends the group when this process is killed.
+//! supervisor also ends the group when this process is killed. A program that is [`detached`] goes on without us.
 
 #![warn(missing_docs)]
 
 mod child;
+pub mod detached;
 mod stop;
 pub mod supervisor;
 

@@ -33,6 +33,11 @@ pub fn supervise_with(executable: &Path) {
     EXECUTABLE.get_or_init(|| executable.to_owned());
 }
 
+/// The executable that can play a helper's role.
+pub(crate) fn executable() -> Option<&'static Path> {
+    EXECUTABLE.get().map(PathBuf::as_path)
+}
+
 /// A command that starts a program, under a supervisor where there is one; whether there is.
 pub(crate) fn command(program: &OsStr, args: &[OsString], is_in_front: bool) -> (Command, bool) {
     // A program that may ask on the terminal is a direct child in our own group, and never works for long.
@@ -53,6 +58,11 @@ pub(crate) fn start_error(stderr: &[u8]) -> Option<io::Error> {
     Some(io::Error::from_raw_os_error(code))
 }
 
+/// What a helper prints that could not start its program.
+pub(crate) fn not_started(error: &io::Error) -> String {
+    format!("{NOT_STARTED}{}\n", error.raw_os_error().unwrap_or(0))
+}
+
 /// Runs a program on behalf of aiwf and ends as it does.
 ///
 /// `arguments` are what follows [`ARGUMENT`]: the process that waits for the program, the program, its arguments.
@@ -70,8 +80,7 @@ pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             #[expect(clippy::disallowed_methods, reason = "a pipe to aiwf, never a terminal")]
             let mut told = io::stderr();
             // One write: what others print into the same pipe must not come in between.
-            let line = format!("{NOT_STARTED}{}\n", error.raw_os_error().unwrap_or(0));
-            drop(told.write_all(line.as_bytes()));
+            drop(told.write_all(not_started(&error).as_bytes()));
             ExitCode::from(127)
         }
     }
@@ -106,7 +115,7 @@ fn run(parent: Pid, program: &OsStr, arguments: impl Iterator<Item = OsString>) 
 }
 
 /// Whoever else holds an end of a pipe keeps aiwf from seeing that the agent closed it.
-fn let_go_of_pipes() -> io::Result<()> {
+pub(crate) fn let_go_of_pipes() -> io::Result<()> {
     let nothing = std::fs::File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;

@@ -115,6 +115,9 @@ fn command(action: &Action, subject: &Subject) -> String {
 
         Action::ListTrust => "aiwf trust list".to_owned(),
         Action::Trust { kind, name } => format!("aiwf trust add {kind} {name}"),
+        Action::ListChecks => "aiwf checks list".to_owned(),
+        Action::AllowChecks => "aiwf checks allow".to_owned(),
+        Action::AddCheck => "aiwf checks add NAME COMMAND".to_owned(),
         Action::ConfigOrigins => "aiwf config show --origin".to_owned(),
     }
 }

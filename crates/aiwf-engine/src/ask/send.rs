@@ -11,7 +11,7 @@ use std::sync::Arc;
 use aiwf_config::{Config, Flags};
 use aiwf_provider::Payload;
 use aiwf_session::{Access, Call, ToolUse, Total, Usage};
-use aiwf_store::LedgerDir;
+use aiwf_store::{LedgerDir, StoreError};
 use tempfile::TempDir;
 
 use super::call::{CallFailure, CallFiles, Order};
@@ -90,13 +90,13 @@ impl Sent {
 }
 
 /// A directory that only the user may enter; it goes with the value.
-fn private_directory() -> Result<TempDir, SessionError> {
+pub(crate) fn private_directory() -> Result<TempDir, StoreError> {
     let owner_only = std::fs::Permissions::from_mode(0o700);
     tempfile::Builder::new().prefix("aiwf-").permissions(owner_only).tempdir().map_err(no_place)
 }
 
-fn no_place(source: io::Error) -> SessionError {
-    aiwf_store::StoreError { path: PathBuf::from("temporary directory"), source }.into()
+fn no_place(source: io::Error) -> StoreError {
+    StoreError { path: PathBuf::from("temporary directory"), source }
 }
 
 impl Engine {

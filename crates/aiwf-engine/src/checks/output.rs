@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use anstream::adapter::strip_bytes;
+use anstream::adapter::strip_str;
 
 use super::CheckResult;
 
@@ -106,9 +106,9 @@ fn plain_text(printed: &[u8]) -> String {
             if number > 0 {
                 text.push('\n');
             }
-            let part = strip_bytes(part).into_vec();
+            let part = String::from_utf8_lossy(part);
             let is_shown = |character: &char| !character.is_control() || *character == '\t';
-            text.extend(String::from_utf8_lossy(&part).chars().filter(is_shown));
+            text.extend(strip_str(&part).flat_map(str::chars).filter(is_shown));
         }
     }
     text

@@ -244,20 +244,12 @@ fn run_program(
 /// What became of a check that did not end by itself.
 fn early_end(error: ChildError) -> io::Result<Ended> {
     match error {
-        ChildError::NotStarted(error) => Ok(CheckEnd::NotStarted(plain(&error)).into()),
+        ChildError::NotStarted(error) => Ok(CheckEnd::NotStarted(crate::notify::plain(&error)).into()),
         ChildError::Stopped => Ok(CheckEnd::Stopped.into()),
         ChildError::TimedOut { .. } => Ok(CheckEnd::TimedOut.into()),
         ChildError::TooLarge { .. } => Ok(CheckEnd::TooMuchOutput.into()),
         ChildError::Pipe(error) => Err(error),
     }
-}
-
-/// What the system says, without its number.
-fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    let mut characters = text.split(" (os error").next().unwrap_or_default().chars();
-    let first = characters.next().map(|first| first.to_lowercase().to_string());
-    first.unwrap_or_default() + characters.as_str()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use aiwf_config::Settings;
-use aiwf_store::{DiskLedgerStore, Durability, LedgerDir, is_temporary};
+use aiwf_store::{ConfinedError, DiskLedgerStore, Durability, LedgerDir, StoreError, is_temporary};
 
 use super::SessionLedger;
 use crate::error::EngineError;
@@ -107,18 +107,38 @@ fn is_session(root: &Path, id: &str) -> bool {
 /// Creates the place of new sessions when it is not there, and with `.aiwf` itself what git should ignore of it.
 pub(super) fn create_sessions(settings: &Settings) -> Result<(), SessionError> {
     let place = Place::Sessions;
-    let unusable = |error: aiwf_store::ConfinedError| SessionError::UnsafeFile {
+    let unusable = |error: ConfinedError| SessionError::UnsafeFile {
         path: place.as_str().to_owned(),
         problem: error.to_string(),
     };
-    let is_new = std::fs::symlink_metadata(settings.project_dir()).is_err();
+    let is_new = is_project_dir_new(settings);
     place.store(settings).create().map_err(unusable)?;
     if is_new {
         let directory =
             LedgerDir::create_place(&settings.project_root, Path::new(".aiwf")).map_err(unusable)?;
-        if !directory.exists(".gitignore") {
-            directory.write(".gitignore", GITIGNORE.as_bytes(), Durability::Process)?;
-        }
+        write_gitignore(&directory)?;
     }
     Ok(())
+}
+
+/// Opens the project's `.aiwf`; creates it when it is not there, with what git should ignore of it.
+pub(crate) fn create_project_dir(settings: &Settings) -> Result<LedgerDir, StoreError> {
+    let is_new = is_project_dir_new(settings);
+    let failed = |error: ConfinedError| StoreError { path: settings.project_dir(), source: error.into() };
+    let directory = LedgerDir::create_place(&settings.project_root, Path::new(".aiwf")).map_err(failed)?;
+    if is_new {
+        write_gitignore(&directory)?;
+    }
+    Ok(directory)
+}
+
+fn is_project_dir_new(settings: &Settings) -> bool {
+    std::fs::symlink_metadata(settings.project_dir()).is_err()
+}
+
+fn write_gitignore(directory: &LedgerDir) -> Result<(), StoreError> {
+    if directory.exists(".gitignore") {
+        return Ok(());
+    }
+    directory.write(".gitignore", GITIGNORE.as_bytes(), Durability::Process)
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::ask::{Reply, Timings, Usage};
 use crate::ask_error::AskError;
-use aiwf_process::Ended;
 use crate::limit::Limit;
+use aiwf_process::Ended;
 
 /// How much of an agent's own words an error repeats.
 const MAX_WORDS: usize = 2_000;
