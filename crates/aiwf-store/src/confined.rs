@@ -115,7 +115,7 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    fn of(kind: FileType) -> Self {
+    pub(crate) fn of(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Directory,
@@ -176,6 +176,10 @@ impl ConfinedDir {
         let made = above.create_directory(name.to_str().ok_or(ConfinedError::NotAName)?)?;
         above.sync();
         Ok(made)
+    }
+
+    pub(crate) fn handle(&self) -> &OwnedFd {
+        &self.handle
     }
 
     /// Another handle of the same directory.
@@ -399,7 +403,7 @@ impl ConfinedDir {
     }
 
     /// Gives what is in this directory another name, here or in another one; what has that name is replaced.
-    pub(crate) fn rename(&self, name: &str, to: &Self, new_name: &str) -> Result<(), ConfinedError> {
+    pub fn rename(&self, name: &str, to: &Self, new_name: &str) -> Result<(), ConfinedError> {
         let (name, new_name) = (checked(name)?, checked(new_name)?);
         Ok(renameat(&self.handle, name.as_c_str(), &to.handle, new_name.as_c_str())?)
     }
@@ -510,7 +514,7 @@ fn missing_or_system(error: io::Error) -> ConfinedError {
 }
 
 /// The name as the system takes it, if it is one.
-fn checked(name: &str) -> Result<CString, ConfinedError> {
+pub(crate) fn checked(name: &str) -> Result<CString, ConfinedError> {
     if matches!(name, "" | "." | "..") || name.contains('/') {
         return Err(ConfinedError::NotAName);
     }
