@@ -106,7 +106,7 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    fn of(kind: FileType) -> Self {
+    pub(crate) fn of(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Directory,
@@ -165,6 +165,10 @@ impl ConfinedDir {
         let made = above.create_directory(name.to_str().ok_or(ConfinedError::NotAName)?)?;
         above.sync();
         Ok(made)
+    }
+
+    pub(crate) fn handle(&self) -> &OwnedFd {
+        &self.handle
     }
 
     /// Duplicates the handle.
@@ -289,7 +293,6 @@ impl ConfinedDir {
     ///
     /// The existing file is checked after the new content is on disk, right before the rename. If none is expected, the
     /// file is created only if the name is free, in one step.
-    /// nothing is expected the name is taken only if it is free, in one step.
     pub fn write_if_unchanged(
         &self,
         name: &str,
@@ -310,8 +313,8 @@ impl ConfinedDir {
         Ok(())
     }
 
-    /// Removes a file whose content has that hash; one that is gone is fine, any other is left alone.
-    pub fn remove_over(&self, name: &str, before: Option<&str>) -> Result<(), ConfinedError> {
+    /// Removes a file whose content has the hash `before`; a missing file is fine, any other is left alone.
+    pub fn remove_if_unchanged(&self, name: &str, before: Option<&str>) -> Result<(), ConfinedError> {
         match self.sha256(name)? {
             None => Ok(()),
             found if found.as_deref() == before => {
@@ -323,7 +326,7 @@ impl ConfinedDir {
         }
     }
 
-    /// Lets a file be run as a program by everyone who can read it, or by nobody.
+    /// Makes a file executable for everyone who can read it, or for nobody.
     pub fn set_executable(&self, name: &str, is_executable: bool) -> Result<(), ConfinedError> {
         let file = self.file(name)?;
         let mode = file.metadata()?.permissions().mode() & 0o777;
@@ -417,7 +420,7 @@ impl ConfinedDir {
     }
 
     /// Renames an entry, possibly into another directory; an existing entry is replaced.
-    pub(crate) fn rename(&self, name: &str, to: &Self, new_name: &str) -> Result<(), ConfinedError> {
+    pub fn rename(&self, name: &str, to: &Self, new_name: &str) -> Result<(), ConfinedError> {
         let (name, new_name) = (checked(name)?, checked(new_name)?);
         Ok(renameat(&self.handle, name.as_c_str(), &to.handle, new_name.as_c_str())?)
     }
@@ -527,7 +530,7 @@ fn missing_or_system(error: io::Error) -> ConfinedError {
     }
 }
 
-fn checked(name: &str) -> Result<CString, ConfinedError> {
+pub(crate) fn checked(name: &str) -> Result<CString, ConfinedError> {
     if matches!(name, "" | "." | "..") || name.contains('/') {
         return Err(ConfinedError::NotAName);
     }

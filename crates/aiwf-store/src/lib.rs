@@ -6,6 +6,7 @@
 
 mod atomic;
 mod confined;
+mod confined_tree;
 mod consents;
 mod journal;
 mod ledger;
@@ -20,6 +21,7 @@ mod write_plan;
 
 pub use atomic::{Durability, StoreError, append, create_dir, remove, write_atomic};
 pub use confined::{ConfinedDir, ConfinedError, Entry, EntryKind, open_regular, read_regular};
+pub use confined_tree::{Hashing, Look, remove_tree};
 pub use consents::{Consent, ConsentKind, Consents};
 pub use journal::{Journal, JournalError, Line, Torn};
 pub use ledger::{DiskLedger, DiskLedgerStore, Ledger, LedgerStore, is_temporary};

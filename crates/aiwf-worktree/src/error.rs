@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use aiwf_advice::Advice;
+use aiwf_store::StoreError;
 
 /// Why a worktree or a commit could not be made; nothing of the user's was changed.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +123,12 @@ pub enum WorktreeError {
         /// The end of what git and its hooks printed.
         message: String,
     },
+}
+
+impl From<StoreError> for WorktreeError {
+    fn from(error: StoreError) -> Self {
+        Self::Io { action: "write", path: error.path, source: error.source }
+    }
 }
 
 fn counted(n: usize, one: &str, many: &str) -> String {

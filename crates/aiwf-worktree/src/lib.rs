@@ -9,16 +9,27 @@
 
 mod error;
 
+mod git;
+mod tree;
+
+mod base_repository;
 mod changes;
+mod commit;
+mod copy;
+mod listing;
+mod manifest;
 mod repository;
+mod scan;
 mod worktree;
 
 mod merge;
 mod slug;
 
 pub use changes::{Change, ChangeKind, Changes, Refused, RefusedReason};
+pub use commit::{BranchCommit, Committed};
 pub use error::WorktreeError;
 pub use merge::{Merged, merge};
-pub use repository::{BranchCommit, Committed, Repository};
+
+pub use repository::Repository;
 pub use slug::{branch_slug, default_branch};
 pub use worktree::{CreateOptions, FileContent, LeftOut, LeftOutReason, PlannedFile, Worktree};

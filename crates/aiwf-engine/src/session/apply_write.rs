@@ -125,7 +125,7 @@ impl Target {
         let (directory, name) = open_or_create(&self.base, &self.below)?;
         let after = self.file.after.as_deref();
         match before {
-            Some(bytes) if self.file.before != self.file.after => directory.write_over(name, after, bytes)?,
+            Some(bytes) if self.file.before != self.file.after => directory.write_if_unchanged(name, after, bytes)?,
             Some(_) => {}
             None => directory.remove_file(name)?,
         }
@@ -179,10 +179,10 @@ fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
     }
     let content = match &file.content {
         Some(content) => content,
-        None => return directory.remove_over(name, before.as_deref()).map_err(failed),
+        None => return directory.remove_if_unchanged(name, before.as_deref()).map_err(failed),
     };
     if file.before.as_ref() != Some(content) {
-        directory.write_over(name, before.as_deref(), content).map_err(failed)?;
+        directory.write_if_unchanged(name, before.as_deref(), content).map_err(failed)?;
     }
     match file.executable {
         Some(executable) => directory.set_executable(name, executable).map_err(failed),
@@ -195,6 +195,6 @@ fn open_or_create<'t>(base: &Path, below: &'t str) -> Result<(ConfinedDir, &'t s
     let (above, name) = below.rsplit_once('/').unwrap_or(("", below));
     let opened = LedgerDir::at(base)?;
     let directory =
-        if above.is_empty() { opened.handle().same()? } else { opened.create_directories(above)? };
+        if above.is_empty() { opened.handle().try_clone()? } else { opened.create_directories(above)? };
     Ok((directory, name))
 }
