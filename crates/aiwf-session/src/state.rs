@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::call::{Call, Spent, Total};
 use crate::change::{Artifact, ChangeSetup, ChangeState};
 use crate::event::{Actor, AppliedFile, Event, FileHash, Outcome};
 use crate::flow::{Flow, Target};
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
+use crate::session_path::{code_file, code_path, is_rejected_version};
 use crate::setup::{Approver, GateSetting, Setup, gate_key};
 use crate::verdict::Verdict;
 
@@ -63,7 +66,8 @@ pub enum Pause {
 }
 
 /// How the gate of the current stage stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GateState {
     /// Nobody has decided yet.
     Pending,
@@ -71,6 +75,17 @@ pub enum GateState {
     Passed,
     /// What lay there was turned down.
     Rejected,
+}
+
+impl GateState {
+    /// The name used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Passed => "passed",
+            Self::Rejected => "rejected",
+        }
+    }
 }
 
 /// What was said when something was turned down.
@@ -335,7 +350,9 @@ impl State {
             Event::OutputsIntended { files } => self.intended.clone_from(files),
             Event::ResponseApproved { response, outcome, .. } => self.take_over(response, outcome),
             Event::ResponseRejected { by, feedback, kept } => {
-                let reply = kept.iter().find(|file| file.path.contains("-response")).cloned();
+                let response = self.response_path().unwrap_or_default();
+                let is_reply = |file: &&FileHash| is_rejected_version(&file.path, &response);
+                let reply = kept.iter().find(is_reply).cloned();
                 self.reject(by, feedback, reply);
             }
             Event::Retried { .. } => {
@@ -449,7 +466,7 @@ impl State {
 
     /// Whether a phase gave files that can be copied into the project.
     pub fn has_code(&self) -> bool {
-        self.bound.keys().any(|path| path.starts_with("iteration-") && path.contains("/code/"))
+        self.bound.keys().any(|path| code_file(path).is_some())
     }
 
     /// How many rounds the current loop may have; 1 where there is no loop.
@@ -469,6 +486,11 @@ impl State {
     /// Where the prompt of the current phase is, relative to the session.
     pub fn prompt_path(&self) -> Option<String> {
         self.flow.prompt_path(self.phase, self.iteration)
+    }
+
+    /// Where the system prompt of the current phase is, relative to the session, when its provider takes one.
+    pub fn system_prompt_path(&self) -> Option<String> {
+        self.flow.system_prompt_path(self.phase, self.iteration)
     }
 
     /// Where the reply of the current phase is expected, relative to the session.
@@ -526,7 +548,7 @@ impl State {
             (Actor::Provider(_), None) | (Actor::Person(_) | Actor::OpenGate, _) => {}
         }
         // What was approved on the way here is about to be written anew.
-        let paths = [self.prompt_path(), self.flow.system_prompt_path(self.phase, self.iteration)];
+        let paths = [self.prompt_path(), self.system_prompt_path()];
         for path in paths.into_iter().flatten() {
             self.bound.remove(&path);
         }
@@ -611,9 +633,8 @@ impl State {
     fn take_artifact(&mut self, artifact: &Artifact) {
         self.bind(&artifact.file, true);
         self.bind(&artifact.copy, true);
-        let code = format!("iteration-{}/code", self.iteration);
         for file in &artifact.files {
-            let path = format!("{code}/{}", file.path);
+            let path = code_path(self.iteration, &file.path);
             self.bind(&FileHash { path, sha256: file.sha256.clone() }, true);
         }
         self.change.take_over(self.flow.spec(self.phase), artifact);
