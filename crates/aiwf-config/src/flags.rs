@@ -47,13 +47,13 @@ impl Flags {
 
 /// The flag that sets a role.
 fn flag(role: Role) -> &'static str {
-    match role.as_str() {
-        "planner" => "--planner",
-        "generator" => "--generator",
-        "reviewer" => "--reviewer",
-        "reviser" => "--reviser",
-        _ => "--provider",
-    }
+    let flags = [
+        (Role::PLANNER, "--planner"),
+        (Role::GENERATOR, "--generator"),
+        (Role::REVIEWER, "--reviewer"),
+        (Role::REVISER, "--reviser"),
+    ];
+    flags.into_iter().find(|(known, _)| *known == role).map_or("--provider", |(_, flag)| flag)
 }
 
 /// Why the value of `--gate` is not valid.

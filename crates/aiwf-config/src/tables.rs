@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use aiwf_session::Phase;
+use aiwf_session::{Flow, Phase};
 
 use crate::layer_reader::{LayerReader, TomlEntry};
 use crate::mcp_server_config::McpServerConfig;
@@ -189,17 +189,16 @@ settings! {
 /// A phase of the flow `change`.
 pub(crate) struct ChangePhase;
 
-impl ChangePhase {
-    const ALL: [&'static str; 5] = ["plan", "challenge", "implement", "review", "archive"];
-}
-
 impl Name for ChangePhase {
     type Key = String;
     const LABEL: &'static str = "phase";
 
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<String> {
-        if !Self::ALL.contains(&entry.key) {
-            reader.unknown(entry, &Self::ALL);
+        let flow = Flow::find_built_in(Flow::CHANGE);
+        let phases: Vec<Phase> = flow.iter().flat_map(|flow| flow.names()).collect();
+        let names: Vec<&str> = phases.iter().map(Phase::as_str).collect();
+        if !names.contains(&entry.key) {
+            reader.unknown(entry, &names);
             return None;
         }
         Some(entry.key.to_owned())

@@ -12,6 +12,7 @@ use aiwf_tools::ToolsError;
 
 use crate::catalog::packages::PackageToolError;
 use crate::error::EngineError;
+use crate::run::event::{ABORTED, FaultKind, PRECONDITION_FAILED};
 use crate::run::run_error::RunError;
 use crate::session::session_error::SessionError;
 
@@ -31,10 +32,8 @@ impl RunError {
             Self::StateChanged { .. } => "STATE_CHANGED",
             Self::StateLost { .. } => "STATE_FILE_NOT_FOUND",
             Self::NeverThere { .. } => "E_INVALID_TRANSITION",
-            Self::NoProvider | Self::PersonCannotAnswer { .. } => "ENGINE_PRECONDITION_FAILED",
-            Self::Unsendable { fault } if fault.code == "ENGINE_PRECONDITION_FAILED" => {
-                "ENGINE_PRECONDITION_FAILED"
-            }
+            Self::NoProvider | Self::PersonCannotAnswer { .. } => PRECONDITION_FAILED,
+            Self::Unsendable { fault } if fault.kind() == FaultKind::Precondition => PRECONDITION_FAILED,
             Self::Unsendable { .. } => "CONTEXT_STILL_TOO_LARGE",
             Self::StateInit(_) => "STATE_INIT_FAILED",
             Self::Rejected(rejected) => rejected.code.as_str(),
@@ -62,7 +61,7 @@ impl SessionError {
             Self::FlowExists { .. } => "FLOW_EXISTS",
             Self::FlowNeedsProfile { .. } => "FLOW_NEEDS_PROFILE",
             Self::NoSuchGate { .. } => "GATE_UNKNOWN",
-            Self::PersonCannotReply { .. } | Self::HeldToReading { .. } => "ENGINE_PRECONDITION_FAILED",
+            Self::PersonCannotReply { .. } | Self::HeldToReading { .. } => PRECONDITION_FAILED,
             Self::OverLimit { .. } => "BUDGET_EXCEEDED",
             Self::NoPrice { .. } => "PRICE_UNKNOWN",
             Self::OverBudget { .. } | Self::RequiredTooLarge { .. } => "CONTEXT_STILL_TOO_LARGE",
@@ -195,7 +194,7 @@ pub fn tools_code(error: &ToolsError) -> &'static str {
     if matches!(error, ToolsError::Untrusted { .. }) {
         "SERVER_UNTRUSTED"
     } else if error.is_stopped() {
-        "ENGINE_ABORTED"
+        ABORTED
     } else {
         "TOOL_NOT_AVAILABLE"
     }
@@ -238,7 +237,7 @@ fn worktree_code(error: &aiwf_worktree::WorktreeError) -> &'static str {
 /// Why a provider did not answer, by the names that programs know.
 pub(crate) fn ask_code(error: &AskError) -> &'static str {
     match error {
-        AskError::Stopped { .. } => "ENGINE_ABORTED",
+        AskError::Stopped { .. } => ABORTED,
         AskError::NoKey { .. } | AskError::Status { status: 401 | 403, .. } => "LLM_AUTH_FAILED",
         AskError::LimitReached { .. } | AskError::Status { status: 429, .. } => "LLM_RATE_LIMITED",
         AskError::Status { .. } => "LLM_HTTP_ERROR",
@@ -250,7 +249,7 @@ pub(crate) fn ask_code(error: &AskError) -> &'static str {
         AskError::Setting { .. }
         | AskError::KeyWithheld { .. }
         | AskError::Unsendable { .. }
-        | AskError::PromptTooLong { .. } => "ENGINE_PRECONDITION_FAILED",
+        | AskError::PromptTooLong { .. } => PRECONDITION_FAILED,
         AskError::NotRecorded { .. }
         | AskError::Unreadable { .. }
         | AskError::NoProgram { .. }

@@ -33,17 +33,17 @@ pub mod config {
 pub mod machine {
     pub use aiwf_session::{
         Access, Action, Actor, AppliedFile, Call, Commit, Delivery, Dollars, Event, FileHash, Flow,
-        FlowProblem, GatePattern, LeftOut, LeftOutKind, Outcome, Person, Phase, Refusal, Role, Surface,
-        TaskStatus, Total, TouchedFile, Usage, flow_mermaid, flow_text,
+        FlowProblem, GatePattern, GateState, LeftOut, LeftOutKind, Outcome, Person, Phase, Refusal, Role,
+        Stage, Surface, TaskStatus, Total, TouchedFile, Usage, flow_mermaid, flow_text,
     };
 }
 /// Workflow packages.
 pub mod package {
     pub use aiwf_package::{
         AgentDefinition, ArchiveError, Confidence, DiagramFormat, ExtractError, Finding, FindingCode,
-        GlobalCommand, MAX_PREVIEW_BYTES, MenuCommand, MenuData, MenuError, PackError, Package, PackageError,
-        RejectCode, Rejected, SelectError, Severity, SourceError, VisibleItem, Workflow, diagram,
-        global_command, route, visible_menu,
+        GlobalCommand, MAX_PREVIEW_BYTES, MenuCommand, MenuData, MenuError, NodeStatus, PackError, Package,
+        PackageError, RejectCode, Rejected, SelectError, Severity, SourceError, VisibleItem, Workflow,
+        diagram, global_command, route, visible_menu,
     };
 }
 /// Profiles and their actions.
@@ -116,8 +116,8 @@ pub use prompt::read::{read_stdin, read_text};
 pub use prompt::structured::{PreviewJson, PromptJson, SectionContent, preview_json, prompt_json};
 pub use run::run_error::RunError;
 pub use run::{
-    Block, Fault, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run, RunEntry,
-    RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
+    Block, Fault, FaultKind, ForkedFrom, Layer, NewConversation, NewRun, NodeProgress, PreviewLayer, Run,
+    RunEntry, RunEvent, RunKind, RunPackage, RunPhase, RunPreview, RunReport, RunSetup, RunShown, RunStatus,
     RunSummary, RunVerified, StateWriter, ToolExec,
 };
 pub use session::session_error::SessionError;

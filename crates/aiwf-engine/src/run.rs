@@ -4,7 +4,7 @@
 //! file. [`Run`] is one that is being worked on: it says something to the model, runs the tools the model calls, and
 //! goes on until the model waits, is done, or cannot go on. A conversation is the same without a graph.
 
-mod event;
+pub(crate) mod event;
 mod report;
 
 mod conversation;
@@ -49,7 +49,8 @@ use crate::trust::{self, LedgerKind};
 
 pub use create::{NewConversation, NewRun};
 pub use event::{
-    Block, Fault, ForkedFrom, Layer, RunEvent, RunKind, RunPackage, RunPhase, RunSetup, StateWriter, ToolExec,
+    Block, Fault, FaultKind, ForkedFrom, Layer, RunEvent, RunKind, RunPackage, RunPhase, RunSetup,
+    StateWriter, ToolExec,
 };
 pub use report::{
     NodeProgress, PreviewLayer, RunEntry, RunPreview, RunReport, RunShown, RunStatus, RunSummary,

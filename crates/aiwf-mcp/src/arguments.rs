@@ -1,5 +1,6 @@
 //! The arguments of the tools, read strictly: a name that is not known is a mistake worth saying.
 
+use aiwf_engine::SessionStatus;
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +13,7 @@ use crate::tool_error::ToolError;
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {
     pub(crate) profile: Option<String>,
-    pub(crate) status: Option<String>,
+    pub(crate) status: Option<SessionStatus>,
     #[serde(default = "default_limit")]
     pub(crate) limit: usize,
 }

@@ -1,6 +1,6 @@
 //! Each open session's next prompt, as an MCP prompt named after the session.
 
-use aiwf_engine::{Engine, SessionSummary};
+use aiwf_engine::{Engine, SessionStatus, SessionSummary};
 use rmcp::model::{GetPromptResult, ListPromptsResult, Prompt, PromptMessage, Role};
 
 use crate::page::page;
@@ -11,7 +11,7 @@ const PER_PAGE: usize = 100;
 
 pub(crate) fn list(engine: &Engine, cursor: Option<&str>) -> Result<ListPromptsResult, ToolError> {
     let mut open = engine.list_sessions()?;
-    open.retain(|session| !matches!(session.status.as_str(), "complete" | "cancelled" | "unreadable"));
+    open.retain(|session| !session.status.is_ended() && session.status != SessionStatus::Unreadable);
     let ids = open.iter().map(|session| session.session_id.clone()).collect();
     let of = |id: &str| open.iter().filter(|session| session.session_id == id).map(described).collect();
     let (prompts, next_cursor) = page(ids, cursor, PER_PAGE, of);

@@ -115,7 +115,7 @@ impl ToolName {
                     "profile": { "type": "string", "description": "Only sessions of this profile." },
                     "status": {
                         "type": "string",
-                        "enum": ["in-progress", "waiting", "paused", "complete", "cancelled"],
+                        "enum": aiwf_engine::SessionStatus::ALL,
                         "description": "Only sessions that stand so.",
                     },
                     "limit": { "type": "integer", "minimum": 1, "default": 50, "description": "At most so many." },
@@ -256,8 +256,7 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
 fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolResult, ToolError> {
     let mut sessions = engine.list_all()?;
     sessions.retain(|session| arguments.profile.is_none() || arguments.profile == session.profile);
-    sessions
-        .retain(|session| arguments.status.as_ref().is_none_or(|status| status == session.status.as_str()));
+    sessions.retain(|session| arguments.status.is_none_or(|status| status == session.status));
     let total = sessions.len();
     sessions.truncate(arguments.limit);
     engine.mark_foreign(&mut sessions);

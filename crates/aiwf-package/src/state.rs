@@ -4,6 +4,7 @@
 //! made to its lines, never by writing this value out again.
 
 use aiwf_reply::{EditError, edit_front_matter, parse_front_matter};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::graph::{Graph, NodeType};
@@ -107,7 +108,8 @@ pub fn is_complete(graph: &Graph, state: &State) -> bool {
 }
 
 /// Where a node stands in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NodeStatus {
     /// It is done.
     Completed,
@@ -115,17 +117,6 @@ pub enum NodeStatus {
     Current,
     /// It may come.
     Pending,
-}
-
-impl NodeStatus {
-    /// As it is printed.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Current => "current",
-            Self::Pending => "pending",
-        }
-    }
 }
 
 /// Every node with where it stands, in the order of the graph.

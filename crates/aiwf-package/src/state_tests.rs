@@ -75,6 +75,13 @@ fn what_yaml_makes_of_ids_times_and_nothing_is_put_right() {
 #[test]
 fn progress_comes_from_state_and_graph() {
     let state = state("currentNodeId: decide-02-project-type\nstepsCompleted: [step-01-intake]\n");
-    let told: Vec<&str> = progress(&graph(), &state).into_iter().map(|(_, status)| status.as_str()).collect();
-    assert_eq!(told, ["completed", "current", "pending", "pending", "pending"]);
+    let told: Vec<NodeStatus> = progress(&graph(), &state).into_iter().map(|(_, status)| status).collect();
+    let expected = [
+        NodeStatus::Completed,
+        NodeStatus::Current,
+        NodeStatus::Pending,
+        NodeStatus::Pending,
+        NodeStatus::Pending,
+    ];
+    assert_eq!(told, expected);
 }

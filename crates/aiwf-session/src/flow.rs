@@ -294,21 +294,6 @@ impl Flow {
                 && !self.reachable_from(phase).into_iter().any(|next| self.gives_files(next)))
     }
 
-    /// The prompt's file, relative to the session.
-    pub fn prompt_path(&self, phase: Phase, iteration: u32) -> Option<String> {
-        self.spec(phase).map(|spec| format!("iteration-{iteration}/{}-prompt.md", spec.file))
-    }
-
-    /// The system prompt's file, relative to the session.
-    pub fn system_prompt_path(&self, phase: Phase, iteration: u32) -> Option<String> {
-        self.spec(phase).map(|spec| format!("iteration-{iteration}/{}-system-prompt.md", spec.file))
-    }
-
-    /// The reply's file, relative to the session.
-    pub fn response_path(&self, phase: Phase, iteration: u32) -> Option<String> {
-        self.spec(phase).map(|spec| format!("iteration-{iteration}/{}-response.md", spec.file))
-    }
-
     /// The same flow with another cap for every loop.
     #[must_use]
     pub fn capped(mut self, max_rounds: u32) -> Self {

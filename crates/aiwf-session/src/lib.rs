@@ -17,6 +17,7 @@ mod flow_file;
 mod flow_graph;
 mod gate_pattern;
 
+mod session_path;
 mod setup;
 
 mod call;
@@ -53,6 +54,7 @@ pub use gate_pattern::GatePattern;
 pub use left_out::{LeftOut, LeftOutKind};
 pub use phase::{Phase, Role, Stage};
 pub use refusal::Refusal;
+pub use session_path::{code_file, code_path, rejected_path};
 pub use setup::{Approver, GateSetting, Setup};
 pub use state::{Bound, Feedback, GateState, Pause, State, Status, Step};
 pub use transitions::transition_table;

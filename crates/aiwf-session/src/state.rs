@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::call::{Call, Spent, Total};
 use crate::change::{Artifact, ChangeSetup, ChangeState};
 use crate::checks::CheckResult;
@@ -10,6 +12,7 @@ use crate::event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome};
 use crate::flow::{Flow, Target};
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
+use crate::session_path::{code_file, code_path, is_rejected_version};
 use crate::setup::{Approver, GateSetting, Setup, gate_key};
 use crate::verdict::Verdict;
 
@@ -72,7 +75,8 @@ pub enum Pause {
 }
 
 /// How the gate of the current stage stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GateState {
     /// Nobody has decided yet.
     Pending,
@@ -80,6 +84,17 @@ pub enum GateState {
     Passed,
     /// What lay there was turned down.
     Rejected,
+}
+
+impl GateState {
+    /// The name used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Passed => "passed",
+            Self::Rejected => "rejected",
+        }
+    }
 }
 
 /// What was said when something was turned down.
@@ -387,7 +402,9 @@ impl State {
                 self.want(self.phase, self.iteration);
             }
             Event::ResponseRejected { by, feedback, kept } => {
-                let reply = kept.iter().find(|file| file.path.contains("-response")).cloned();
+                let response = self.response_path().unwrap_or_default();
+                let is_reply = |file: &&FileHash| is_rejected_version(&file.path, &response);
+                let reply = kept.iter().find(is_reply).cloned();
                 self.reject(by, feedback, reply);
             }
             Event::Retried { .. } if self.step == Step::Paused(Pause::Checks) => {
@@ -521,7 +538,7 @@ impl State {
 
     /// Whether a phase gave files that can be copied into the project.
     pub fn has_code(&self) -> bool {
-        self.bound.keys().any(|path| path.starts_with("iteration-") && path.contains("/code/"))
+        self.bound.keys().any(|path| code_file(path).is_some())
     }
 
     /// How many rounds the current loop may have; 1 where there is no loop.
@@ -541,6 +558,11 @@ impl State {
     /// Where the prompt of the current phase is, relative to the session.
     pub fn prompt_path(&self) -> Option<String> {
         self.flow.prompt_path(self.phase, self.iteration)
+    }
+
+    /// Where the system prompt of the current phase is, relative to the session, when its provider takes one.
+    pub fn system_prompt_path(&self) -> Option<String> {
+        self.flow.system_prompt_path(self.phase, self.iteration)
     }
 
     /// Where the reply of the current phase is expected, relative to the session.
@@ -696,9 +718,8 @@ impl State {
     fn take_artifact(&mut self, artifact: &Artifact) {
         self.bind(&artifact.file, true);
         self.bind(&artifact.copy, true);
-        let code = format!("iteration-{}/code", self.iteration);
         for file in &artifact.files {
-            let path = format!("{code}/{}", file.path);
+            let path = code_path(self.iteration, &file.path);
             self.bind(&FileHash { path, sha256: file.sha256.clone() }, true);
         }
         self.change.take_over(self.flow.spec(self.phase), artifact);

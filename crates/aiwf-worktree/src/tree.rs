@@ -41,7 +41,7 @@ impl Tree {
 
     /// A directory; nothing when it is not there, or is behind a link.
     pub(crate) fn directory(&self, path: &str) -> Result<Option<ConfinedDir>, ConfinedError> {
-        let mut directory = self.top.same()?;
+        let mut directory = self.top.try_clone()?;
         for part in path.split('/').filter(|part| !part.is_empty()) {
             directory = match directory.directory(part) {
                 Ok(directory) => directory,
@@ -57,7 +57,7 @@ impl Tree {
     /// A directory, created if it is not there.
     pub(crate) fn create_directory(&self, path: &str) -> Result<ConfinedDir, ConfinedError> {
         let parts = path.split('/').filter(|part| !part.is_empty());
-        parts.into_iter().try_fold(self.top.same()?, |directory, part| directory.create_directory(part))
+        parts.into_iter().try_fold(self.top.try_clone()?, |directory, part| directory.create_directory(part))
     }
 
     /// The directory of a file, created if it is not there, and its name in it.

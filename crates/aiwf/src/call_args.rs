@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use aiwf_engine::config::{Flags, GateFlagError, parse_gate_flag};
 use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::provider::Stop;
 use aiwf_engine::{Engine, SessionError, SessionRef};
@@ -31,7 +32,7 @@ pub(crate) struct CallArgs {
     pub(crate) trust: TrustArgs,
 }
 
-// A doc comment here would replace the description of the commands that take this flag.
+// Doc comments on this and the structs below would replace the descriptions of commands that take their flags.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct TrustArgs {
     /// Trust a session that you did not create, and remember that.
@@ -100,6 +101,46 @@ impl ServerArgs {
     }
 }
 
+// How the gates of a new session work.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct GateFlags {
+    /// Set how gates work: `plan.prompt=skip`, `*.prompt=skip`, `review.*=ai:NAME`, `*=skip` (repeatable).
+    #[arg(long = "gate", value_name = "PATTERN=KIND")]
+    gates: Vec<String>,
+    /// Skip all gates.
+    #[arg(long)]
+    yes: bool,
+}
+
+impl GateFlags {
+    /// The flags, read.
+    pub(crate) fn flags(&self) -> Result<Flags, GateFlagError> {
+        let gates = self.gates.iter().map(|gate| parse_gate_flag(gate)).collect::<Result<_, _>>()?;
+        Ok(Flags { gates, is_yes: self.yes, ..Flags::default() })
+    }
+}
+
+// Who works in a new session, and how its gates work.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct NewSessionArgs {
+    /// Provider for every phase: claude, codex, gemini, or any provider [default: as configured].
+    #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    #[command(flatten)]
+    pub(crate) gates: GateFlags,
+}
+
+// Who continues a session, and whether its gates still hold.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ContinueArgs {
+    /// Hand the phases that are still open to this provider.
+    #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    /// Skip all gates from now on.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
 /// What a decision is about.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct GateArgs {
@@ -109,6 +150,10 @@ pub(crate) struct GateArgs {
 }
 
 impl GateArgs {
+    pub(crate) fn is_given(&self) -> bool {
+        self.expect.is_some()
+    }
+
     /// The engine, deciding on the gate as it is now: whatever comes there later was not seen.
     pub(crate) fn engine<'a>(
         &self,
@@ -120,7 +165,7 @@ impl GateArgs {
     }
 }
 
-/// The flag of every command that writes, shows or sends prompts.
+// The flag of every command that writes, shows or sends prompts.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct PromptArgs {
     /// What the receiver can do with files, for the prompts this command writes; approved ones stay.
@@ -129,6 +174,10 @@ pub(crate) struct PromptArgs {
 }
 
 impl PromptArgs {
+    pub(crate) fn is_given(self) -> bool {
+        self.fs_ability.is_some()
+    }
+
     /// The engine, which writes prompts for such a receiver.
     pub(crate) fn engine(self, engine: Engine) -> Engine {
         engine.with_fs_ability(self.fs_ability)

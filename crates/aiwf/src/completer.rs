@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use aiwf_engine::config::{Environment, Settings, variable};
 use aiwf_engine::machine::Flow;
-use aiwf_engine::{Engine, LedgerKind, SessionEntry};
+use aiwf_engine::{Engine, LedgerKind, SessionEntry, SessionStatus};
 use clap::builder::StyledStr;
 use clap::{Arg, Command, ValueHint};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
+use crate::columns::cut;
 use crate::commands::{completions, profile};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
@@ -186,30 +187,26 @@ impl Values {
 
 /// The sessions that a command can be about, in the order of the list; one with a name is offered by it.
 fn sessions(entries: &[SessionEntry], command: &str) -> Vec<CompletionCandidate> {
-    let fitting = entries.iter().filter(|entry| fits(entry.status.as_str(), command));
+    let fitting = entries.iter().filter(|entry| fits(entry.status, command));
     fitting.map(|entry| candidate(entry.name.as_ref().unwrap_or(&entry.id), &title(entry))).collect()
 }
 
 /// Whether a command can be about a session with this status.
-fn fits(status: &str, command: &str) -> bool {
-    let is_waiting = ["waiting", "paused", "rejected"].contains(&status);
+fn fits(status: SessionStatus, command: &str) -> bool {
+    use SessionStatus::{Cancelled, InProgress, Paused, Rejected, Unreadable, Waiting};
+    let is_waiting = matches!(status, Waiting | Paused | Rejected);
     match command {
         "approve" | "reject" | "respond" | "retry" => is_waiting,
-        "step" | "run" | "preview" | "cancel" => is_waiting || status == "in-progress",
-        "apply" => !["cancelled", "unreadable"].contains(&status),
+        "step" | "run" | "preview" | "cancel" => is_waiting || status == InProgress,
+        "apply" => !matches!(status, Cancelled | Unreadable),
         _ => true,
     }
 }
 
 /// What a session is about, and where it is.
 fn title(entry: &SessionEntry) -> String {
-    const LENGTH: usize = 60;
-    let about = if entry.title.chars().count() > LENGTH {
-        entry.title.chars().take(LENGTH - 1).chain(['…']).collect()
-    } else {
-        entry.title.clone()
-    };
-    format!("{about} ({}, {})", entry.phase, entry.status)
+    const COLUMNS: usize = 60;
+    format!("{} ({}, {})", cut(&entry.title, COLUMNS), entry.phase, entry.status)
 }
 
 fn candidate(value: &str, help: &str) -> CompletionCandidate {
@@ -230,7 +227,8 @@ mod tests {
             ("show", "waiting paused rejected in-progress complete cancelled unreadable"),
         ] {
             let all = "waiting paused rejected in-progress complete cancelled unreadable".split(' ');
-            let fitting: Vec<&str> = all.filter(|status| fits(status, command)).collect();
+            let fits = |status: &&str| fits(SessionStatus::from_name(status).unwrap(), command);
+            let fitting: Vec<&str> = all.filter(fits).collect();
             assert_eq!(fitting.join(" "), expected, "{command}");
         }
     }

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use aiwf_engine::machine::Usage;
+use aiwf_engine::package::NodeStatus;
 use aiwf_engine::{
-    Fault, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunVerified,
+    Fault, FaultKind, RunEntry, RunKind, RunPhase, RunPreview, RunReport, RunShown, RunStatus, RunVerified,
     left_out_lines,
 };
 use serde_json::{Value, json};
@@ -17,6 +18,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::question::Question;
+use crate::shell_word::quoted;
 
 /// How a command ends that was to go on with a run.
 pub(crate) fn exit_of(report: &RunReport) -> Exit {
@@ -25,10 +27,10 @@ pub(crate) fn exit_of(report: &RunReport) -> Exit {
         // Whoever has answered waits for the next word: that is all a conversation can do.
         RunPhase::WaitingUser if report.kind != RunKind::Run => Exit::Done,
         RunPhase::WaitingUser | RunPhase::Running => Exit::Waiting,
-        RunPhase::Failed => match report.error.as_ref().map(|fault| fault.code.as_str()) {
-            Some("ENGINE_ABORTED") => Exit::Interrupted,
-            Some(code) if code.starts_with("LLM_") => Exit::ProviderFailed,
-            Some(_) | None => Exit::Refused,
+        RunPhase::Failed => match report.error.as_ref().map(Fault::kind) {
+            Some(FaultKind::Stopped) => Exit::Interrupted,
+            Some(FaultKind::Provider) => Exit::ProviderFailed,
+            Some(FaultKind::Precondition | FaultKind::Other) | None => Exit::Refused,
         },
     }
 }
@@ -109,11 +111,6 @@ pub(crate) fn failed(fault: Option<&Fault>, go_on: &str) -> CommandError {
     }
 }
 
-/// A text as one word of a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 /// Prints where a run stands after a decision that asked no model.
 pub(crate) fn decided(report: &RunReport, next: &str, output: &Output<'_>) -> Result<Exit, Failure> {
     if output.is_json() {
@@ -164,9 +161,9 @@ pub(crate) fn status_words(status: &RunStatus) -> String {
     }
     for node in &status.nodes {
         let mark = match node.status {
-            "completed" => 'x',
-            "current" => '>',
-            _ => ' ',
+            NodeStatus::Completed => 'x',
+            NodeStatus::Current => '>',
+            NodeStatus::Pending => ' ',
         };
         let title = if node.title == node.id { String::new() } else { format!(": {}", node.title) };
         line("node", &escaped_line(&format!("[{mark}] {}{title} ({})", node.id, node.node_type)));

@@ -40,11 +40,6 @@ fn the_exit_code_says_how_a_run_stands() {
     }
 }
 
-#[test]
-fn a_text_is_one_word_of_a_shell() {
-    assert_eq!(quoted("it's\n{\"a\":1}"), "'it'\\''s\n{\"a\":1}'");
-}
-
 fn status_of(phase: RunPhase) -> RunStatus {
     let node = |id: &str, title: &str, status| NodeProgress {
         id: id.to_owned(),
@@ -62,7 +57,10 @@ fn status_of(phase: RunPhase) -> RunStatus {
         created_at: "2026-01-01T00:00:00Z".to_owned(),
         updated_at: "2026-01-01T00:01:00Z".to_owned(),
         provider: "model".to_owned(),
-        nodes: vec![node("start", "start", "completed"), node("draft", "Draft it", "current")],
+        nodes: vec![
+            node("start", "start", NodeStatus::Completed),
+            node("draft", "Draft it", NodeStatus::Current),
+        ],
         variables: json!({ "kind": "bug" }).as_object().cloned().unwrap_or_default(),
         decisions: vec![json!({ "from": "start", "to": "draft", "label": "go", "reason": "asked for" })],
         artifacts: vec!["artifacts/a.md".to_owned()],

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use aiwf_engine::machine::{Dollars, TaskStatus, Total};
-use aiwf_engine::{Decided, SessionReport, UsageReport, left_out_lines};
+use aiwf_engine::{Decided, SessionReport, SessionStatus, UsageReport, left_out_lines};
 use serde_json::json;
 
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub(crate) fn decided(decided: &Decided, output: &Output<'_>, exit: Exit) -> Res
     if let Some(diff) = &decided.accepted {
         output::note(diff);
     }
-    if decided.report.status == "rejected"
+    if decided.report.status == SessionStatus::Rejected
         && let Some(verdict) =
             decided.report.change.iter().find_map(|change| change.verdicts.get(&decided.report.phase))
     {
@@ -66,7 +66,7 @@ fn shown(report: &SessionReport) -> String {
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:9} {}", escaped(value));
     };
-    let stage = report.stage.map(|stage| format!(", {stage}")).unwrap_or_default();
+    let stage = report.stage.map(|stage| format!(", {}", stage.as_str())).unwrap_or_default();
     if let Some(change) = &report.change {
         line("session", &change.name);
         line("flow", &report.flow);
@@ -82,8 +82,11 @@ fn shown(report: &SessionReport) -> String {
         line("profile", &format!("{} {}", report.profile, context.join(" ")));
         line("phase", &format!("{}{stage} (iteration {})", report.phase, report.iteration));
     }
-    let gate =
-        report.gate.as_ref().map(|gate| format!(", gate {} {}", gate.kind, gate.state)).unwrap_or_default();
+    let gate = report
+        .gate
+        .as_ref()
+        .map(|gate| format!(", gate {} {}", gate.kind, gate.state.as_str()))
+        .unwrap_or_default();
     line("status", &format!("{}{gate}", report.status));
     if report.stage.is_some() {
         for (name, path) in [

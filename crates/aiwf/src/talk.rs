@@ -8,7 +8,7 @@ use std::path::Path;
 
 use aiwf_engine::package::AgentDefinition;
 use aiwf_engine::prompt::DataContext;
-use aiwf_engine::{Engine, NewRun, Run, RunError, RunKind, RunPhase, RunReport};
+use aiwf_engine::{Engine, FaultKind, NewRun, Run, RunError, RunKind, RunPhase, RunReport};
 
 use crate::agent_menu::{self, Chosen};
 use crate::call_args::{CallArgs, ServerArgs, TalkSignals};
@@ -52,13 +52,13 @@ enum Left {
 }
 
 /// The engine of a talk, its calls shown as they happen.
-pub(crate) struct Desk {
+pub(crate) struct Console {
     pub(crate) engine: Engine,
     signals: TalkSignals,
     screen: Screen,
 }
 
-impl Desk {
+impl Console {
     pub(crate) fn new(call: &CallArgs, servers: ServerArgs, engine: &Engine) -> Self {
         let (signals, screen) = (TalkSignals::new(), Screen::new(Streaming::Live));
         let engine = servers.engine(call.engine_of_talk(engine, &signals, &screen));
@@ -73,7 +73,7 @@ impl Desk {
         provider: Option<&str>,
     ) -> Result<Exit, Failure> {
         let editor = LineEditor::new(self.engine.settings().cache_dir.as_deref())?;
-        let mut talk = Talk { desk: self, editor, provider: provider.map(str::to_owned) };
+        let mut talk = Talk { console: self, editor, provider: provider.map(str::to_owned) };
         Ok(match talk.with(&mut run, opening, Depth::Top)? {
             Left::Back | Left::Away => Exit::Done,
             Left::Ended => Exit::Interrupted,
@@ -88,8 +88,8 @@ enum Depth {
     OfAgent,
 }
 
-struct Talk<'d> {
-    desk: &'d Desk,
+struct Talk<'c> {
+    console: &'c Console,
     editor: LineEditor,
     provider: Option<String>,
 }
@@ -188,7 +188,7 @@ impl Talk<'_> {
             Opening::GoOn => run.report(),
         };
         loop {
-            if self.desk.signals.is_ending() {
+            if self.console.signals.is_ending() {
                 leave(&id);
                 return Ok(Left::Ended);
             }
@@ -251,7 +251,7 @@ impl Talk<'_> {
         match (command, run.report().kind) {
             (Command::Menu, _) => show_menu(run),
             (Command::Help, _) => output::note(HELP),
-            (Command::Status, _) => match self.desk.engine.run_status(run.id()) {
+            (Command::Status, _) => match self.console.engine.run_status(run.id()) {
                 Ok(mut status) => {
                     // Whoever works on it is this very process.
                     status.is_busy = false;
@@ -280,14 +280,19 @@ impl Talk<'_> {
         let (Some(package), Some(agent)) = (run.package(), run.agent()) else {
             return Next::Say { text: line.to_owned(), data: None };
         };
-        let chosen =
-            match agent_menu::choose(&self.desk.engine, package, agent, line, run.report().reply.is_some()) {
-                Ok(chosen) => chosen,
-                Err(failure) => {
-                    output::note_failure(&failure);
-                    return Next::Line;
-                }
-            };
+        let chosen = match agent_menu::choose(
+            &self.console.engine,
+            package,
+            agent,
+            line,
+            run.report().reply.is_some(),
+        ) {
+            Ok(chosen) => chosen,
+            Err(failure) => {
+                output::note_failure(&failure);
+                return Next::Line;
+            }
+        };
         match (chosen, otherwise) {
             (Chosen::Clarify(_), Some(command)) => self.command(run, command, depth),
             (Chosen::Say { text, .. }, Some(command)) if text == line => self.command(run, command, depth),
@@ -314,9 +319,9 @@ impl Talk<'_> {
         last_reply: &mut Option<String>,
         turn: impl FnOnce() -> Result<RunReport, RunError>,
     ) -> Result<RunReport, Failure> {
-        self.desk.screen.begin_turn();
-        let done = self.desk.signals.during_turn(turn);
-        self.desk.screen.end_turn();
+        self.console.screen.begin_turn();
+        let done = self.console.signals.during_turn(turn);
+        self.console.screen.end_turn();
         let report = done?;
         self.show(&report, last_reply);
         Ok(report)
@@ -341,7 +346,7 @@ impl Talk<'_> {
     fn show(&self, report: &RunReport, last_reply: &mut Option<String>) {
         if let Some(reply) = &report.reply {
             let is_new = last_reply.as_ref() != Some(reply) || report.phase != RunPhase::Failed;
-            if is_new && !reply.trim().is_empty() && !self.desk.screen.has_shown(reply) {
+            if is_new && !reply.trim().is_empty() && !self.console.screen.has_shown(reply) {
                 print_line(reply.trim_end());
             }
         }
@@ -350,7 +355,7 @@ impl Talk<'_> {
         match report.phase {
             RunPhase::Failed => {
                 let fault = report.error.as_ref();
-                if fault.is_some_and(|fault| fault.code == "ENGINE_ABORTED") {
+                if fault.is_some_and(|fault| fault.kind() == FaultKind::Stopped) {
                     output::note("stopped; say something, or /resume\n");
                 } else {
                     let go_on = "say something, or `/resume`, to try again";
@@ -377,7 +382,7 @@ impl Talk<'_> {
     /// Reads a line.
     fn line(&mut self, label: &str) -> Result<Wish, Failure> {
         let editor = &mut self.editor;
-        Ok(match self.desk.signals.while_idle(|| editor.read(&format!("{label}> ")))? {
+        Ok(match self.console.signals.while_idle(|| editor.read(&format!("{label}> ")))? {
             Typed::Line(line) => wish(&line),
             Typed::Interrupt => {
                 output::note("Ctrl-D or /exit leaves; everything is kept\n");
@@ -420,7 +425,7 @@ impl Talk<'_> {
             return Err(Failure::bug("an agent without a package has a menu"));
         };
         let agent = agent_run.agent().map(|agent| agent.id.as_str());
-        let engine = &self.desk.engine;
+        let engine = &self.console.engine;
         let mut run = begin(engine, &package, workflow, agent, self.provider.as_deref())?;
         output::note(&format!(
             "run {} of `{}` begins; /pause comes back here\n",
@@ -437,8 +442,8 @@ impl Talk<'_> {
 
     fn resume_newest(&mut self, agent_run: &Run<'_>) -> Result<Left, Failure> {
         let package = agent_run.report().package;
-        let id = newest_run(&self.desk.engine, package.as_deref())?;
-        let mut run = self.desk.engine.open_run(&id, self.provider.as_deref())?;
+        let id = newest_run(&self.console.engine, package.as_deref())?;
+        let mut run = self.console.engine.open_run(&id, self.provider.as_deref())?;
         output::note(&format!("run {id}; /pause comes back here\n"));
         let opening = opening_of(&run.report());
         self.with(&mut run, opening, Depth::OfAgent)

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 
 use aiwf_engine::prompt::nearest;
 
+use crate::shell_word::as_typed;
+
 /// Why a command line makes no sense.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UsageError {
@@ -107,6 +109,12 @@ pub(crate) enum UsageError {
     /// A shell without a directory for completions of the user.
     #[error("completions for `{shell}` cannot be installed")]
     NotInstallable { shell: String },
+    /// A flag or an argument that means nothing for a run or conversation.
+    #[error("`{given}` does not apply to runs and conversations")]
+    NotForRuns { given: String },
+    /// A flag that means something for runs and conversations only.
+    #[error("`{given}` applies only to runs and conversations")]
+    OnlyForRuns { given: &'static str },
     /// There is no text, and nobody to type one.
     #[error("there is nothing to say")]
     NothingToSay {
@@ -141,7 +149,8 @@ impl UsageError {
         } else {
             String::new()
         };
-        let line = std::iter::once("aiwf").chain([word]).chain(rest.iter().map(String::as_str));
+        let rest = rest.iter().map(|word| as_typed(word));
+        let line = ["aiwf", word].map(str::to_owned).into_iter().chain(rest);
         let line = line.collect::<Vec<_>>().join(" ") + &more;
         Self::Moved { old: format!("{group} {word}"), now: format!("{word}{more}"), line }
     }
@@ -197,6 +206,8 @@ impl UsageError {
                     .to_owned()
             }
             Self::NotInstallable { shell } => format!("`aiwf completions {shell}` prints the script"),
+            Self::NotForRuns { given } => format!("leave `{given}` out"),
+            Self::OnlyForRuns { given } => format!("leave `{given}` out"),
             Self::NothingToSay { usage } => format!("give a text: `{usage}`"),
         }
     }

@@ -65,6 +65,23 @@ pub enum SessionStatus {
 }
 
 impl SessionStatus {
+    /// Every status, in the order of the help.
+    pub const ALL: [Self; 8] = [
+        Self::InProgress,
+        Self::Waiting,
+        Self::Paused,
+        Self::Rejected,
+        Self::Failed,
+        Self::Complete,
+        Self::Cancelled,
+        Self::Unreadable,
+    ];
+
+    /// The status with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == name)
+    }
+
     /// The name used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -9,7 +9,9 @@ use aiwf_prompt::{
     PromptError, TEMPLATE_VARIABLES, TemplateError, TemplateName, TemplateNotFound, TemplateSource,
     built_in_template, built_in_templates, check_template, check_template_here,
 };
+use aiwf_session::{Flow, PhaseSpec, ReplyParser};
 
+use crate::catalog::flows::is_template_file;
 use crate::error::{EngineError, shortened};
 use crate::prompt::build::Engine;
 use crate::prompt::read::{Root, is_link, read_text, read_text_below};
@@ -35,6 +37,9 @@ impl TemplateLayer {
         }
     }
 }
+
+/// The phase of the template that a judge at a gate gets.
+pub(crate) const GATE_TEMPLATE: &str = "gate";
 
 /// A template that was found.
 #[derive(Clone, Debug)]
@@ -138,7 +143,7 @@ pub(crate) fn find(settings: &Settings, agent: Option<&str>, phase: &str) -> Res
 fn plain_name(agent: Option<&str>, phase: &str) -> Result<TemplateName, EngineError> {
     TemplateName::new(agent, phase).ok_or_else(|| {
         let (what, name) = match agent {
-            Some(agent) if TemplateName::new(Some(agent), "plan").is_none() => ("agent", agent),
+            Some(agent) if TemplateName::new(Some(agent), agent).is_none() => ("agent", agent),
             _ => ("phase", phase),
         };
         EngineError::NotAPlainName { what, name: shortened(name) }
@@ -200,12 +205,16 @@ impl Engine {
     pub fn check_templates(&self) -> Result<Vec<TemplateCheck>, EngineError> {
         // Sets the limits; with a configuration that cannot be read the defaults count.
         drop(crate::ask::providers::load_config(self.settings(), &aiwf_config::Flags::default()));
+        // A directory of flows that cannot be listed is reported where flows are checked.
+        let found = self.flows().unwrap_or_default();
+        let flows = found.iter().filter_map(|found| found.flow.as_ref().ok());
+        let markers = markers(Flow::built_in().iter().map(AsRef::as_ref).chain(flows));
         let mut checks = Vec::new();
         for directory in directories(self.settings()) {
             for file in files_in(&directory.path)? {
                 let path = directory.shown(&file);
                 let problems = match directory.read(&file) {
-                    Ok(text) => faults(&path, &file, text.unwrap_or_default(), check_template),
+                    Ok(text) => faults(&path, &file, text.unwrap_or_default(), &markers, check_template),
                     Err(error) => vec![with_cause(&error)],
                 };
                 checks.push(TemplateCheck { path, problems });
@@ -213,7 +222,7 @@ impl Engine {
         }
         for (file, text) in built_in_templates() {
             let path = built_in_path(file);
-            let problems = faults(&path, file, (*text).to_owned(), check_template_here);
+            let problems = faults(&path, file, (*text).to_owned(), &markers, check_template_here);
             checks.push(TemplateCheck { path, problems });
         }
         Ok(checks)
@@ -259,14 +268,40 @@ fn files_in(directory: &Path) -> Result<Vec<String>, EngineError> {
     Ok(files)
 }
 
-/// What the phases with a verdict or task statuses must tell the agent to answer with.
-const MARKERS: [(&str, &str); 4] =
-    [("challenge", "<review>"), ("gate", "<review>"), ("review", "<review>"), ("implement", "<task_status")];
+/// What a template must tell the agent to answer with, by the phase it serves.
+struct Marker {
+    phase: String,
+    marker: &'static str,
+}
+
+/// The markers that flows judge replies by, of phases that get a system template, and of the judge at a gate.
+fn markers<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Marker> {
+    let of_phase = |spec: &PhaseSpec| {
+        let marker = match spec.parser {
+            ReplyParser::VerdictTag => "<review>",
+            ReplyParser::TaskFiles => "<task_status",
+            ReplyParser::Plain
+            | ReplyParser::FileMarkers
+            | ReplyParser::FencedFiles
+            | ReplyParser::ReviewMeta => return None,
+        };
+        let phase = spec.template.as_deref().unwrap_or(spec.name.as_str());
+        (!is_template_file(phase)).then(|| Marker { phase: phase.to_owned(), marker })
+    };
+    let mut markers = vec![Marker { phase: GATE_TEMPLATE.to_owned(), marker: "<review>" }];
+    for marker in flows.flat_map(|flow| &flow.phases).filter_map(of_phase) {
+        if !markers.iter().any(|known| known.phase == marker.phase && known.marker == marker.marker) {
+            markers.push(marker);
+        }
+    }
+    markers
+}
 
 fn faults(
     path: &str,
     file: &str,
     text: String,
+    markers: &[Marker],
     check: fn(&TemplateSource, &[&str]) -> Result<(), Vec<TemplateError>>,
 ) -> Vec<String> {
     let source = TemplateSource { name: path.to_owned(), text };
@@ -281,8 +316,8 @@ fn faults(
             "`{file}` is never used: a template is named `AGENT-phase.md`, the agent in upper case"
         )),
     }
-    for (phase, marker) in MARKERS {
-        if stem.ends_with(&format!("-{phase}")) && !source.text.contains(marker) {
+    for Marker { phase, marker } in markers {
+        if stem.ends_with(&format!("-{phase}")) && !source.text.contains(*marker) {
             problems
                 .push(format!("does not ask for the `{marker}` marker that phase `{phase}` is judged by"));
         }

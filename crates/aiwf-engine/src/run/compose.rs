@@ -15,7 +15,7 @@ use aiwf_session::{LeftOut, LeftOutKind};
 use aiwf_tools::{Access, Grant, Rules};
 
 use super::conversation::{RenderedEntry, View, is_protocol_complete, layer_of, render_entries};
-use super::event::{Block, Fault, RunKind};
+use super::event::{Block, Fault, PRECONDITION_FAILED, RunKind};
 use super::record::Entry;
 use super::report::{PreviewLayer, RunPreview};
 use super::state_access::StateAccess as _;
@@ -262,7 +262,7 @@ impl Run<'_> {
         if view.is_native && !is_protocol_complete(&turns) {
             let message = "the conversation has calls without results, or results without calls";
             let hint = "`aiwf workflow fork` goes on from an earlier node in a new run; please report this";
-            return Err(NoRequest::Refused(Fault::new("ENGINE_PRECONDITION_FAILED", message, hint)));
+            return Err(NoRequest::Refused(Fault::new(PRECONDITION_FAILED, message, hint)));
         }
         let takes_system = ability.capability.supports_system_prompt;
         let role = if takes_system { Role::System } else { Role::User };

@@ -164,7 +164,37 @@ pub struct Fault {
     pub hint: Option<String>,
 }
 
+/// What a fault means for whoever asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The user stopped the call.
+    Stopped,
+    /// The provider failed.
+    Provider,
+    /// The request could not be sent as the settings are.
+    Precondition,
+    /// Anything else.
+    Other,
+}
+
+/// The code of a call that the user stopped.
+pub(crate) const ABORTED: &str = "ENGINE_ABORTED";
+/// The code of a request that cannot be sent as the settings are.
+pub(crate) const PRECONDITION_FAILED: &str = "ENGINE_PRECONDITION_FAILED";
+/// How the codes of providers begin.
+const OF_PROVIDERS: &str = "LLM_";
+
 impl Fault {
+    /// What it means: journals and programs know it by its code alone.
+    pub fn kind(&self) -> FaultKind {
+        match self.code.as_str() {
+            ABORTED => FaultKind::Stopped,
+            PRECONDITION_FAILED => FaultKind::Precondition,
+            code if code.starts_with(OF_PROVIDERS) => FaultKind::Provider,
+            _ => FaultKind::Other,
+        }
+    }
+
     /// What went wrong, and what to do about it.
     pub(crate) fn new(code: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), hint: Some(hint.into()) }

@@ -1,6 +1,7 @@
 //! What is told about runs.
 
 use aiwf_advice::Advice;
+use aiwf_package::NodeStatus;
 use aiwf_session::{LeftOut, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -55,8 +56,8 @@ pub struct NodeProgress {
     /// Its type.
     #[serde(rename = "type")]
     pub node_type: String,
-    /// `completed`, `current` or `pending`.
-    pub status: &'static str,
+    /// Where it stands.
+    pub status: NodeStatus,
 }
 
 /// Where a run stands, in full.

@@ -89,7 +89,7 @@ impl Engine {
                     id: id.to_owned(),
                     title: node.map_or(id, |node| node.name()).to_owned(),
                     node_type: node.map(|node| node.node_type.as_str().to_owned()).unwrap_or_default(),
-                    status: status.as_str(),
+                    status,
                 }
             };
             progress(graph, state).into_iter().map(node).collect()

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::compose::{NextRequest, NoRequest, TurnInput};
-use super::event::{Fault, RunEvent, RunPhase, StateWriter, ToolExec};
+use super::event::{ABORTED, Fault, RunEvent, RunPhase, StateWriter, ToolExec};
 use super::report::RunReport;
 use super::state_access::StateAccess as _;
 use super::tools::{Ran, RunTools, about, is_question, logged, parse_widget_submit, written_path};
@@ -55,7 +55,7 @@ impl TurnEnd {
 
     fn aborted(run_id: &str) -> Self {
         let hint = format!("`aiwf workflow resume {run_id}` goes on");
-        Self::failed(Fault::new("ENGINE_ABORTED", "the turn was stopped", hint))
+        Self::failed(Fault::new(ABORTED, "the turn was stopped", hint))
     }
 }
 
@@ -328,7 +328,7 @@ impl Run<'_> {
         open.map(|call| {
             let message = "the run was interrupted before the result of this call was on record; it may or may not \
                            have been done: read the state before you call it again";
-            let mut ran = refusal(call, agent.as_deref(), "ENGINE_ABORTED", message);
+            let mut ran = refusal(call, agent.as_deref(), ABORTED, message);
             (ran.exec.tool_name, ran.exec.input) = logged(call, &self.roots);
             (call.clone(), ran)
         })

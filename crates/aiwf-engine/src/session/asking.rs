@@ -212,8 +212,7 @@ impl<'e> OpenSession<'e> {
 
     /// The files of the next call of this phase: numbered, so that none is written over.
     pub(crate) fn call_files(&self, what: &str) -> Result<CallFiles, SessionError> {
-        let response = self.response_path()?;
-        let stem = response.strip_suffix("-response.md").unwrap_or(&response);
+        let stem = format!("iteration-{}/{}", self.state.iteration, self.spec()?.file);
         Ok(CallFiles::free(
             self.ledger.files()?,
             |number| format!("{stem}-{what}.partial-{number}.md"),

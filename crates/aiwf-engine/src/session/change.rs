@@ -67,11 +67,7 @@ impl Engine {
     pub fn run_phase(&self, name: &str, phase: &str, options: PhaseOptions) -> Result<Decided, SessionError> {
         let unknown = || SessionError::UnknownPhase { phase: phase.to_owned() };
         let phase = Phase::from_name(phase).ok_or_else(unknown)?;
-        let mut session = OpenSession::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
-        if session.state.flow.name != Flow::CHANGE {
-            let (id, flow) = (session.ledger.label().to_owned(), session.state.flow.name.clone());
-            return Err(SessionError::NotAChange { id, flow });
-        }
+        let mut session = self.open_change(name)?;
         let agent = options.agent.map(|given| chosen_agent(&given, phase, session.config())).transpose()?;
         let choice = PhaseChoice {
             agent,
@@ -89,6 +85,21 @@ impl Engine {
         let performed = session.run_until_waiting()?;
         let performed = kept.into_iter().chain(performed).collect();
         Ok(Self::decided(&session, performed))
+    }
+
+    /// Runs a change through its phases until a decision is needed, by another provider when one is named.
+    pub fn run_change(&self, name: &str, provider: Option<&str>) -> Result<Decided, SessionError> {
+        Self::run_open(self.open_change(name)?, provider)
+    }
+
+    /// A session of another flow is no change, although it began with a request as well.
+    fn open_change(&self, name: &str) -> Result<OpenSession<'_>, SessionError> {
+        let session = OpenSession::open(self, journal::find(self.settings(), SessionRef::Change(name))?)?;
+        if session.state.flow.name != Flow::CHANGE {
+            let (id, flow) = (session.ledger.label().to_owned(), session.state.flow.name.clone());
+            return Err(SessionError::NotAChange { id, flow });
+        }
+        Ok(session)
     }
 
     /// Every change, the one that was worked on last first.

@@ -5,7 +5,7 @@ use std::path::Path;
 use aiwf_advice::Advice;
 use aiwf_prompt::FsAbility;
 use aiwf_provider::{Answered, Cassette, Reply};
-use aiwf_session::{Actor, Command, FileHash, Pause, Phase, State, Step, decide};
+use aiwf_session::{Actor, Command, FileHash, Pause, Phase, State, Step, decide, rejected_path};
 
 use super::diff::unified;
 use super::journal;
@@ -89,7 +89,13 @@ impl Engine {
         given: impl Into<SessionRef<'a>>,
         provider: Option<&str>,
     ) -> Result<Decided, SessionError> {
-        let mut session = self.open_session(given)?;
+        Self::run_open(self.open_session(given)?, provider)
+    }
+
+    pub(super) fn run_open(
+        mut session: OpenSession<'_>,
+        provider: Option<&str>,
+    ) -> Result<Decided, SessionError> {
         session.refuse_cancelled()?;
         if let Some(provider) = provider {
             session.choose_agents(provider)?;
@@ -446,9 +452,6 @@ impl OpenSession<'_> {
     /// K is the first number whose names are free, or hold these very bytes: then a command that was cut short is
     /// being run again.
     pub(crate) fn keep_rejected(&self, paths: &[String]) -> Result<Vec<FileHash>, SessionError> {
-        let name = |path: &str, number: u32| {
-            format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
-        };
         let mut files: Vec<(&str, Vec<u8>)> = Vec::new();
         for path in paths.iter().filter(|path| self.ledger.is_file(path)) {
             files.push((path, self.read(path)?));
@@ -456,11 +459,11 @@ impl OpenSession<'_> {
         let files_dir = self.ledger.files()?;
         let is_free = |number: &u32| {
             files.iter().all(|(path, bytes)| {
-                let copy = name(path, *number);
+                let copy = rejected_path(path, *number);
                 !files_dir.exists(&copy) || self.read(&copy).is_ok_and(|kept| kept == *bytes)
             })
         };
         let number = (1..=MAX_REJECTED).find(is_free).unwrap_or(MAX_REJECTED);
-        files.iter().map(|(path, bytes)| self.write(&name(path, number), bytes)).collect()
+        files.iter().map(|(path, bytes)| self.write(&rejected_path(path, number), bytes)).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State};
+use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State, code_file, code_path};
 use serde_json::{Map, Value};
 
 use super::journal;
@@ -157,9 +157,9 @@ fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Optio
             let written = state.written.first().map(|file| file.path.clone());
             state.prompt_path().or(written)
         }
-        "response" => {
-            state.response_path().or_else(|| newest_bound(state, |path| path.ends_with("-response.md")))
-        }
+        "response" => state
+            .response_path()
+            .or_else(|| newest_bound(state, |path| state.flow.phase_of_response(path).is_some())),
         "latest" if state.is_request() => Some(newest_artifact(state)),
         "code" => newest_bound(state, |path| path.starts_with(&newest_code(state))),
         _ => {
@@ -170,8 +170,8 @@ fn artifact_path(artifact: &str, ledger: &SessionLedger, state: &State) -> Optio
                     // One that waits at its gate is the newest.
                     let waiting =
                         state.response_path().filter(|path| state.phase == spec.name && ledger.is_file(path));
-                    let name = format!("/{}-response.md", spec.file);
-                    waiting.or_else(|| newest_bound(state, |path| path.ends_with(&name)))
+                    let is_reply = |path: &str| state.flow.phase_of_response(path) == Some(spec.name);
+                    waiting.or_else(|| newest_bound(state, is_reply))
                 }
                 (PhaseRecipe::Session, Gives::Text) | (PhaseRecipe::Change, _) => Some(spec.artifact_file()),
             }
@@ -202,16 +202,13 @@ fn newest_bound(state: &State, is_wanted: impl Fn(&str) -> bool) -> Option<Strin
 
 /// The iterations that have approved code.
 pub(super) fn iterations_with_code(state: &State) -> Vec<u32> {
-    let iteration_of = |path: &String| {
-        let (iteration, _) = path.strip_prefix("iteration-")?.split_once("/code/")?;
-        iteration.parse().ok()
-    };
-    state.bound.keys().filter_map(iteration_of).collect::<BTreeSet<u32>>().into_iter().collect()
+    let iterations = state.bound.keys().filter_map(|path| Some(code_file(path)?.0));
+    iterations.collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
 /// The code directory of the last iteration that has approved code.
 pub(super) fn newest_code(state: &State) -> String {
-    format!("iteration-{}/code/", iterations_with_code(state).last().unwrap_or(&1))
+    code_path(*iterations_with_code(state).last().unwrap_or(&1), "")
 }
 
 /// The result that was approved last, else the prompt.

@@ -24,9 +24,10 @@ use crate::ask::rounds::Rounds;
 use crate::prompt::build::{BuildOptions, Receiver};
 use crate::prompt::document::{ChangeDocument, ContextDocument, Document};
 use crate::prompt::gather::ChangeFlags;
+use crate::prompt::system_templates::GATE_TEMPLATE;
 use crate::session::session_error::SessionError;
 
-/// The phase whose template a judge gets.
+/// What calls of judges are named after.
 const GATE: &str = "gate";
 /// What a judge that may rewrite puts its own version in.
 const REWRITE: (&str, &str) = ("<rewrite>", "</rewrite>");
@@ -136,7 +137,8 @@ impl OpenSession<'_> {
             Stage::Response => "reply",
         };
         for file in self.written_paths() {
-            let name = if file.ends_with("-system-prompt.md") { "system-prompt" } else { "prompt" };
+            let is_system = self.state.system_prompt_path().is_some_and(|path| path == file);
+            let name = if is_system { "system-prompt" } else { "prompt" };
             add(name, &file)?;
         }
         if stage == Stage::Response {
@@ -158,7 +160,7 @@ impl OpenSession<'_> {
             question(self.spec()?, stage)
         );
         let document = ChangeDocument {
-            phase: Some(GATE.to_owned()),
+            phase: Some(GATE_TEMPLATE.to_owned()),
             context,
             instructions,
             ..ChangeDocument::default()

@@ -180,8 +180,7 @@ impl OpenSession<'_> {
         let Built { prompt, left_out, .. } = self.build_prompt(phase, iteration, fs_ability)?;
         let mut files = vec![(self.state.prompt_path().unwrap_or_default(), prompt.user_prompt())];
         if let Some(system) = prompt.system_prompt() {
-            let path = self.state.flow.system_prompt_path(phase, iteration);
-            files.push((path.unwrap_or_default(), system));
+            files.push((self.state.system_prompt_path().unwrap_or_default(), system));
         }
         let built = BuiltParts { owned: prompt.owned(), files: files_of(&prompt) };
         Ok((self.payload_of(files, &built)?, left_out))
@@ -193,9 +192,10 @@ impl OpenSession<'_> {
         built: &BuiltParts,
     ) -> Result<Payload, SessionError> {
         let (phase, iteration) = (self.state.phase, self.state.iteration);
+        let system_path = self.state.system_prompt_path();
         let mut messages = Vec::new();
         for (path, text) in files {
-            let is_system = path.ends_with("-system-prompt.md");
+            let is_system = system_path.as_ref() == Some(&path);
             let role = if is_system { Role::System } else { Role::User };
             let of_role: Vec<&OwnedText> = built.owned.iter().filter(|owned| owned.role == role).collect();
             let shown = self.ledger.shown(&path);

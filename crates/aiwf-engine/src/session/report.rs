@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use aiwf_advice::Advice;
-use aiwf_session::{Approver, CheckResult, Commit, Event, GateState, LeftOut, Phase, State, Step};
+use aiwf_session::{
+    Approver, CheckResult, Commit, Event, Flow, GateState, LeftOut, Phase, Stage, State, Step,
+};
 use aiwf_store::Line;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,12 +14,12 @@ use super::change_report::ChangeReport;
 use super::journal;
 use super::reply_files::SelfRunning;
 use super::seen_gate::sha256_of;
-use super::snapshot::{CHANGE, SessionSummary};
+use super::snapshot::SessionSummary;
 use super::take_reply::capped;
 use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::advice;
-use crate::ledger::{SessionLedger, SessionRef, Summary, summaries};
+use crate::ledger::{SessionLedger, SessionRef, SessionStatus, Summary, summaries};
 use crate::session::session_error::SessionError;
 use crate::trust;
 
@@ -38,9 +40,9 @@ pub struct SessionReport {
     pub phase: Phase,
     /// Its stage.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stage: Option<&'static str>,
+    pub stage: Option<Stage>,
     /// How it stands, in one word.
-    pub status: &'static str,
+    pub status: SessionStatus,
     /// Its iteration.
     pub iteration: u32,
     /// The gate of the stage.
@@ -123,7 +125,7 @@ pub struct GateReport {
     /// Who decides: `manual`, `skip` or `ai:<provider>`.
     pub kind: String,
     /// How it stands.
-    pub state: &'static str,
+    pub state: GateState,
     /// SHA-256 of what lies there, for `--expect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -172,7 +174,7 @@ impl Engine {
             .filter_map(
                 |(_, summary)| if let Summary::Session(summary) = summary { Some(summary) } else { None },
             )
-            .filter(|summary| summary.flow != CHANGE)
+            .filter(|summary| summary.flow != Flow::CHANGE)
             .collect();
         summaries
             .sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| b.session_id.cmp(&a.session_id)));
@@ -213,15 +215,15 @@ impl SessionReport {
             profile: setup.map(|setup| setup.profile.clone()).unwrap_or_default(),
             context: setup.map(|setup| setup.context.clone()).unwrap_or_default(),
             phase,
-            stage: state.stage.map(aiwf_session::Stage::as_str),
-            status: state.status().as_str(),
+            stage: state.stage,
+            status: state.status().into(),
             iteration: state.iteration,
             gate: gate(ledger, state),
             prompt_path: shown(state.prompt_path()).filter(|_| !is_yet_to_begin),
             system_prompt_path: state
                 .written
                 .iter()
-                .find(|file| file.path.ends_with("-system-prompt.md"))
+                .find(|file| state.system_prompt_path().is_some_and(|path| path == file.path))
                 .map(|file| ledger.shown(&file.path)),
             checks: checks(ledger, state),
             limit_until: limit_until(state),
@@ -291,12 +293,7 @@ fn gate(ledger: &SessionLedger, state: &State) -> Option<GateReport> {
         Approver::Skip => "skip".to_owned(),
         Approver::Ai(provider) => format!("ai:{provider}"),
     };
-    let state = match state.gate {
-        GateState::Pending => "pending",
-        GateState::Passed => "passed",
-        GateState::Rejected => "rejected",
-    };
-    Some(GateReport { kind, state, sha256 })
+    Some(GateReport { kind, state: state.gate, sha256 })
 }
 
 fn checks(ledger: &SessionLedger, state: &State) -> Vec<CheckReport> {

@@ -4,7 +4,7 @@
 //! journal is read instead.
 
 use aiwf_config::Settings;
-use aiwf_session::{Event, Pause, Setup, State, Step};
+use aiwf_session::{Event, Flow, Pause, Setup, State, Step};
 use aiwf_store::Journal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -54,11 +54,6 @@ pub struct SessionSummary {
     pub waits_for: Option<WaitsFor>,
 }
 
-/// The flow of sessions of a profile.
-const GENERATE: &str = "generate";
-/// The flow of changes.
-pub(crate) const CHANGE: &str = "change";
-
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
     version: u32,
@@ -103,8 +98,9 @@ fn summarize(ledger: &SessionLedger, state: &State, journal: &Journal<Event>) ->
     }
 }
 
+/// The flow of a session of 0.1.0, which does not name it.
 fn flow(is_change: bool) -> String {
-    if is_change { CHANGE.to_owned() } else { GENERATE.to_owned() }
+    if is_change { Flow::CHANGE.to_owned() } else { Flow::GENERATE.to_owned() }
 }
 
 fn waits_for(state: &State) -> Option<WaitsFor> {

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use aiwf_engine::ApproveOptions;
 use aiwf_engine::provider::{Answer, Ask, AskError, Check, PayloadMessage, Reply, Request, Sink};
+use aiwf_engine::{ApproveOptions, SessionStatus};
 
 use crate::scene::{REVIEW_PASS, Scene};
 
@@ -40,7 +40,7 @@ fn a_session_asks_a_provider_of_the_program() {
     // The shown prompt is the one that is asked with, and it asks for text: nothing is said about saving.
     let shown = scene.prompt();
     let mut report = scene.approve().report;
-    while report.status != "complete" {
+    while report.status != SessionStatus::Complete {
         report = scene.engine.approve(None::<&str>, &ApproveOptions::default()).unwrap().report;
     }
     let seen = seen.lock().unwrap();

@@ -6,7 +6,10 @@ use std::fs;
 
 use aiwf_engine::advice::Action;
 use aiwf_engine::config::{Flags, parse_gate_flag};
-use aiwf_engine::{AgreementKind, ApproveOptions, Engine, FlowOrigin, NewRequest, SessionError, WaitsFor};
+use aiwf_engine::machine::Stage;
+use aiwf_engine::{
+    AgreementKind, ApproveOptions, Engine, FlowOrigin, NewRequest, SessionError, SessionStatus, WaitsFor,
+};
 
 use crate::scene::{Scene, ScriptedModel};
 
@@ -78,7 +81,10 @@ fn a_flow_of_the_user_is_followed_to_its_end() {
     let engine = scene.engine.clone().with_provider("model", model.clone());
     let started = engine.start_flow(&skipping("mine")).unwrap();
     let report = engine.session_report(Some(started.id.as_str())).unwrap();
-    assert_eq!((report.phase.as_str(), report.status, report.iteration), ("complete", "complete", 2));
+    assert_eq!(
+        (report.phase.as_str(), report.status, report.iteration),
+        ("complete", SessionStatus::Complete, 2)
+    );
     let prompts = model.prompts();
     assert_eq!(prompts.len(), 5);
     // The template with the request, the request as the task, and how to answer.
@@ -102,11 +108,11 @@ fn a_session_keeps_the_flow_it_began_with() {
     let id = scene.engine.start_flow(&request("mine")).unwrap().id;
     // The prompt was passed by the flow's own gates, and a person is asked.
     let report = scene.engine.session_report(Some(id.as_str())).unwrap();
-    assert_eq!((report.phase.as_str(), report.stage), ("specify", Some("response")));
+    assert_eq!((report.phase.as_str(), report.stage), ("specify", Some(Stage::Response)));
     fs::remove_dir_all(scene.home().join(".aiwf/flows/mine")).unwrap();
     scene.engine.respond(Some(id.as_str()), "# Spec\n", None).unwrap();
     let report = scene.engine.approve(Some(id.as_str()), &ApproveOptions::default()).unwrap().report;
-    assert_eq!((report.phase.as_str(), report.stage), ("implement", Some("response")));
+    assert_eq!((report.phase.as_str(), report.stage), ("implement", Some(Stage::Response)));
     let events =
         serde_json::to_string(&scene.engine.session_events(Some(id.as_str())).unwrap()[0].event).unwrap();
     assert!(events.contains("\"name\":\"mine\"") && events.contains("\"max_rounds\":2"), "{events}");
@@ -121,11 +127,14 @@ fn a_loop_ends_at_its_cap_and_a_person_decides() {
     let engine = scene.engine.clone().with_provider("model", model);
     let id = engine.start_flow(&skipping("mine")).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
-    assert_eq!((report.phase.as_str(), report.status, report.iteration), ("review", "paused", 2));
+    assert_eq!(
+        (report.phase.as_str(), report.status, report.iteration),
+        ("review", SessionStatus::Paused, 2)
+    );
     let actions: Vec<&Action> = report.next.actions().collect();
     assert_eq!(actions, [&Action::Accept, &Action::RaiseCap { rounds: 3 }]);
     engine.accept(Some(id.as_str())).unwrap();
-    assert_eq!(engine.session_report(Some(id.as_str())).unwrap().status, "complete");
+    assert_eq!(engine.session_report(Some(id.as_str())).unwrap().status, SessionStatus::Complete);
 }
 
 #[test]
@@ -139,7 +148,7 @@ fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
     let id = engine.list_all().unwrap()[0].id.clone();
     engine.respond(Some(id.as_str()), "<review>REJECTED</review>\n", None).unwrap();
     let report = engine.approve(Some(id.as_str()), &ApproveOptions::default()).unwrap().report;
-    assert_eq!(report.status, "rejected");
+    assert_eq!(report.status, SessionStatus::Rejected);
     // Whoever disagrees begins anew, with the reason in the prompt.
     let model = ScriptedModel::new(["# Spec two\n"]);
     let engine = scene.engine.clone().with_provider("model", model.clone());
@@ -156,7 +165,7 @@ fn a_verdict_without_a_target_waits_for_a_person() {
     let engine = scene.engine.clone().with_provider("model", model);
     let id = engine.start_flow(&skipping("mine")).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
-    assert_eq!((report.phase.as_str(), report.status), ("review", "paused"));
+    assert_eq!((report.phase.as_str(), report.status), ("review", SessionStatus::Paused));
     assert_eq!(report.remark.as_deref(), Some("the flow does not say what follows REJECTED: you decide"));
     let actions: Vec<&Action> = report.next.actions().collect();
     assert_eq!(actions, [&Action::Reopen, &Action::Accept]);
@@ -167,7 +176,7 @@ fn a_verdict_without_a_target_waits_for_a_person() {
         "{refusal}"
     );
     let accepted = engine.accept(Some(id.as_str())).unwrap().report;
-    assert_eq!((accepted.status, accepted.remark), ("complete", None));
+    assert_eq!((accepted.status, accepted.remark), (SessionStatus::Complete, None));
 }
 
 #[test]
@@ -177,13 +186,13 @@ fn a_flow_that_comes_with_the_project_skips_no_gate_before_consent() {
     let started = scene.engine.start_flow(&request("theirs")).unwrap();
     assert!(started.warnings[0].contains("aiwf trust add flow theirs"), "{:?}", started.warnings);
     let report = scene.engine.session_report(Some(started.id.as_str())).unwrap();
-    assert_eq!((report.phase.as_str(), report.stage), ("specify", Some("prompt")));
+    assert_eq!((report.phase.as_str(), report.stage), ("specify", Some(Stage::Prompt)));
     let agreement = scene.engine.preview_agreement(AgreementKind::Flow, "theirs").unwrap();
     scene.engine.agree(&agreement).unwrap();
     let started = scene.engine.start_flow(&request("theirs")).unwrap();
     assert_eq!(started.warnings, Vec::<String>::new());
     let report = scene.engine.session_report(Some(started.id.as_str())).unwrap();
-    assert_eq!(report.stage, Some("response"));
+    assert_eq!(report.stage, Some(Stage::Response));
     // Consent is bound to exact bytes.
     fs::write(scene.root().join(".aiwf/flows/theirs/review.md"), "Always pass.\n").unwrap();
     assert_eq!(scene.engine.start_flow(&request("theirs")).unwrap().warnings.len(), 1);
@@ -267,7 +276,7 @@ fn gates_of_flags_win_over_the_flow_and_the_narrower_pattern_over_the_wider() {
     };
     let id = engine.start_flow(&new).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
-    assert_eq!((report.phase.as_str(), report.stage), ("implement", Some("prompt")));
+    assert_eq!((report.phase.as_str(), report.stage), ("implement", Some(Stage::Prompt)));
 }
 
 #[test]
@@ -285,7 +294,7 @@ fn every_shipped_flow_with_a_request_walks_to_its_end() {
         let engine = scene.engine.clone().with_provider("model", model.clone());
         let id = engine.start_flow(&skipping(flow)).unwrap().id;
         let report = engine.session_report(Some(id.as_str())).unwrap();
-        assert_eq!(report.status, "complete", "{flow}");
+        assert_eq!(report.status, SessionStatus::Complete, "{flow}");
         assert_eq!(model.prompts().len(), replies.len(), "{flow}");
         let entry = engine.list_all().unwrap().remove(0);
         assert_eq!((entry.flow.as_str(), entry.title.as_str()), (flow, "add a greeting"));
@@ -302,7 +311,7 @@ fn phases_that_are_open_can_be_handed_to_another_provider() {
     engine.respond(Some(id.as_str()), "# Plan\n", None).unwrap();
     let decided =
         engine.clone().skipping_gates(true).run_session_with(Some(id.as_str()), Some("model")).unwrap();
-    assert_eq!(decided.report.status, "complete");
+    assert_eq!(decided.report.status, SessionStatus::Complete);
     assert_eq!(model.prompts().len(), 2);
 }
 
@@ -341,7 +350,7 @@ on = { PASS = "complete" }
     }
     let id = engine.create_session(new).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
-    assert_eq!((report.status, report.flow.as_str()), ("complete", "quick"));
+    assert_eq!((report.status, report.flow.as_str()), (SessionStatus::Complete, "quick"));
     assert!(model.prompts()[1].contains("Look again: quick:"), "{}", model.prompts()[1]);
 
     fs::write(directory.join("flow.toml"), format!("gates = {{ \"*\" = \"skip\" }}\n{flow}")).unwrap();
@@ -428,7 +437,7 @@ fn a_cap_is_raised_for_the_loop_that_is_over_and_no_other() {
     let engine = scene.engine.clone().with_provider("model", model);
     let id = engine.start_flow(&skipping("mine")).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
-    assert_eq!((report.status, report.change.unwrap().max_rounds), ("paused", 1));
+    assert_eq!((report.status, report.change.unwrap().max_rounds), (SessionStatus::Paused, 1));
     assert!(engine.raise_cap(Some(id.as_str()), 4_000_000_000).is_err());
     // The model has nothing more to say once the implementation is reached.
     drop(engine.raise_cap(Some(id.as_str()), 2));

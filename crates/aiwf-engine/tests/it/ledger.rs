@@ -105,7 +105,7 @@ fn a_name_is_taken_until_its_session_has_ended() {
     assert!(matches!(scene.change("login"), Err(SessionError::ChangeExists { .. })));
     scene.engine.cancel(SessionRef::Change("login"), None).unwrap();
     let report = scene.engine.session_report(SessionRef::Change("login")).unwrap();
-    assert_eq!((report.session_id.as_str(), report.status), (first.as_str(), "cancelled"));
+    assert_eq!((report.session_id.as_str(), report.status), (first.as_str(), SessionStatus::Cancelled));
     let second = scene.change("login").unwrap();
     assert_ne!(first, second);
     let found = |typed: &str| scene.engine.session_report(SessionRef::Change(typed)).unwrap().session_id;
@@ -358,10 +358,16 @@ fn a_phase_of_a_change_is_refused_in_a_session_of_another_flow() {
         ..NewRequest::default()
     };
     let id = scene.engine.start_flow(&request).unwrap().id;
-    let refused = scene.engine.run_phase(&id, "plan", PhaseOptions::default()).unwrap_err();
-    assert!(matches!(&refused, SessionError::NotAChange { flow, .. } if flow == "do"), "{refused}");
-    let actions: Vec<Action> = refused.advice().unwrap().actions().cloned().collect();
-    assert_eq!(actions, [Action::Run, Action::Approve]);
+    let before = scene.engine.session_events(Some(id.as_str())).unwrap().len();
+    let phases = ["plan", "challenge", "implement", "review", "archive"];
+    let of_phases = phases.map(|phase| scene.engine.run_phase(&id, phase, PhaseOptions::default()));
+    for refused in of_phases.into_iter().chain([scene.engine.run_change(&id, None)]) {
+        let refused = refused.unwrap_err();
+        assert!(matches!(&refused, SessionError::NotAChange { flow, .. } if flow == "do"), "{refused}");
+        let actions: Vec<Action> = refused.advice().unwrap().actions().cloned().collect();
+        assert_eq!(actions, [Action::Run, Action::Approve]);
+    }
+    assert_eq!(scene.engine.session_events(Some(id.as_str())).unwrap().len(), before);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A decision is about the gate that was seen when it was made.
 
-use aiwf_engine::machine::{Actor, Event, Person, Surface};
+use aiwf_engine::machine::{Actor, Event, Person, Stage, Surface};
 use aiwf_engine::{ApproveOptions, Engine, SessionError};
 
 use crate::scene::Scene;
@@ -32,7 +32,7 @@ fn of_two_approvals_at_once_one_decides_and_the_other_is_refused() {
     let report = approve(&first).unwrap().report;
     assert_eq!(
         (report.phase.as_str(), report.stage),
-        ("planning", Some("response")),
+        ("planning", Some(Stage::Response)),
         "the plan is there already"
     );
     let error = approve(&second).unwrap_err();
@@ -40,7 +40,7 @@ fn of_two_approvals_at_once_one_decides_and_the_other_is_refused() {
     let report = scene.engine.session_report(OPEN).unwrap();
     assert_eq!(
         (report.phase.as_str(), report.stage),
-        ("planning", Some("response")),
+        ("planning", Some(Stage::Response)),
         "nobody approved the plan"
     );
     // Whoever looks again may decide.
@@ -108,7 +108,7 @@ fn gates_are_skipped_only_by_a_decision_that_holds() {
 fn a_run_can_skip_the_gates_of_a_session() {
     let scene = fast();
     let waiting = scene.engine.run_session(OPEN).unwrap().report;
-    assert_eq!((waiting.phase.as_str(), waiting.stage), ("planning", Some("prompt")));
+    assert_eq!((waiting.phase.as_str(), waiting.stage), ("planning", Some(Stage::Prompt)));
     let error = scene.engine.clone().skipping_gates(true).run_session(OPEN).unwrap_err();
     let SessionError::InPhase { error, phase, .. } = error else { panic!("{error}") };
     assert_eq!(phase.as_str(), "generating");

@@ -39,9 +39,9 @@ pub(crate) fn run(args: &AgentArgs, engine: &Engine, output: &Output<'_>) -> Res
         provider: args.ask.provider(),
     };
     if args.input.is_none() && talk::is_possible(&args.ask.call, output) {
-        let desk = args.ask.desk(engine);
-        let run = desk.engine.start_conversation(&new)?;
-        return desk.talk(run, Opening::Listen, args.ask.provider());
+        let console = args.ask.console(engine);
+        let run = console.engine.start_conversation(&new)?;
+        return console.talk(run, Opening::Listen, args.ask.provider());
     }
     let Some(text) = text_or_stdin(args.input.as_deref(), "aiwf agent PATH AGENT --input TEXT")? else {
         return show_menu(agent, output);

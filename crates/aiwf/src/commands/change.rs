@@ -5,13 +5,13 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 
-use aiwf_engine::config::{Flags, parse_gate_flag};
 use aiwf_engine::{Decided, Engine, NewChange, PhaseOptions, SessionRef, SessionSummary};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::list::{ALL, StatusFilter, change_status_parser};
 use super::session;
-use crate::call_args::{CallArgs, PromptArgs, ServerArgs};
+use crate::call_args::{CallArgs, ContinueArgs, NewSessionArgs, PromptArgs, ServerArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -35,15 +35,8 @@ pub(crate) enum ChangeCommand {
         /// Show these files to every phase, relative to the current directory (repeatable).
         #[arg(long = "file", value_name = "GLOB")]
         files: Vec<String>,
-        /// Provider for every phase: claude, codex, gemini, or any provider [default: as `[change.agents]` says].
-        #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
-        provider: Option<String>,
-        /// Set how gates work: `plan.prompt=skip`, `*.prompt=skip`, `review.*=ai:NAME`, `*=skip` (repeatable).
-        #[arg(long = "gate", value_name = "PATTERN=KIND")]
-        gates: Vec<String>,
-        /// Skip all gates.
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        session: NewSessionArgs,
     },
     /// Plan the change, until a decision is needed.
     #[command(after_help = "Example: aiwf change plan login --provider gemini")]
@@ -71,12 +64,8 @@ pub(crate) enum ChangeCommand {
     Run {
         #[command(flatten)]
         change: ChangeName,
-        /// Hand the phases that are still open to this provider.
-        #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
-        provider: Option<String>,
-        /// Skip all gates from now on.
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        continuing: ContinueArgs,
         #[command(flatten)]
         servers: ServerArgs,
         #[command(flatten)]
@@ -88,8 +77,8 @@ pub(crate) enum ChangeCommand {
     #[command(after_help = "Example: aiwf change list")]
     List {
         /// Filter by status.
-        #[arg(long, default_value = "all", value_parser = ["in-progress", "waiting", "paused", "rejected", "complete", "cancelled", "all"])]
-        status: String,
+        #[arg(long, default_value = ALL, value_parser = change_status_parser())]
+        status: StatusFilter,
         /// Maximum number of changes to show.
         #[arg(long, value_name = "N", default_value_t = 50)]
         limit: usize,
@@ -170,14 +159,13 @@ pub(crate) fn run(command: &ChangeCommand, engine: &Engine, output: &Output<'_>)
 
 fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     match command {
-        ChangeCommand::New { name, request, files, provider, gates, yes } => {
-            let gates = gates.iter().map(|gate| parse_gate_flag(gate)).collect::<Result<_, _>>()?;
+        ChangeCommand::New { name, request, files, session } => {
             let new = NewChange {
                 name: name.clone(),
                 request: request.clone(),
                 files: typed_files(files, engine),
-                provider: provider.clone(),
-                flags: Flags { gates, is_yes: *yes, ..Flags::default() },
+                provider: session.provider.clone(),
+                flags: session.gates.flags()?,
             };
             session_output::report(&engine.create_change(new)?, output, Exit::Done)
         }
@@ -186,12 +174,12 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         ChangeCommand::Implement { phase: args, write } => phase("implement", args, *write, engine, output),
         ChangeCommand::Review(args) => phase("review", args, false, engine, output),
         ChangeCommand::Archive(args) => phase("archive", args, false, engine, output),
-        ChangeCommand::Run { change, provider, yes, servers, call, prompt } => {
+        ChangeCommand::Run { change, continuing: ContinueArgs { provider, yes }, servers, call, prompt } => {
             let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(*yes);
-            let decided = engine.run_session_with(SessionRef::Change(&change.name), provider.as_deref())?;
+            let decided = engine.run_change(&change.name, provider.as_deref())?;
             print_decided(&decided, output)
         }
-        ChangeCommand::List { status, limit } => list(status, *limit, engine, output),
+        ChangeCommand::List { status, limit } => list(*status, *limit, engine, output),
         ChangeCommand::Moved(words) => Err(UsageError::moved("change", words).into()),
     }
 }
@@ -226,9 +214,9 @@ fn print_decided(decided: &Decided, output: &Output<'_>) -> Result<Exit, Failure
     session_output::decided(decided, output, session::waiting_exit(decided))
 }
 
-fn list(status: &str, limit: usize, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+fn list(status: StatusFilter, limit: usize, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let mut changes = engine.list_changes()?;
-    changes.retain(|change| status == "all" || status == change.status.as_str());
+    changes.retain(|change| status.accepts(change.status));
     let total = changes.len();
     changes.truncate(limit);
     if output.is_json() {

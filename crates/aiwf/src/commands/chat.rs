@@ -27,9 +27,9 @@ pub(crate) fn run(args: &ChatArgs, engine: &Engine, output: &Output<'_>) -> Resu
     let new =
         NewConversation { package: args.package.as_deref(), agent: None, provider: args.ask.provider() };
     if args.input.is_none() && talk::is_possible(&args.ask.call, output) {
-        let desk = args.ask.desk(engine);
-        let run = desk.engine.start_conversation(&new)?;
-        return desk.talk(run, Opening::Listen, args.ask.provider());
+        let console = args.ask.console(engine);
+        let run = console.engine.start_conversation(&new)?;
+        return console.talk(run, Opening::Listen, args.ask.provider());
     }
     let text =
         text_or_stdin(args.input.as_deref(), "aiwf chat --input TEXT")?.ok_or(RunError::NothingSaid)?;

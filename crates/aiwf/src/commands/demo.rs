@@ -4,10 +4,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use aiwf_engine::config::{Environment, Settings};
-use aiwf_engine::machine::Role;
+use aiwf_engine::machine::{Role, Stage};
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApproveOptions, Durability, Engine, EngineError, NewSession, SessionReport,
-    write_atomic,
+    SessionStatus, write_atomic,
 };
 use serde_json::{Map, Value, json};
 
@@ -92,7 +92,7 @@ pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Res
         verified.differences.len()
     ));
     let report = engine.session_report(Some(&id))?;
-    if report.status != "complete" || !verified.differences.is_empty() {
+    if report.status != SessionStatus::Complete || !verified.differences.is_empty() {
         return Err(Failure::bug("the demo did not end as it should"));
     }
     if output.is_json() {
@@ -180,9 +180,9 @@ impl Story {
     /// Shows what lies at the gate: a prompt with its anatomy, or a reply with its first lines.
     fn gate(&mut self, engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
         let id = Some(report.session_id.as_str());
-        let stage = report.stage.unwrap_or_default();
+        let stage = report.stage.map(Stage::as_str).unwrap_or_default();
         let head = format!("{} {stage}, iteration {}, gate manual", report.phase, report.iteration);
-        if stage == "prompt" {
+        if report.stage == Some(Stage::Prompt) {
             let (sections, metadata) = engine.explain_session(id)?;
             self.say(&anatomy(&head, &sections, &metadata));
             return Ok(());

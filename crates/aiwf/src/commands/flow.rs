@@ -3,13 +3,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use aiwf_engine::config::{Flags, parse_gate_flag};
 use aiwf_engine::machine::{Flow, FlowProblem, flow_mermaid, flow_text};
 use aiwf_engine::{Engine, FlowOrigin, FoundFlow, NewRequest, SessionError, read_stdin};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::call_args::{CallArgs, PromptArgs, ServerArgs};
+use crate::call_args::{CallArgs, NewSessionArgs, PromptArgs, ServerArgs};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -86,15 +85,8 @@ pub(crate) struct StartArgs {
     /// Show these files to every phase, relative to the current directory (repeatable).
     #[arg(long = "file", value_name = "GLOB")]
     files: Vec<String>,
-    /// Provider for every phase: claude, codex, gemini, or any provider [default: as `[roles]` says].
-    #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
-    provider: Option<String>,
-    /// Set how gates work: `plan.prompt=skip`, `*.prompt=skip`, `review.*=ai:NAME`, `*=skip` (repeatable).
-    #[arg(long = "gate", value_name = "PATTERN=KIND")]
-    gates: Vec<String>,
-    /// Skip all gates.
-    #[arg(long)]
-    yes: bool,
+    #[command(flatten)]
+    session: NewSessionArgs,
     #[command(flatten)]
     call: CallArgs,
     #[command(flatten)]
@@ -160,14 +152,13 @@ pub(crate) fn run(command: &FlowCommand, engine: &Engine, output: &Output<'_>) -
 fn start(args: &StartArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let request =
         if args.request == "-" { read_stdin()?.trim_end().to_owned() } else { args.request.clone() };
-    let gates = args.gates.iter().map(|gate| parse_gate_flag(gate)).collect::<Result<_, _>>()?;
     let new = NewRequest {
         flow: args.flow.clone(),
         name: args.name.clone(),
         request,
         files: args.files.iter().map(|pattern| from_project(pattern, engine.settings())).collect(),
-        provider: args.provider.clone(),
-        flags: Flags { gates, is_yes: args.yes, ..Flags::default() },
+        provider: args.session.provider.clone(),
+        flags: args.session.gates.flags()?,
     };
     let engine = args.prompt.engine(args.servers.engine(args.call.engine(engine)));
     let started = engine.start_flow(&new)?;

@@ -3,11 +3,14 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use aiwf_engine::{Engine, SessionEntry, WaitsFor};
+use aiwf_engine::{Engine, SessionEntry, SessionStatus, WaitsFor};
 use clap::Args;
+use clap::builder::TypedValueParser;
 use serde_json::{Value, json};
 
+use super::prompt::name_parser;
 use crate::advice_words;
+use crate::columns::{cut, display_width, padded};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -25,18 +28,54 @@ pub(crate) struct ListArgs {
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
     /// Filter by status.
-    #[arg(long, default_value = "all", value_parser = ["in-progress", "waiting", "paused", "rejected", "failed", "complete", "cancelled", "all"])]
-    status: String,
+    #[arg(long, default_value = ALL, value_parser = status_parser())]
+    status: StatusFilter,
     /// Maximum number of sessions to show.
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
+}
+
+/// The sessions that a list shows, by their status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StatusFilter {
+    All,
+    Only(SessionStatus),
+}
+
+/// The word for [`StatusFilter::All`].
+pub(crate) const ALL: &str = "all";
+
+impl StatusFilter {
+    fn from_name(name: &str) -> Option<Self> {
+        if name == ALL { Some(Self::All) } else { SessionStatus::from_name(name).map(Self::Only) }
+    }
+
+    pub(crate) fn accepts(self, status: SessionStatus) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(wanted) => status == wanted,
+        }
+    }
+}
+
+fn status_parser() -> impl TypedValueParser<Value = StatusFilter> {
+    let listed = SessionStatus::ALL.into_iter().filter(|status| *status != SessionStatus::Unreadable);
+    name_parser(listed.map(SessionStatus::as_str).chain([ALL]), StatusFilter::from_name)
+}
+
+/// The same for changes, which do not fail: only runs do.
+pub(super) fn change_status_parser() -> impl TypedValueParser<Value = StatusFilter> {
+    let listed = SessionStatus::ALL
+        .into_iter()
+        .filter(|status| !matches!(status, SessionStatus::Unreadable | SessionStatus::Failed));
+    name_parser(listed.map(SessionStatus::as_str).chain([ALL]), StatusFilter::from_name)
 }
 
 pub(crate) fn run(args: &ListArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let mut sessions = engine.list_all()?;
     sessions.retain(|session| args.flow.as_ref().is_none_or(|flow| *flow == session.flow));
     sessions.retain(|session| args.profile.is_none() || args.profile == session.profile);
-    sessions.retain(|session| args.status == "all" || args.status == session.status.as_str());
+    sessions.retain(|session| args.status.accepts(session.status));
     sessions.retain(|session| !args.waiting || session.waits_for.is_some());
     let total = sessions.len();
     sessions.truncate(args.limit);
@@ -104,16 +143,16 @@ fn write_line(
         .map_or_else(|| session.status.as_str().replace('-', " "), |it| waits(it).to_owned());
     let age = age(&session.updated_at, now);
     let line = format!(
-        "{:20} {age:>7} {:8} {:11} {state:11} ",
-        escaped_line(&session.id),
-        cut(&escaped_line(&session.flow), 8),
-        cut(&escaped_line(&session.phase), 11)
+        "{} {age:>7} {} {} {state:11} ",
+        padded(&escaped_line(&session.id), 20),
+        padded(&cut(&escaped_line(&session.flow), 8), 8),
+        padded(&cut(&escaped_line(&session.phase), 11), 11)
     );
     let title = match &session.name {
         Some(name) => format!("{}: {}", escaped_line(name), escaped_line(&session.title)),
         None => escaped_line(&session.title),
     };
-    let room = width.saturating_sub(line.chars().count()).max(12);
+    let room = width.saturating_sub(display_width(&line)).max(12);
     writeln!(out, "{line}{}", cut(&title, room))?;
     if let Some(error) = &session.error {
         writeln!(out, "  {}", error.replace('\n', "\n  "))?;
@@ -134,15 +173,6 @@ fn waits(waits_for: WaitsFor) -> &'static str {
         WaitsFor::Decision => "decision",
         WaitsFor::Answer => "answer",
     }
-}
-
-/// A text of at most so many characters.
-fn cut(text: &str, n_chars: usize) -> String {
-    if text.chars().count() <= n_chars {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(n_chars.saturating_sub(1)).collect();
-    format!("{kept}…")
 }
 
 /// How long ago something happened, in a few letters: `3 min`, `2 h`, `5 d`.

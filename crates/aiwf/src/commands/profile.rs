@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use aiwf_engine::config::{Flags, Settings, parse_gate_flag};
+use aiwf_engine::config::{Flags, Settings};
 use aiwf_engine::machine::Role;
 use aiwf_engine::profile::{Action, Param, ParamKind, Profile};
-use aiwf_engine::{Engine, SessionError};
+use aiwf_engine::{Engine, SessionError, SessionStatus};
 use clap::{Arg, ArgAction, ArgMatches, Args as _, Command, FromArgMatches as _};
 use serde_json::{Map, Value, json};
 
-use crate::call_args::{CallArgs, PromptArgs, ServerArgs};
+use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -45,22 +45,7 @@ pub(crate) fn command(profile: &Profile) -> Command {
                 .help_heading("Session"),
         );
     }
-    init = init
-        .arg(
-            Arg::new("gate")
-                .long("gate")
-                .value_name("PHASE.STAGE=KIND")
-                .action(ArgAction::Append)
-                .help("Who says yes there: manual, skip or ai:PROVIDER (repeatable)")
-                .help_heading("Session"),
-        )
-        .arg(
-            Arg::new("yes")
-                .long("yes")
-                .action(ArgAction::SetTrue)
-                .help("Skip all gates")
-                .help_heading("Session"),
-        );
+    init = GateFlags::augment_args(init.next_help_heading("Session"));
     init = PromptArgs::augment_args(ServerArgs::augment_args(CallArgs::augment_args(init)));
     let mut command = Command::new(profile.name().to_owned())
         .about(escaped_line(profile.description()))
@@ -240,20 +225,16 @@ fn init(
         session_output::ability(&ability.provider, ability.fs_ability, ability.lowered_from);
     }
     let report = engine.session_report(Some(&created.id))?;
-    let exit = if report.status == "paused" { Exit::Waiting } else { Exit::Done };
+    let exit = if report.status == SessionStatus::Paused { Exit::Waiting } else { Exit::Done };
     session_output::report(&report, output, exit)
 }
 
 fn session_flags(matches: &ArgMatches) -> Result<Flags, Failure> {
-    let mut flags = Flags { is_yes: matches.get_flag("yes"), ..Flags::default() };
+    let mut flags = GateFlags::from_arg_matches(matches).unwrap_or_default().flags()?;
     for (role, flag) in ROLE_FLAGS {
         if let Some(provider) = matches.get_one::<String>(flag) {
             flags.roles.insert(role, provider.clone());
         }
-    }
-    for gate in matches.get_many::<String>("gate").into_iter().flatten() {
-        let (name, gate) = parse_gate_flag(gate)?;
-        flags.gates.insert(name, gate);
     }
     Ok(flags)
 }

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::run_output;
+use crate::usage_error::UsageError;
 
 /// Does what a verb means for a run; nothing when it has no meaning there.
 pub(super) fn run(
@@ -19,10 +20,15 @@ pub(super) fn run(
     engine: &Engine,
     output: &Output<'_>,
 ) -> Option<Result<Exit, Failure>> {
+    if let Some(given) = meaningless(command) {
+        return Some(Err(UsageError::NotForRuns { given }.into()));
+    }
     Some(match command {
         SessionCommand::Status { .. } => status(id, engine, output),
         SessionCommand::Show { entries, .. } => show(id, *entries, engine, output),
-        SessionCommand::Preview { input, .. } => preview(id, input.as_deref(), engine, output),
+        SessionCommand::Preview { input, servers, .. } => {
+            preview(id, input.as_deref(), &servers.engine(engine.clone()), output)
+        }
         SessionCommand::Events { .. } => events(id, engine, output),
         SessionCommand::Verify(_) => verify(id, engine, output),
         SessionCommand::Cancel { reason, trust, .. } => {
@@ -31,8 +37,13 @@ pub(super) fn run(
         SessionCommand::Run { asking, .. }
         | SessionCommand::Step(asking)
         | SessionCommand::Retry { asking, .. } => {
+            let provider = if let SessionCommand::Run { continuing, .. } = command {
+                continuing.provider.as_deref()
+            } else {
+                None
+            };
             let engine = asking.servers.engine(asking.call.engine_of_run(engine, output));
-            resume(id, &engine, output)
+            resume(id, provider, &engine, output)
         }
         SessionCommand::Approve(_)
         | SessionCommand::Reject { .. }
@@ -44,9 +55,36 @@ pub(super) fn run(
     })
 }
 
+/// The flag or argument that was given and means nothing for a run.
+fn meaningless(command: &SessionCommand) -> Option<String> {
+    let flag = |name: &str, is_given: bool| is_given.then(|| name.to_owned());
+    match command {
+        SessionCommand::Status { usage, .. } => flag("--usage", *usage),
+        SessionCommand::Events { follow, .. } => flag("--follow", *follow),
+        SessionCommand::Show { artifact, .. } => artifact.clone(),
+        SessionCommand::Preview { prompt, .. } => flag("--fs-ability", prompt.is_given()),
+        SessionCommand::Step(asking) => flag("--fs-ability", asking.prompt.is_given()),
+        SessionCommand::Run { asking, continuing } => {
+            flag("--yes", continuing.yes).or_else(|| flag("--fs-ability", asking.prompt.is_given()))
+        }
+        SessionCommand::Retry { asking, gate } => {
+            flag("--expect", gate.is_given()).or_else(|| flag("--fs-ability", asking.prompt.is_given()))
+        }
+        SessionCommand::Approve(_)
+        | SessionCommand::Reject { .. }
+        | SessionCommand::Respond { .. }
+        | SessionCommand::Cancel { .. }
+        | SessionCommand::Restore { .. }
+        | SessionCommand::List(_)
+        | SessionCommand::Apply(_)
+        | SessionCommand::Diff { .. }
+        | SessionCommand::Verify(_) => None,
+    }
+}
+
 /// Continues a run that was interrupted or waits.
-fn resume(id: &str, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let mut run = engine.open_run(id, None)?;
+fn resume(id: &str, provider: Option<&str>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let mut run = engine.open_run(id, provider)?;
     let report = run.report();
     if report.phase == RunPhase::WaitingUser {
         // Nothing was interrupted: the user is awaited, and the model is not asked again.

@@ -7,20 +7,21 @@ use std::path::PathBuf;
 use aiwf_engine::left_out_lines;
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, LedgerKind, Purpose, SessionError,
-    SessionRef, read_stdin, read_text,
+    SessionRef, SessionStatus, read_stdin, read_text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::list::{self, ListArgs};
 use super::run_session;
-use crate::call_args::{CallArgs, GateArgs, PromptArgs, ServerArgs, TrustArgs, saying};
+use crate::call_args::{CallArgs, ContinueArgs, GateArgs, PromptArgs, ServerArgs, TrustArgs, saying};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::session_output;
 use crate::typed_path::from_session;
+use crate::usage_error::UsageError;
 
 /// Names a session.
 #[derive(Debug, Args)]
@@ -46,12 +47,8 @@ pub(crate) enum SessionCommand {
     Run {
         #[command(flatten)]
         asking: AskingArgs,
-        /// Hand the phases that are still open to this provider.
-        #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
-        provider: Option<String>,
-        /// Skip all gates from now on.
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        continuing: ContinueArgs,
     },
     /// Approve the pending prompt or reply as it is on disk.
     #[command(after_help = "Examples:\n  aiwf approve\n  aiwf approve --max-iterations 8")]
@@ -196,7 +193,7 @@ pub(crate) struct AskingArgs {
     #[command(flatten)]
     pub(super) servers: ServerArgs,
     #[command(flatten)]
-    prompt: PromptArgs,
+    pub(super) prompt: PromptArgs,
 }
 
 #[derive(Debug, Args)]
@@ -293,8 +290,8 @@ impl SessionCommand {
         }
     }
 
-    /// The run or conversation that it is about; nothing when it is about another session.
-    fn run_id(&self, engine: &Engine) -> Option<String> {
+    /// The session that it is about and its kind, as far as that matters; nothing when there is none.
+    fn subject(&self, engine: &Engine) -> Option<(String, LedgerKind)> {
         let typed = self.given()?;
         let is_for_all = matches!(
             self,
@@ -308,10 +305,32 @@ impl SessionCommand {
             return None;
         }
         let purpose = if self.acts() { Purpose::Continue } else { Purpose::Look };
-        match engine.resolve_session(typed, purpose) {
-            Ok((id, LedgerKind::Run)) => Some(id),
-            Ok(_) | Err(_) => None,
-        }
+        engine.resolve_session(typed, purpose).ok()
+    }
+
+    /// Refuses what only means something for runs.
+    fn refuse_flags_of_runs(&self) -> Result<(), UsageError> {
+        let given = match self {
+            Self::Show { entries: Some(_), .. } => "--entries",
+            Self::Preview { input: Some(_), .. } => "--input",
+            Self::Step(_)
+            | Self::Run { .. }
+            | Self::Approve(_)
+            | Self::Reject { .. }
+            | Self::Retry { .. }
+            | Self::Respond { .. }
+            | Self::Cancel { .. }
+            | Self::Restore { .. }
+            | Self::Status { .. }
+            | Self::List(_)
+            | Self::Show { .. }
+            | Self::Preview { .. }
+            | Self::Events { .. }
+            | Self::Apply(_)
+            | Self::Diff { .. }
+            | Self::Verify(_) => return Ok(()),
+        };
+        Err(UsageError::OnlyForRuns { given })
     }
 
     /// The session it is about, as far as it is named; nothing for a command about all of them.
@@ -344,7 +363,7 @@ impl SessionCommand {
         }
         let report = engine.session_report(given).ok()?;
         let qualifies = if matches!(self, Self::Apply(_)) {
-            report.status == "complete"
+            report.status == SessionStatus::Complete
         } else {
             // What is over can be looked at, but has no next prompt.
             let needs_a_stage = self.acts() || matches!(self, Self::Preview { .. });
@@ -376,10 +395,14 @@ impl SessionCommand {
 }
 
 pub(crate) fn run(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    if let Some(id) = command.run_id(engine)
-        && let Some(done) = run_session::run(command, &id, engine, output)
-    {
-        return done;
+    match command.subject(engine) {
+        Some((id, LedgerKind::Run)) => {
+            if let Some(done) = run_session::run(command, &id, engine, output) {
+                return done;
+            }
+        }
+        Some((_, LedgerKind::Session | LedgerKind::Change)) => command.refuse_flags_of_runs()?,
+        None => {}
     }
     run_command(command, engine, output).map_err(|failure| match command.which(engine) {
         Some(which) => about_session(failure, which, engine),
@@ -417,9 +440,9 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
-        SessionCommand::Run { asking: AskingArgs { session, call, servers, prompt }, provider, yes } => {
-            let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(*yes);
-            let decided = engine.run_session_with(session.given(), provider.as_deref())?;
+        SessionCommand::Run { asking: AskingArgs { session, call, servers, prompt }, continuing } => {
+            let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(continuing.yes);
+            let decided = engine.run_session_with(session.given(), continuing.provider.as_deref())?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
@@ -517,15 +540,20 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
 /// A limit was reached, or a verdict stopped the session: a person has to decide more than the gate asked for.
 pub(super) fn paused_exit(decided: &aiwf_engine::Decided) -> Exit {
     match decided.report.status {
-        "rejected" => Exit::Refused,
-        "paused" => Exit::Waiting,
-        _ => Exit::Done,
+        SessionStatus::Rejected => Exit::Refused,
+        SessionStatus::Paused => Exit::Waiting,
+        SessionStatus::InProgress
+        | SessionStatus::Waiting
+        | SessionStatus::Failed
+        | SessionStatus::Complete
+        | SessionStatus::Cancelled
+        | SessionStatus::Unreadable => Exit::Done,
     }
 }
 
 /// A command that could do nothing because somebody is awaited says so by its exit code.
 pub(super) fn waiting_exit(decided: &aiwf_engine::Decided) -> Exit {
-    if decided.report.status == "waiting" { Exit::Waiting } else { paused_exit(decided) }
+    if decided.report.status == SessionStatus::Waiting { Exit::Waiting } else { paused_exit(decided) }
 }
 
 pub(super) fn without_nulls(value: Value) -> Value {

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
 use crate::run_output;
-use crate::talk::{self, Desk, Opening};
+use crate::talk::{self, Console, Opening};
 use crate::usage_error::UsageError;
 
 /// Names a run.
@@ -45,8 +45,8 @@ impl AskArgs {
     }
 
     /// The engine for somebody who types.
-    pub(crate) fn desk(&self, engine: &Engine) -> Desk {
-        Desk::new(&self.call, self.servers, &engine.clone().with_model(self.model.clone()))
+    pub(crate) fn console(&self, engine: &Engine) -> Console {
+        Console::new(&self.call, self.servers, &engine.clone().with_model(self.model.clone()))
     }
 
     pub(crate) fn provider(&self) -> Option<&str> {
@@ -187,10 +187,10 @@ fn begin(args: &NewArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, F
         is_autopilot: args.autopilot,
     };
     if args.input.is_none() && talk::is_possible(&args.ask.call, output) {
-        let desk = args.ask.desk(engine);
-        let run = desk.engine.start_run(&new)?;
+        let console = args.ask.console(engine);
+        let run = console.engine.start_run(&new)?;
         output::note(&format!("run {}; /help shows the commands, Ctrl-D leaves\n", run.id()));
-        return desk.talk(run, Opening::Start, args.ask.provider());
+        return console.talk(run, Opening::Start, args.ask.provider());
     }
     let input = given(args.input.as_deref())?;
     let engine = args.ask.engine(engine, output);
@@ -216,10 +216,10 @@ pub(crate) fn turn(
 fn resume(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let (which, provider) = (args.run.id.as_str(), args.ask.provider());
     if args.text.is_none() && talk::is_possible(&args.ask.call, output) {
-        let desk = args.ask.desk(engine);
-        let run = desk.engine.open_run(which, provider)?;
+        let console = args.ask.console(engine);
+        let run = console.engine.open_run(which, provider)?;
         let opening = talk::opening_of(&run.report());
-        return desk.talk(run, opening, provider);
+        return console.talk(run, opening, provider);
     }
     let text = given(args.text.as_deref())?;
     let engine = args.ask.engine(engine, output);
@@ -230,9 +230,9 @@ fn resume(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, 
 fn say(args: &SayArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
     let (which, provider) = (args.run.id.as_str(), args.ask.provider());
     if args.text.is_none() && talk::is_possible(&args.ask.call, output) {
-        let desk = args.ask.desk(engine);
-        let run = desk.engine.open_run(which, provider)?;
-        return desk.talk(run, Opening::Listen, provider);
+        let console = args.ask.console(engine);
+        let run = console.engine.open_run(which, provider)?;
+        return console.talk(run, Opening::Listen, provider);
     }
     let text =
         text_or_stdin(args.text.as_deref(), "aiwf workflow say RUN TEXT")?.ok_or(RunError::NothingSaid)?;

@@ -38,7 +38,10 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             UsageError::UnknownSubCommand { takes: "recipe", word: text("sesion"), known: texts(["session", "change"]) },
             UsageError::UnknownSubCommand { takes: "command", word: text("zzz"), known: texts(["list", "show"]) },
         ],
-        Moved => [UsageError::moved("change", &["approve".into(), "login".into()])],
+        Moved => [
+            UsageError::moved("change", &["approve".into(), "login".into()]),
+            UsageError::moved("change", &["reject".into(), "login".into(), "--feedback".into(), "use one class".into()]),
+        ],
         NoSubCommand => [UsageError::NoSubCommand {
             command: text("aiwf template"),
             takes: "command",
@@ -92,6 +95,11 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             UsageError::NoShell { found: Some(text("tcsh")) },
         ],
         NotInstallable => [UsageError::NotInstallable { shell: text("elvish") }],
+        NotForRuns => [
+            UsageError::NotForRuns { given: text("--usage") },
+            UsageError::NotForRuns { given: text("plan") },
+        ],
+        OnlyForRuns => [UsageError::OnlyForRuns { given: "--entries" }],
         NothingToSay => [UsageError::NothingToSay { usage: "aiwf chat --input TEXT" }],
     })
 }

@@ -62,6 +62,37 @@ fn a_run_that_does_not_exist_is_refused_everywhere() {
 }
 
 #[test]
+fn flags_that_mean_nothing_for_a_run_are_refused_and_the_other_way_round() {
+    let server = ModelServer::script([Turn::text("Hello.")]);
+    let scene = scene(&server);
+    scene.exits("chat --provider model --input 'Hello?'", 0);
+    for (line, given) in [
+        ("status latest --usage", "--usage"),
+        ("events latest --follow", "--follow"),
+        ("show latest plan", "plan"),
+        ("preview latest --fs-ability none", "--fs-ability"),
+        ("step latest --fs-ability none", "--fs-ability"),
+        ("run latest --yes", "--yes"),
+        ("run latest --fs-ability none", "--fs-ability"),
+        ("retry latest --expect 12345678", "--expect"),
+    ] {
+        let outcome = scene.exits(line, 2);
+        let error = format!("error: `{given}` does not apply to runs and conversations");
+        assert_eq!(outcome.first_error_line(), error, "{line}");
+    }
+    scene.exits("change new login 'Add login' --provider manual", 0);
+    for (line, given) in [("show login --entries 3", "--entries"), ("preview login --input Hello", "--input")]
+    {
+        let outcome = scene.exits(line, 2);
+        let error = format!("error: `{given}` applies only to runs and conversations");
+        assert_eq!(outcome.first_error_line(), error, "{line}");
+    }
+    // A word that names nothing is what is wrong then.
+    assert_eq!(scene.exits("show nowhere --entries 3", 1).first_error_line(), "error: no session `nowhere`");
+    assert_eq!(server.asks().len(), 1);
+}
+
+#[test]
 fn a_package_or_workflow_that_is_not_there_begins_nothing() {
     let server = ModelServer::script([]);
     let scene = scene(&server);
