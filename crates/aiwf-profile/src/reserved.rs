@@ -1,7 +1,7 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf itself, and words that are kept for them.
-pub const RESERVED_PROFILE_NAMES: [&str; 56] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 57] = [
     "adopt",
     "agent",
     "aiwf",
@@ -11,6 +11,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 56] = [
     "cancel",
     "change",
     "chat",
+    "checks",
     "completions",
     "config",
     "demo",
