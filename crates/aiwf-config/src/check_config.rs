@@ -30,7 +30,8 @@ settings! {
         timeout: Option<Sourced<Duration>> = Time ["10m" elsewhere], Rule::DecidesWhatRuns;
         /// Maximum number of bytes it may print; a check that prints more is ended.
         max_output: Option<Sourced<NonZeroU64>> = OutputBytes ["10485760" elsewhere], Rule::DecidesWhatRuns;
-        /// Where it may connect to; without it, anywhere. `loopback` is enforced where the system allows it.
+        /// Where it may connect to; without it, anywhere. `loopback` leaves it servers that it starts itself and nothing
+        /// else, where the system allows that.
         network: Option<Sourced<CheckNetwork>> = OneOf<CheckNetwork>, Rule::DecidesWhatRuns;
         /// Environment variables it gets beside `PATH`, `HOME` and a few others.
         env: Option<Sourced<Vec<String>>> = VariableNames, Rule::DecidesWhatRuns;

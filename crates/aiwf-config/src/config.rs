@@ -106,6 +106,9 @@ impl Config {
         } else {
             Self::resolve([user], flags)
         };
+        if let Some(max_cost) = settings.max_cost {
+            config.budget.max_cost = Some(Sourced::new(max_cost, Origin::Flag("--max-cost")));
+        }
         for name in &settings.embedded_providers {
             config.add_embedded_provider(name);
         }

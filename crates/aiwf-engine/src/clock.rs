@@ -22,7 +22,33 @@ pub fn seconds_of(at: &str) -> Option<u64> {
     u64::try_from(at.as_second()).ok()
 }
 
+/// How often a wait looks whether it was interrupted.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(200);
+
 impl crate::Engine {
+    /// Waits until a time in seconds since 1970; says whether it came, rather than an interruption.
+    pub fn wait_until(&self, until: u64) -> bool {
+        while self.now().as_secs() < until {
+            if self.call_context().stop.is_raised() {
+                return false;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        true
+    }
+
+    /// A time in seconds since 1970 as a person reads it, in the time zone of the system.
+    pub fn local_time(&self, at: u64) -> String {
+        let timestamp = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_second(at).ok());
+        timestamp.map_or_else(
+            || format!("{at} s after 1970"),
+            |timestamp| {
+                let zoned = timestamp.to_zoned(jiff::tz::TimeZone::system());
+                zoned.strftime("%Y-%m-%d %H:%M").to_string()
+            },
+        )
+    }
+
     /// The time since 1970.
     pub fn now(&self) -> std::time::Duration {
         let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0);

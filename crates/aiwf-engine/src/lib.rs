@@ -25,8 +25,9 @@ mod error_code;
 /// Settings of a project and of a user.
 pub mod config {
     pub use aiwf_config::{
-        CheckCommand, CheckNetwork, Config, ConfigError, ConfigFault, ConfigFile, ConfigProblem, Environment,
-        Flags, GateFlagError, Loosening, Origin, Settings, parse_gate_flag, setting_docs, variable,
+        CHECK_NAME_RULE, CheckCommand, CheckNetwork, Config, ConfigError, ConfigFault, ConfigFile,
+        ConfigProblem, Environment, Flags, GateFlagError, Loosening, Origin, Settings, parse_gate_flag,
+        setting_docs, variable,
     };
 }
 /// The session machine and its flows.

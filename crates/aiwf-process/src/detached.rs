@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process_group, setsid, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpgrp, getpid, kill_process_group, setsid, waitid,
+};
 
 use crate::child::{CHUNK, Child, ChildError, Limits, Program};
 use crate::stop::Stop;
@@ -113,7 +115,10 @@ pub fn serve(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Starts the program in a session of its own, which the end of a terminal does not reach.
 fn start(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> io::Result<Pid> {
-    setsid()?;
+    // Whoever leads a group already, as when a shell starts it, cannot begin a session and needs none.
+    if getpgrp() != getpid() {
+        setsid()?;
+    }
     // The whole group is told to end; a handler, unlike an ignored signal, is not inherited.
     signal_hook::flag::register(Signal::TERM.as_raw(), Arc::new(AtomicBool::new(false)))?;
     #[expect(clippy::disallowed_methods, reason = "this crate starts programs")]

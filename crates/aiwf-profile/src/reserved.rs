@@ -1,20 +1,23 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf, and words reserved for future ones.
-pub const RESERVED_PROFILE_NAMES: [&str; 56] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 60] = [
     "adopt",
     "agent",
     "aiwf",
     "apply",
     "approve",
+    "assign",
     "bench",
     "cancel",
     "change",
     "chat",
+    "checks",
     "completions",
     "config",
     "demo",
     "diff",
+    "do",
     "events",
     "export",
     "flow",
@@ -53,6 +56,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 56] = [
     "tool",
     "tools",
     "trust",
+    "undo",
     "validate",
     "verify",
     "version",

@@ -13,6 +13,7 @@ use crate::commands::adopt::AdoptArgs;
 use crate::commands::agent::AgentArgs;
 use crate::commands::change::ChangeCommand;
 use crate::commands::chat::ChatArgs;
+use crate::commands::checks::ChecksCommand;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigCommand;
 use crate::commands::flow::FlowCommand;
@@ -220,6 +221,12 @@ pub(crate) enum Command {
         after_help = "Examples:\n  aiwf trust list\n  aiwf trust add provider our-agent\n  aiwf trust remove provider our-agent"
     )]
     Trust(TrustCommand),
+    /// List, run and agree to the project's checks.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  aiwf checks list\n  aiwf checks allow\n  aiwf checks run tests"
+    )]
+    Checks(ChecksCommand),
     /// Print or install shell completions.
     #[command(after_help = "Examples:\n  aiwf completions --install\n  aiwf completions bash > aiwf.bash")]
     Completions(CompletionsArgs),
@@ -256,6 +263,7 @@ impl Command {
             | Self::Validate { .. }
             | Self::Config(_)
             | Self::Mcp(_)
+            | Self::Checks(_)
             | Self::Profile(_) => true,
             Self::Session(command) => command.acts(),
             Self::Template(_)
@@ -296,6 +304,7 @@ impl Command {
             Self::Rm(_) => "rm",
             Self::Adopt(_) => "adopt",
             Self::Trust(command) => command.name(),
+            Self::Checks(command) => command.name(),
             Self::Completions(_) => "completions",
             Self::Man { .. } => "man",
             Self::Demo { .. } => "demo",

@@ -28,7 +28,17 @@ pub(crate) const GROUPS: [Group; 5] = [
     Group { title: "Build", commands: &["prompt", "template", "reply", "profile", "package"] },
     Group {
         title: "Set up",
-        commands: &["providers", "profiles", "tools", "config", "validate", "trust", "mcp", "completions"],
+        commands: &[
+            "providers",
+            "profiles",
+            "tools",
+            "config",
+            "validate",
+            "checks",
+            "trust",
+            "mcp",
+            "completions",
+        ],
     },
 ];
 

@@ -4,6 +4,7 @@ pub(crate) mod adopt;
 pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod chat;
+pub(crate) mod checks;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod demo;
@@ -65,6 +66,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Providers { name } => providers::run(name.as_deref(), &engine, output),
         Command::Validate { what } => validate::run(what, &engine, output),
         Command::Config(command) => config::run(command, &engine, output),
+        Command::Checks(command) => checks::run(command, &engine, output),
         Command::Completions(args) => completions::run(args, output),
         Command::Man { dir } => man::run(dir, &engine, output),
         Command::Mcp(args) => mcp::run(args, &engine),

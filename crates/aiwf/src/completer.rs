@@ -111,6 +111,7 @@ enum Values {
     Providers,
     Profiles,
     Flows,
+    Checks,
 }
 
 /// What an argument of the command with these words names, when it is something that can be listed.
@@ -131,6 +132,7 @@ fn values_of(arg: &Arg, words: &[&str]) -> Option<Values> {
         (["aiwf", "flow", "show" | "check" | "graph"], "name") | (["aiwf", "flow", "start"], "flow") => {
             Some(Values::Flows)
         }
+        (["aiwf", "checks", _], "names") => Some(Values::Checks),
         (["aiwf", "change", "new"], _) => None,
         (["aiwf", "change", _], "name") => Some(Values::Changes { command }),
         (["aiwf", "workflow", _], "id") => Some(Values::Runs),
@@ -172,6 +174,10 @@ impl Values {
                     flow.flow.as_ref().map(|flow| flow.title.clone()).unwrap_or_default()
                 };
                 flows.iter().map(|flow| candidate(&flow.name, &title(flow))).collect()
+            }
+            Self::Checks => {
+                let checks = engine.checks().unwrap_or_default();
+                checks.iter().map(|check| candidate(&check.name, &check.run.to_string())).collect()
             }
             Self::Profiles => {
                 let profiles = engine.profiles();

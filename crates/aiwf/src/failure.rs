@@ -10,7 +10,9 @@ use aiwf_engine::package::MenuError;
 use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
-use aiwf_engine::{EngineError, PackageToolError, RunError, SessionError, tools_code};
+use aiwf_engine::{
+    CheckError, EngineError, PackageToolError, RunError, SessionError, TrustError, tools_code,
+};
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 use serde_json::{Value, json};
 
@@ -229,6 +231,22 @@ impl From<SessionError> for Failure {
             }
         }
         failure
+    }
+}
+
+impl From<CheckError> for Failure {
+    fn from(error: CheckError) -> Self {
+        let mut failure = Self::told(&error, error.code(), error.advice(), Exit::Refused);
+        if let CheckError::NotAgreed { names } = &error {
+            failure.fields.insert("not_agreed", json!(names));
+        }
+        failure
+    }
+}
+
+impl From<TrustError> for Failure {
+    fn from(error: TrustError) -> Self {
+        SessionError::from(error).into()
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{Exit, Failure};
-use aiwf_engine::config::{ConfigError, ConfigFault, ConfigFile, ConfigProblem, GateFlagError, Origin};
+use aiwf_engine::config::ConfigError;
 use aiwf_engine::machine::{Action, FlowProblem, Phase, Refusal};
 use aiwf_engine::package::{ExtractError, PackageError, RejectCode, Rejected, SelectError, SourceError};
 use aiwf_engine::profile::{
@@ -19,7 +19,6 @@ use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
     ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LedgerKind, LockError,
     PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
-    UserFileError,
 };
 
 /// A variant by name, and what a user sees of it.
@@ -44,8 +43,12 @@ macro_rules! every_variant {
 
 #[path = "failure_samples/calls.rs"]
 mod calls;
+#[path = "failure_samples/checks.rs"]
+mod checks;
 #[path = "failure_samples/commands.rs"]
 mod commands;
+#[path = "failure_samples/config.rs"]
+mod config;
 #[path = "failure_samples/packages.rs"]
 mod packages;
 #[path = "failure_samples/store.rs"]
@@ -64,9 +67,9 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("PromptError", prompt_errors()),
         ("TemplateError", template_errors()),
         ("TemplateNotFound", templates_not_found()),
-        ("ConfigError", config_errors()),
-        ("ConfigFault", config_faults()),
-        ("GateFlagError", gate_flag_errors()),
+        ("ConfigError", config::config_errors()),
+        ("ConfigFault", config::config_faults()),
+        ("GateFlagError", config::gate_flag_errors()),
         ("ProfileError", profile_errors()),
         ("StandardsError", standards_errors()),
         ("NoComponent", no_components()),
@@ -82,6 +85,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolsError", calls::tools_errors()),
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
+        ("CheckError", checks::check_errors()),
         ("UserFileError", trust::user_file_errors()),
         ("StoreError", store::store_errors()),
         ("JournalError", store::journal_errors()),
@@ -137,20 +141,6 @@ fn profile_problems() -> Vec<ProfileProblem> {
 
 fn plan_problems() -> Vec<PlanProblem> {
     vec![PlanProblem { path: text("../x.md"), problem: text("leaves the directory") }]
-}
-
-fn config_problem(line: usize, fault: ConfigFault) -> ConfigProblem {
-    ConfigProblem { origin: Origin::File { file: ConfigFile::Project, line }, column: Some(1), fault }
-}
-
-fn unknown_key() -> ConfigFault {
-    ConfigFault::UnknownKey {
-        key: text("plannr"),
-        table: text("roles"),
-        near: Some(text("planner")),
-        home: None,
-        known: texts(["default", "planner"]),
-    }
 }
 
 fn one_rejected() -> Rejected {
@@ -509,7 +499,7 @@ fn run_errors() -> Vec<Sample> {
                 line: 7,
                 problem: text("its hash does not follow from line 6"),
             })),
-            RunError::Session(SessionError::Config(ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] })),
+            RunError::Session(SessionError::Config(ConfigError::Invalid { problems: vec![config::config_problem(7, config::unknown_key())] })),
             RunError::Session(SessionError::Tools(ToolsError::Untrusted {
                 name: text("files"),
                 shown_command: text("npx files"),
@@ -666,103 +656,6 @@ fn templates_not_found() -> Vec<Sample> {
         Failure::from(EngineError::Prompt(PromptError::TemplateNotFound(error)))
     };
     vec![("a phase that is almost known", shown("implment")), ("a phase of one's own", shown("deploy"))]
-}
-
-fn config_errors() -> Vec<Sample> {
-    every_variant!(ConfigError, Failure::from, {
-        PathNotUtf8 => [ConfigError::PathNotUtf8 { path: PathBuf::from("/home/ann/caf\u{fffd}") }],
-        NoProjectDir => [ConfigError::NoProjectDir { path: PathBuf::from("/home/me/ap") }],
-        Unreadable => [ConfigError::Unreadable { file: ConfigFile::User, source: denied() }],
-        NotAFile => [ConfigError::NotAFile { file: ConfigFile::Project }],
-        LeavesProject => [ConfigError::LeavesProject],
-        TooLarge => [ConfigError::TooLarge { file: ConfigFile::Project }],
-        NotUtf8 => [ConfigError::NotUtf8 { file: ConfigFile::Project, line: 3 }],
-        Consents => [ConfigError::Consents(UserFileError::Store(store_error()))],
-        Invalid => [
-            ConfigError::Invalid { problems: vec![config_problem(7, unknown_key())] },
-            ConfigError::Invalid {
-                problems: vec![config_problem(7, unknown_key()), config_problem(9, unknown_key())],
-            },
-        ],
-    })
-}
-
-fn config_faults() -> Vec<Sample> {
-    let shown = |fault| Failure::from(ConfigError::Invalid { problems: vec![config_problem(7, fault)] });
-    let path = || text("providers.mine.model");
-    let types = || texts(["command", "openai"]);
-    every_variant!(ConfigFault, shown, {
-        NotToml => [ConfigFault::NotToml { reason: text("expected `=`") }],
-        UnknownKey => [
-            unknown_key(),
-            ConfigFault::UnknownKey {
-                key: text("zzz"),
-                table: String::new(),
-                near: None,
-                home: None,
-                known: texts(["roles", "gates"]),
-            },
-            ConfigFault::UnknownKey {
-                key: text("max_iterations"),
-                table: text("roles"),
-                near: None,
-                home: Some("[session]"),
-                known: texts(["default", "planner"]),
-            },
-        ],
-        UnquotedGate => [ConfigFault::UnquotedGate { path: text("gates.planning"), phase: text("planning") }],
-        WrongValue => [
-            ConfigFault::WrongValue {
-                path: text("defaults.fs_ability"),
-                found: text("\"local-wirte\""),
-                expected: text("one of `local-write`, `none`"),
-                near: Some(text("local-write")),
-            },
-            ConfigFault::WrongValue {
-                path: path(),
-                found: text("7"),
-                expected: text("a text on one line"),
-                near: None,
-            },
-        ],
-        NotATable => [ConfigFault::NotATable { path: text("providers.mine"), found: text("7") }],
-        ProviderName => [ConfigFault::ProviderName { name: text("a b") }],
-        ServerName => [ConfigFault::ServerName { name: text("a__b") }],
-        VariableName => [ConfigFault::VariableName { path: text("providers.mine.env.\"1A\"") }],
-        HeaderName => [ConfigFault::HeaderName { path: text("mcp.servers.files.headers.\"a b\"") }],
-        ToolName => [ConfigFault::ToolName { path: text("tools.grant.plan"), name: text("files") }],
-        NoApprover => [ConfigFault::NoApprover { path: text("gates.default") }],
-        HalfPrice => [ConfigFault::HalfPrice { path: text("prices.llama-9") }],
-        CommandAndUrl => [ConfigFault::CommandAndUrl { path: text("mcp.servers.files") }],
-        UsersOnly => [ConfigFault::UsersOnly { path: text("mcp.allow_unknown") }],
-        KeyInFile => [ConfigFault::KeyInFile { path: text("providers.mine.api_key") }],
-        UnknownProvider => [
-            ConfigFault::UnknownProvider { name: text("opnai"), near: Some(text("openai")) },
-            ConfigFault::UnknownProvider { name: text("zzz"), near: None },
-        ],
-        UnknownType => [ConfigFault::UnknownType {
-            provider: text("mine"),
-            kind: text("opnai"),
-            near: Some(text("openai")),
-            known: types(),
-        }],
-        BuiltInProvider => [ConfigFault::BuiltInProvider { provider: text("codex"), kind: text("replay") }],
-        NoType => [ConfigFault::NoType { provider: text("mine"), near: None, known: types() }],
-    })
-}
-
-fn gate_flag_errors() -> Vec<Sample> {
-    every_variant!(GateFlagError, Failure::from, {
-        NoKind => [GateFlagError::NoKind { text: text("planning.prompt") }],
-        UnknownGate => [
-            GateFlagError::UnknownGate { name: text("planing.prompt") },
-            GateFlagError::UnknownGate { name: text("zzz") },
-        ],
-        UnknownKind => [GateFlagError::UnknownKind {
-            name: aiwf_engine::machine::GatePattern::ALL,
-            kind: text("never"),
-        }],
-    })
 }
 
 fn profile_errors() -> Vec<Sample> {

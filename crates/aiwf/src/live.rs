@@ -114,7 +114,7 @@ impl Shown {
                 self.dim(&format!("  {name}: {:.1} s", elapsed.as_secs_f64()));
             }
             CallEvent::Check { name, state: CheckState::Started { .. } } => {
-                self.dim(&format!("· check {name}"))
+                self.dim(&format!("· check {name}"));
             }
             CallEvent::Check { name, state: CheckState::Ended(result) } => {
                 self.dim(&format!("  {name} {}", result.outcome()));

@@ -139,6 +139,13 @@ impl Engine {
         self
     }
 
+    /// The same engine; no session may cost more than this many dollars, whatever the configuration says.
+    #[must_use]
+    pub fn with_max_cost(mut self, max_cost: Option<f64>) -> Self {
+        self.settings.max_cost = max_cost.or(self.settings.max_cost);
+        self
+    }
+
     /// The same engine; tool servers that nobody agreed to yet are started, and that is remembered for exactly their
     /// commands. `on_start` hears the name and the command of each.
     #[must_use]

@@ -125,7 +125,9 @@ impl Target {
         let (directory, name) = open_or_create(&self.base, &self.below)?;
         let after = self.file.after.as_deref();
         match before {
-            Some(bytes) if self.file.before != self.file.after => directory.write_if_unchanged(name, after, bytes)?,
+            Some(bytes) if self.file.before != self.file.after => {
+                directory.write_if_unchanged(name, after, bytes)?
+            }
             Some(_) => {}
             None => directory.remove_file(name)?,
         }

@@ -12,6 +12,7 @@ use serde_json::Map;
 use super::change_prompt::{check_patterns, flow_file};
 use super::create::{Created, Reach, gates_of};
 use super::open_session::OpenSession;
+use super::perform::StepOutcome;
 use crate::Engine;
 use crate::ask::providers::{self, Duty};
 use crate::ledger::{NewLedger, SessionLedger};
@@ -63,6 +64,25 @@ impl Engine {
             }
             error
         })?;
+        Ok(Created { id: begun.id, performed, warnings: begun.warnings })
+    }
+
+    /// Begins a session that follows a flow: its first prompt is written, and nobody is asked.
+    pub fn begin_flow(&self, new: &NewRequest) -> Result<Created, SessionError> {
+        let begun = self.begin_request(new)?;
+        let ledger = super::journal::find(self.settings(), Some(begun.id.as_str()))?;
+        let mut session = OpenSession::open(self, ledger)?;
+        session.continue_past_phase();
+        let performed = match session.step() {
+            Ok(StepOutcome::Done(done)) => vec![done],
+            Ok(StepOutcome::Waiting) => Vec::new(),
+            // A session whose first prompt cannot be built has not begun.
+            Err(error) => {
+                drop(session.ledger.remove());
+                session.forget();
+                return Err(error.without_location());
+            }
+        };
         Ok(Created { id: begun.id, performed, warnings: begun.warnings })
     }
 
