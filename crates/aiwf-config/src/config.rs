@@ -106,7 +106,9 @@ impl Config {
         } else {
             Self::resolve([user], flags)
         };
-        if let Some(max_cost) = settings.max_cost {
+        if let Some(micros) = settings.max_cost_micros {
+            #[expect(clippy::cast_precision_loss, reason = "far below the largest exact number")]
+            let max_cost = micros as f64 / 1e6;
             config.budget.max_cost = Some(Sourced::new(max_cost, Origin::Flag("--max-cost")));
         }
         for name in &settings.embedded_providers {

@@ -26,8 +26,8 @@ pub struct Settings {
     pub embedded_providers: BTreeSet<String>,
     /// The models that flags name, by provider; they win over every file.
     pub models: BTreeMap<String, String>,
-    /// The most that a session may cost in dollars, as a flag says; it wins over every file.
-    pub max_cost: Option<f64>,
+    /// The most that a session may cost, in millionths of a dollar, as a flag says; it wins over every file.
+    pub max_cost_micros: Option<u64>,
 }
 
 /// Marks a project; the one in the home is the user's own.
@@ -63,7 +63,7 @@ impl Settings {
             user: environment.user,
             embedded_providers: BTreeSet::new(),
             models: BTreeMap::new(),
-            max_cost: None,
+            max_cost_micros: None,
         })
     }
 

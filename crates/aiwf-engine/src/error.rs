@@ -10,6 +10,9 @@ use aiwf_store::StoreError;
 /// Why the engine could not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
+    /// No editor could be opened.
+    #[error("could not open the editor `{editor}`: {message}")]
+    Editor { editor: String, message: String },
     /// A file could not be read.
     #[error("could not read `{}`", path.display())]
     Unreadable {

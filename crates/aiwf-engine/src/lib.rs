@@ -19,6 +19,7 @@ mod session;
 mod trust;
 
 mod clock;
+mod editor;
 mod error;
 mod error_code;
 
@@ -35,7 +36,7 @@ pub mod machine {
     pub use aiwf_session::{
         Access, Action, Actor, AppliedFile, Call, Commit, Delivery, Dollars, Event, FileHash, Flow,
         FlowProblem, GatePattern, GateState, LeftOut, LeftOutKind, Outcome, Person, Phase, Refusal, Role,
-        Stage, Surface, TaskStatus, Total, TouchedFile, Usage, flow_mermaid, flow_text,
+        Stage, Status, Surface, TaskStatus, Total, TouchedFile, Usage, flow_mermaid, flow_text,
     };
 }
 /// Workflow packages.

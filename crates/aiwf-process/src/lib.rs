@@ -8,8 +8,10 @@
 
 mod child;
 pub mod detached;
+mod in_terminal;
 mod stop;
 pub mod supervisor;
 
 pub use child::{CHUNK, Child, ChildError, Ended, Environment, Limits, Program, Stderr, Wait, output};
+pub use in_terminal::run_in_terminal;
 pub use stop::Stop;

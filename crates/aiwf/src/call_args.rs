@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use aiwf_engine::config::{Flags, GateFlagError, parse_gate_flag};
 use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::provider::Stop;
-use aiwf_engine::{Engine, SessionError, SessionRef};
+use aiwf_engine::{Decided, Engine, SessionError, SessionRef};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -113,6 +113,11 @@ pub(crate) struct GateFlags {
 }
 
 impl GateFlags {
+    /// Whether all gates are skipped.
+    pub(crate) fn is_yes(&self) -> bool {
+        self.yes
+    }
+
     /// The flags, read.
     pub(crate) fn flags(&self) -> Result<Flags, GateFlagError> {
         let gates = self.gates.iter().map(|gate| parse_gate_flag(gate)).collect::<Result<_, _>>()?;
@@ -130,15 +135,77 @@ pub(crate) struct NewSessionArgs {
     pub(crate) gates: GateFlags,
 }
 
+// Who is asked from here on, and whether a limit is waited for.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SwitchArgs {
+    /// Hand the phase to this provider.
+    #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    /// Model to ask, whatever the configuration says.
+    #[arg(long, value_name = "MODEL", help_heading = CALLS)]
+    pub(crate) model: Option<String>,
+    /// Wait for a usage limit to end instead of stopping.
+    #[arg(long, help_heading = CALLS)]
+    pub(crate) wait: bool,
+}
+
+impl SwitchArgs {
+    /// The engine, asking the model that was named.
+    pub(crate) fn engine(&self, engine: Engine, given: Option<&str>) -> Result<Engine, SessionError> {
+        let Some(model) = &self.model else { return Ok(engine) };
+        let provider = match &self.provider {
+            Some(provider) => provider.clone(),
+            None => engine.session_report(given)?.provider.unwrap_or_default(),
+        };
+        Ok(engine.with_model_of(provider, model.clone()))
+    }
+
+    /// What was done; a usage limit is waited for when that is wanted, as often as it takes.
+    pub(crate) fn waiting(
+        &self,
+        engine: &Engine,
+        given: Option<&str>,
+        mut done: Result<Decided, SessionError>,
+    ) -> Result<Decided, SessionError> {
+        while self.wait {
+            let Err(error) = done else { break };
+            let limit = engine.session_report(given).ok().and_then(|report| report.limit_until);
+            let Some(until) = limit else { return Err(error) };
+            output::note(&format!(
+                "limit reached: waiting until {}; Ctrl-C stops\n",
+                engine.local_time(until)
+            ));
+            if !engine.wait_until(until) {
+                return Err(error);
+            }
+            done = engine.retry(given);
+        }
+        done
+    }
+}
+
 // Who continues a session, and whether its gates still hold.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ContinueArgs {
     /// Hand the phases that are still open to this provider.
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
+    /// Model to ask, whatever the configuration says.
+    #[arg(long, value_name = "MODEL", help_heading = CALLS)]
+    model: Option<String>,
+    /// Wait for a usage limit to end instead of stopping.
+    #[arg(long, help_heading = CALLS)]
+    wait: bool,
     /// Skip all gates from now on.
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+impl ContinueArgs {
+    /// The same, as a retry takes it.
+    pub(crate) fn switching(&self) -> SwitchArgs {
+        SwitchArgs { provider: self.provider.clone(), model: self.model.clone(), wait: self.wait }
+    }
 }
 
 /// What a decision is about.

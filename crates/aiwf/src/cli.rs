@@ -16,6 +16,7 @@ use crate::commands::chat::ChatArgs;
 use crate::commands::checks::ChecksCommand;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigCommand;
+use crate::commands::r#do::DoArgs;
 use crate::commands::flow::FlowCommand;
 use crate::commands::mcp::McpArgs;
 use crate::commands::package::PackageCommand;
@@ -153,6 +154,11 @@ pub(crate) enum Command {
     Tools(ToolsCommand),
     #[command(flatten)]
     Session(SessionCommand),
+    /// Change this repository: plan, implement, check and review a request
+    #[command(
+        after_help = "Examples:\n  aiwf do 'Add a --json flag to the list command'\n  aiwf do 'Fix the login test' --check 'cargo test' --branch --yes"
+    )]
+    Do(DoArgs),
     /// Remove sessions that have ended.
     #[command(after_help = "Examples:\n  aiwf rm login\n  aiwf rm --older-than 30d --yes")]
     Rm(RmArgs),
@@ -257,6 +263,7 @@ impl Command {
             | Self::Tools(_)
             | Self::Change(_)
             | Self::Flow(_)
+            | Self::Do(_)
             | Self::Workflow(_)
             | Self::Agent(_)
             | Self::Chat(_)
@@ -292,6 +299,7 @@ impl Command {
             Self::Change(command) => command.name(),
             Self::Flow(command) => command.name(),
             Self::Workflow(command) => command.name(),
+            Self::Do(_) => "do",
             Self::Agent(_) => "agent",
             Self::Chat(_) => "chat",
             Self::Profiles { .. } => "profiles",

@@ -16,12 +16,12 @@ pub(crate) struct Group {
 
 /// Every command that the help shows is in exactly one group; a test checks it.
 pub(crate) const GROUPS: [Group; 5] = [
-    Group { title: "Begin", commands: &["demo", "change", "flow", "workflow", "chat", "agent"] },
+    Group { title: "Begin", commands: &["do", "demo", "change", "flow", "workflow", "chat", "agent"] },
     Group {
         title: "Decide",
         commands: &[
-            "approve", "reject", "respond", "retry", "run", "step", "apply", "restore", "cancel", "adopt",
-            "rm",
+            "approve", "reject", "respond", "retry", "run", "step", "apply", "undo", "assign", "restore",
+            "cancel", "adopt", "rm",
         ],
     },
     Group { title: "Look", commands: &["status", "list", "show", "preview", "diff", "events", "verify"] },

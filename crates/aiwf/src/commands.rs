@@ -8,6 +8,7 @@ pub(crate) mod checks;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod demo;
+pub(crate) mod r#do;
 pub(crate) mod flow;
 mod list;
 mod man;
@@ -57,6 +58,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Session(command) => session::run(command, &engine, output),
         Command::Change(command) => change::run(command, &engine, output),
         Command::Flow(command) => flow::run(command, &engine, output),
+        Command::Do(args) => r#do::run(args, &engine, output),
         Command::Workflow(command) => workflow::run(command, &engine, output),
         Command::Agent(args) => agent::run(args, &engine, output),
         Command::Chat(args) => chat::run(args, &engine, output),

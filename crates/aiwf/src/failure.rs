@@ -85,6 +85,11 @@ impl Failure {
         Self::told(error, tools_code(error), error.hint(), Exit::Refused)
     }
 
+    /// The same failure with another exit code.
+    pub(crate) fn exiting(self, exit: Exit) -> Self {
+        Self { exit, ..self }
+    }
+
     /// Something that cannot happen did.
     pub(crate) fn bug(message: impl Into<String>) -> Self {
         Self {

@@ -14,6 +14,7 @@ mod completer;
 mod escape;
 mod exit;
 mod failure;
+mod gate_dialogue;
 mod line_editor;
 mod live;
 mod output;

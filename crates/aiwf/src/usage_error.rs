@@ -34,6 +34,9 @@ pub(crate) enum UsageError {
         /// What to type.
         line: String,
     },
+    /// Nothing says what to do.
+    #[error("there is no request")]
+    NoRequest,
     /// A command that only groups others stands alone.
     #[error("`{command}` needs a {takes}")]
     NoSubCommand { command: String, takes: &'static str, known: Vec<String> },
@@ -160,6 +163,7 @@ impl UsageError {
         match self {
             Self::UnknownCommand { word, instead, known } => unknown_command_hint(word, instead, known),
             Self::UnknownSubCommand { word, known, .. } => choice(word, known),
+            Self::NoRequest => "say what to change, as in `aiwf do 'Add a --json flag'`".to_owned(),
             Self::Moved { line, .. } => format!("type `{line}`"),
             Self::UnknownValue { value, known, .. } => choice(value, known),
             Self::NoSubCommand { known, command, .. } => match known.as_slice() {

@@ -40,6 +40,8 @@ pub enum WaitsFor {
     Decision,
     /// What the user says next in a conversation.
     Answer,
+    /// Consent to the commands of checks.
+    CheckConsent,
 }
 
 /// The status of a session in lists.
@@ -191,6 +193,7 @@ impl SessionEntry {
             Some(WaitsFor::Retry) => Action::Retry.into(),
             Some(WaitsFor::Budget) => Action::RaiseBudget.into(),
             Some(WaitsFor::Answer) => Action::Say.into(),
+            Some(WaitsFor::CheckConsent) => Action::AllowChecks.into(),
             Some(WaitsFor::Decision) | None => Action::Status.into(),
         };
         advice.about_session(self.name.as_ref().unwrap_or(&self.id))

@@ -139,10 +139,10 @@ impl Engine {
         self
     }
 
-    /// The same engine; no session may cost more than this many dollars, whatever the configuration says.
+    /// The same engine; no session may cost more than this, in millionths of a dollar, whatever the configuration says.
     #[must_use]
-    pub fn with_max_cost(mut self, max_cost: Option<f64>) -> Self {
-        self.settings.max_cost = max_cost.or(self.settings.max_cost);
+    pub fn with_max_cost(mut self, micros: Option<u64>) -> Self {
+        self.settings.max_cost_micros = micros.or(self.settings.max_cost_micros);
         self
     }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use aiwf_session::{Agent, ChangeSetup, NewFile, Phase, PhaseSpec, State, Task, TouchedFile, Verdict};
+use aiwf_session::{
+    Agent, ChangeSetup, NewFile, Phase, PhaseSpec, RemovedFile, State, Task, TouchedFile, Verdict,
+};
 use serde::Serialize;
 
 use crate::ledger::SessionLedger;
@@ -28,6 +30,9 @@ pub struct ChangeReport {
     pub tasks: Vec<Task>,
     /// The files of the last implementation, to be put in place.
     pub files: Vec<NewFile>,
+    /// The files of the project that are to be deleted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<RemovedFile>,
     /// The files that agents edited in the project itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<TouchedFile>,
@@ -52,6 +57,17 @@ pub struct ArtifactReport {
 }
 
 impl ChangeReport {
+    /// Whether it gave anything to put into the project.
+    pub fn has_changes(&self) -> bool {
+        !self.files.is_empty() || !self.removed.is_empty()
+    }
+
+    /// The paths of the project that change.
+    pub fn changed_paths(&self) -> Vec<&str> {
+        let written = self.files.iter().map(|file| file.path.as_str());
+        written.chain(self.removed.iter().map(|file| file.path.as_str())).collect()
+    }
+
     pub(super) fn of(ledger: &SessionLedger, state: &State, setup: &ChangeSetup) -> Self {
         let change = &state.change;
         let artifact = |spec: &PhaseSpec| {
@@ -69,6 +85,7 @@ impl ChangeReport {
             verdicts: change.verdicts.clone(),
             tasks: change.tasks.clone(),
             files: change.files.clone(),
+            removed: change.removed.clone(),
             edited: change.edited.clone(),
             may_write: setup.may_write,
             applied: state.is_applied,

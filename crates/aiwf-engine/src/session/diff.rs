@@ -45,6 +45,32 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// What the reply at the gate, or the last approved one, changes in the project; nothing when it changes no files.
+    pub fn pending_diff<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Option<String>, SessionError> {
+        let session = OpenSession::open_read_only(self, journal::find_any(self.settings(), given)?)?;
+        let changes = session.pending_changes()?;
+        Ok((!changes.is_empty()).then(|| changes.diff(|sha256| session.ledger.kept(sha256))))
+    }
+
+    /// Lets the user edit the prompt or the reply at the gate, in their editor.
+    pub fn edit_pending<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<(), SessionError> {
+        let ledger = journal::find(self.settings(), given)?;
+        let session = OpenSession::open(self, ledger)?;
+        let path = session
+            .state
+            .files_at_gate()
+            .into_iter()
+            .next()
+            .ok_or(SessionError::NoPrompt { phase: session.state.phase })?;
+        session.refuse_links(&path)?;
+        let file = session.ledger.file(&path);
+        // The lock is not held while a person writes.
+        drop(session);
+        Ok(self.edit_file(&file)?)
+    }
+}
+
 /// A file before and after as a unified diff; nothing stands for a file that is not there.
 ///
 /// A file that a tool runs by itself is marked in a line before its header, which programs that read patches skip.

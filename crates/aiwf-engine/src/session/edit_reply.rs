@@ -4,11 +4,12 @@
 //! those of the whole session. The artifact is the report and one diff: a reviewer sees every changed line.
 
 use aiwf_reply::{Edit, parse_edits, strip_thoughts};
-use aiwf_session::{Outcome, PhaseSpec};
+use aiwf_session::{Gives, Outcome, PhaseSpec, Step};
 
 use super::change_reply::{Given, read_tasks};
 use super::changes::ProjectChanges;
 use super::open_session::OpenSession;
+use crate::prompt::read::into_text;
 use crate::session::session_error::SessionError;
 
 impl OpenSession<'_> {
@@ -45,6 +46,22 @@ impl OpenSession<'_> {
             given.edited.clone_from(&self.state.change.edited);
         }
         self.put_artifact(given).map(Some)
+    }
+
+    /// What the reply at the gate changes; without one that changes files, what was approved last.
+    pub(super) fn pending_changes(&self) -> Result<ProjectChanges, SessionError> {
+        let gives_edits =
+            self.state.flow.spec(self.state.phase).is_some_and(|spec| spec.gives == Gives::Edits);
+        let is_reply = matches!(self.state.step, Step::ReplyReady { .. });
+        if !(gives_edits && is_reply) {
+            return self.approved_changes();
+        }
+        if let Some(file) = &self.state.changes {
+            return self.read_changes(file);
+        }
+        let path = self.response_path()?;
+        let text = into_text(self.read(&path)?, &self.ledger.file(&path))?;
+        Ok(self.edited_by_reply(&text, true, &mut Vec::new())?.1)
     }
 
     /// The changes of a reply on top of those of the round before, and what is said before them.

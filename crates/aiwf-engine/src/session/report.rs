@@ -19,7 +19,7 @@ use super::take_reply::capped;
 use super::verify::{Difference, stale};
 use crate::Engine;
 use crate::advice;
-use crate::ledger::{SessionLedger, SessionRef, SessionStatus, Summary, summaries};
+use crate::ledger::{SessionLedger, SessionRef, SessionStatus, Summary, WaitsFor, summaries};
 use crate::session::session_error::SessionError;
 use crate::trust;
 
@@ -94,6 +94,9 @@ pub struct SessionReport {
     /// Commits of what it made, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<Commit>,
+    /// What it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<WaitsFor>,
     /// The provider of the phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
@@ -228,6 +231,7 @@ impl SessionReport {
             checks: checks(ledger, state),
             limit_until: limit_until(state),
             commits: state.commits.clone(),
+            waits_for: waits_for(state),
             provider: (!phase.is_final()).then(|| state.provider(phase).to_owned()),
             response_path,
             awaiting,

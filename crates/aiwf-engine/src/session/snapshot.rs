@@ -103,13 +103,14 @@ fn flow(is_change: bool) -> String {
     if is_change { Flow::CHANGE.to_owned() } else { Flow::GENERATE.to_owned() }
 }
 
-fn waits_for(state: &State) -> Option<WaitsFor> {
+pub(super) fn waits_for(state: &State) -> Option<WaitsFor> {
     match &state.step {
         Step::PromptReady => Some(WaitsFor::PromptApproval),
         Step::Asked { is_free: true } => Some(WaitsFor::Reply),
         Step::Asked { is_free: false } | Step::AskFailed { .. } => Some(WaitsFor::Retry),
         Step::ReplyReady { .. } => Some(WaitsFor::ReplyApproval),
         Step::Paused(Pause::Budget) => Some(WaitsFor::Budget),
+        Step::Paused(Pause::CheckConsent) => Some(WaitsFor::CheckConsent),
         Step::Paused(_) => Some(WaitsFor::Decision),
         Step::PromptWanted { .. } => state.flow.waits.then_some(WaitsFor::NextPhase),
         Step::NotCreated | Step::AskWanted | Step::ChecksWanted | Step::Ended => None,

@@ -166,6 +166,16 @@ fn allow(args: &AllowArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit,
     Ok(exit)
 }
 
+/// Shows the commands of checks that wait for consent and asks for each.
+pub(crate) fn allow_pending(engine: &Engine, output: &Output<'_>) -> Result<(), Failure> {
+    for check in engine.checks()?.into_iter().filter(|check| !check.may_run() && !check.is_detected()) {
+        if ask(&shown(&check), "Agree to exactly this?", output) {
+            engine.agree_to_checks(std::slice::from_ref(&check))?;
+        }
+    }
+    Ok(())
+}
+
 /// What is agreed to, with nothing left out.
 fn shown(check: &Check) -> String {
     let mut text =

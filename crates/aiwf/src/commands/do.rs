@@ -81,9 +81,9 @@ pub(crate) struct DoArgs {
 
 pub(crate) fn dollars(text: &str) -> Result<f64, String> {
     let amount = text.trim_start_matches('$').parse::<f64>().ok();
-    amount.filter(|amount| amount.is_finite() && *amount > 0.0).ok_or_else(|| {
-        "expected an amount in dollars, such as 2.50".to_owned()
-    })
+    amount
+        .filter(|amount| amount.is_finite() && *amount > 0.0)
+        .ok_or_else(|| "expected an amount in dollars, such as 2.50".to_owned())
 }
 
 pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
@@ -120,7 +120,8 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
             ..ApplyOptions::default()
         },
     };
-    walk.run(&engine, output).map_err(|failure| about_session(failure, Some(begun.id.as_str()).into(), &engine))
+    walk.run(&engine, output)
+        .map_err(|failure| about_session(failure, Some(begun.id.as_str()).into(), &engine))
 }
 
 /// The request: from the command line, stdin, or an editor.
@@ -139,7 +140,8 @@ fn request(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result<String
 }
 
 /// What an editor is opened with.
-const REQUEST_TEMPLATE: &str = "\n# What should change? Lines that begin with `#` are left out. Save and close to begin.\n";
+const REQUEST_TEMPLATE: &str =
+    "\n# What should change? Lines that begin with `#` are left out. Save and close to begin.\n";
 
 fn without_comments(text: &str) -> String {
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
@@ -179,12 +181,10 @@ impl Walk<'_> {
                 Ok(()) if report.status == aiwf_engine::machine::Status::Complete => {
                     return self.finish(engine, output, &report);
                 }
-                Ok(()) if self.can_ask(output) => {
-                    match gate_dialogue::ask(engine, &report, output)? {
-                        Answer::Decided => done = Ok(()),
-                        Answer::Leave => return self.stop(engine, output, &report),
-                    }
-                }
+                Ok(()) if self.can_ask(output) => match gate_dialogue::ask(engine, &report, output)? {
+                    Answer::Decided => done = Ok(()),
+                    Answer::Leave => return self.stop(engine, output, &report),
+                },
                 Ok(()) => return self.stop(engine, output, &report),
             }
         }

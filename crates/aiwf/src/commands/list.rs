@@ -171,6 +171,7 @@ fn waits(waits_for: WaitsFor) -> &'static str {
         WaitsFor::Retry => "retry",
         WaitsFor::Budget => "budget",
         WaitsFor::Decision => "decision",
+        WaitsFor::CheckConsent => "consent to checks",
         WaitsFor::Answer => "answer",
     }
 }

@@ -49,6 +49,8 @@ pub(super) fn run(
         | SessionCommand::Reject { .. }
         | SessionCommand::Respond { .. }
         | SessionCommand::Restore { .. }
+        | SessionCommand::Assign { .. }
+        | SessionCommand::Undo { .. }
         | SessionCommand::List(_)
         | SessionCommand::Apply(_)
         | SessionCommand::Diff { .. } => return None,
@@ -75,6 +77,8 @@ fn meaningless(command: &SessionCommand) -> Option<String> {
         | SessionCommand::Respond { .. }
         | SessionCommand::Cancel { .. }
         | SessionCommand::Restore { .. }
+        | SessionCommand::Assign { .. }
+        | SessionCommand::Undo { .. }
         | SessionCommand::List(_)
         | SessionCommand::Apply(_)
         | SessionCommand::Diff { .. }

@@ -6,15 +6,17 @@ use std::path::PathBuf;
 
 use aiwf_engine::left_out_lines;
 use aiwf_engine::{
-    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, LedgerKind, Purpose, SessionError,
-    SessionRef, SessionStatus, read_stdin, read_text,
+    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, LedgerKind, PromptApproval, Purpose,
+    SessionError, SessionRef, SessionStatus, read_stdin, read_text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::list::{self, ListArgs};
 use super::run_session;
-use crate::call_args::{CallArgs, ContinueArgs, GateArgs, PromptArgs, ServerArgs, TrustArgs, saying};
+use crate::call_args::{
+    CallArgs, ContinueArgs, GateArgs, PromptArgs, ServerArgs, SwitchArgs, TrustArgs, saying,
+};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -70,13 +72,35 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         prompt: PromptArgs,
     },
-    /// Send the same approved prompt again.
-    #[command(after_help = "Example: aiwf retry")]
+    /// Send the same approved prompt again, or run failed checks again.
+    #[command(after_help = "Examples:\n  aiwf retry\n  aiwf retry --provider codex --wait")]
     Retry {
         #[command(flatten)]
         asking: AskingArgs,
         #[command(flatten)]
+        switching: SwitchArgs,
+        #[command(flatten)]
         gate: GateArgs,
+    },
+    /// Let other providers do phases from here on.
+    #[command(after_help = "Example: aiwf assign latest review=codex")]
+    Assign {
+        /// Session id, unique beginning or end of one, name, or `latest`.
+        #[arg(value_name = "ID")]
+        id: String,
+        /// A phase and who does it.
+        #[arg(value_name = "PHASE=PROVIDER", required = true, value_parser = assignment)]
+        assignments: Vec<(String, String)>,
+        #[command(flatten)]
+        trust: TrustArgs,
+    },
+    /// Take back what the last apply changed.
+    #[command(after_help = "Example: aiwf undo latest")]
+    Undo {
+        #[command(flatten)]
+        session: SessionId,
+        #[command(flatten)]
+        trust: TrustArgs,
     },
     /// Provide the reply that a session waits for.
     #[command(after_help = "Examples:\n  aiwf respond --file reply.md\n  aiwf respond < reply.md")]
@@ -258,8 +282,23 @@ pub(crate) struct ApplyArgs {
     /// Replace files that exist with other content; each is kept as FILE.orig.
     #[arg(long)]
     force: bool,
+    /// Merge files that changed meanwhile, where that is clean.
+    #[arg(long)]
+    merge: bool,
+    /// Put the result on a new branch instead [default name: aiwf/ and the request].
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with_all = ["to", "force"])]
+    branch: Option<String>,
+    /// Commit the result.
+    #[arg(long, conflicts_with = "to")]
+    commit: bool,
     #[command(flatten)]
     trust: TrustArgs,
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(phase, provider)| !phase.is_empty() && !provider.is_empty());
+    let (phase, provider) = pair.ok_or("expected a phase and a provider, such as review=codex")?;
+    Ok((phase.to_owned(), provider.to_owned()))
 }
 
 fn iterations(text: &str) -> Result<(u32, u32), String> {
@@ -279,6 +318,8 @@ impl SessionCommand {
             | Self::Respond { .. }
             | Self::Cancel { .. }
             | Self::Restore { .. }
+            | Self::Assign { .. }
+            | Self::Undo { .. }
             | Self::Apply(_) => true,
             Self::Status { .. }
             | Self::List(_)
@@ -321,6 +362,8 @@ impl SessionCommand {
             | Self::Respond { .. }
             | Self::Cancel { .. }
             | Self::Restore { .. }
+            | Self::Assign { .. }
+            | Self::Undo { .. }
             | Self::Status { .. }
             | Self::List(_)
             | Self::Show { .. }
@@ -382,6 +425,8 @@ impl SessionCommand {
             Self::Respond { .. } => "respond",
             Self::Cancel { .. } => "cancel",
             Self::Restore { .. } => "restore",
+            Self::Assign { .. } => "assign",
+            Self::Undo { .. } => "undo",
             Self::Status { .. } => "status",
             Self::List(_) => "list",
             Self::Show { .. } => "show",
@@ -442,7 +487,9 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         }
         SessionCommand::Run { asking: AskingArgs { session, call, servers, prompt }, continuing } => {
             let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(continuing.yes);
-            let decided = engine.run_session_with(session.given(), continuing.provider.as_deref())?;
+            let engine = continuing.switching().engine(engine, session.given())?;
+            let done = engine.run_session_with(session.given(), continuing.provider.as_deref());
+            let decided = continuing.switching().waiting(&engine, session.given(), done)?;
             let exit = waiting_exit(&decided);
             session_output::decided(&decided, output, exit)
         }
@@ -467,9 +514,13 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
                 prompt.engine(servers.engine(call.engine(engine))).reject(session.given(), feedback)?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Retry { asking: AskingArgs { session, call, servers, prompt }, gate } => {
+        SessionCommand::Retry { asking: AskingArgs { session, call, servers, prompt }, switching, gate } => {
             let engine = &gate.engine(engine, session.given())?;
-            let decided = prompt.engine(servers.engine(call.engine(engine))).retry(session.given())?;
+            let engine = prompt.engine(servers.engine(call.engine(engine)));
+            let provider = switching.provider.as_deref();
+            let engine = switching.engine(engine, session.given())?;
+            let done = engine.retry_with(session.given(), provider);
+            let decided = switching.waiting(&engine, session.given(), done)?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
         SessionCommand::Respond { session, file, record, gate, servers, trust } => {
@@ -479,15 +530,10 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             } else {
                 read_text(&engine.settings().current_dir.join(file))?
             };
-            session_output::decided(
-                &trust.engine(servers.engine(saying(engine))).respond(
-                    session.given(),
-                    &reply,
-                    record.as_deref(),
-                )?,
-                output,
-                Exit::Done,
-            )
+            let engine = trust.engine(servers.engine(saying(engine)));
+            let approval = PromptApproval::Implied;
+            let decided = engine.respond_with(session.given(), &reply, record.as_deref(), approval)?;
+            session_output::decided(&decided, output, Exit::Done)
         }
         SessionCommand::Cancel { session, reason, trust } => {
             let engine = trust.engine(engine.clone());
@@ -501,6 +547,13 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             };
             trust.engine(engine.clone()).restore(Some(&id), &file)?;
             session_output::report(&engine.session_report(Some(&id))?, output, Exit::Done)
+        }
+        SessionCommand::Assign { id, assignments, trust } => {
+            let decided = trust.engine(saying(engine)).assign(Some(id.as_str()), assignments)?;
+            session_output::decided(&decided, output, Exit::Done)
+        }
+        SessionCommand::Undo { session, trust } => {
+            undo(session.given().into(), &trust.engine(engine.clone()), output)
         }
         SessionCommand::Status { session, usage: true } => {
             session_output::usage(&engine.session_usage(session.given())?, output)
@@ -521,8 +574,15 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         }
         SessionCommand::Events { session, follow } => events(session.given().into(), *follow, engine, output),
         SessionCommand::Apply(args) => {
-            let options =
-                ApplyOptions { to: args.to.clone(), is_dry_run: args.dry_run, is_forced: args.force };
+            let options = ApplyOptions {
+                to: args.to.clone(),
+                is_dry_run: args.dry_run,
+                is_forced: args.force,
+                merges: args.merge,
+                branch: args.branch.clone(),
+                commits: args.commit,
+                refuses_self_running: false,
+            };
             apply(args.session.given().into(), &options, &args.trust.engine(engine.clone()), output)
         }
         SessionCommand::Diff { session, iteration } => {
@@ -696,17 +756,10 @@ pub(super) fn apply(
 ) -> Result<Exit, Failure> {
     let outcome = engine.apply(which, options);
     if let Ok(report) = &outcome {
-        warn_outdated(report);
-        warn_self_running(report);
+        warn_about(report);
     }
     if let Err(SessionError::Conflicts { report }) = &outcome {
-        warn_outdated(report);
-        if !output.is_json() {
-            // The refusal is what counts; whoever does not read the differences still gets it.
-            drop(output::print(|out| {
-                report.conflicts().try_for_each(|file| out.write_all(file.diff.as_bytes()))
-            }));
-        }
+        show_conflicts(report, output);
     }
     let report = outcome?;
     if output.is_json() {
@@ -716,16 +769,58 @@ pub(super) fn apply(
         for file in &report.files {
             match file.change {
                 ApplyChange::Same => writeln!(out, "{}: already there", file.target)?,
-                ApplyChange::New | ApplyChange::Changed | ApplyChange::Conflict => {
+                ApplyChange::New
+                | ApplyChange::Changed
+                | ApplyChange::Deleted
+                | ApplyChange::Merged
+                | ApplyChange::Conflict => {
                     out.write_all(file.diff.as_bytes())?;
                 }
             }
         }
         let n_changed = report.files.iter().filter(|file| file.change != ApplyChange::Same).count();
         let verb = if report.applied { "written" } else { "would be written" };
+        if let Some(branch) = &report.branch {
+            writeln!(out, "branch    {}", escaped_line(branch))?;
+        }
+        if let Some(commit) = &report.commit {
+            writeln!(out, "commit    {}", commit.get(..12).unwrap_or(commit))?;
+        }
         writeln!(out, "{n_changed} of {} files {verb}", report.files.len())
     })?;
     Ok(Exit::Done)
+}
+
+fn undo(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let report = engine.undo(which)?;
+    if output.is_json() {
+        return output.json(&report, Exit::Done);
+    }
+    output::print(|out| {
+        report.files.iter().try_for_each(|file| writeln!(out, "put back  {}", escaped_line(file)))?;
+        match &report.commit {
+            Some(commit) => writeln!(out, "commit    {}", commit.get(..12).unwrap_or(commit)),
+            None => Ok(()),
+        }
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Warns of what a long diff may hide.
+pub(super) fn warn_about(report: &ApplyReport) {
+    warn_outdated(report);
+    warn_self_running(report);
+}
+
+/// Shows the differences that are in the way.
+pub(super) fn show_conflicts(report: &ApplyReport, output: &Output<'_>) {
+    warn_outdated(report);
+    if !output.is_json() {
+        // The refusal is what counts; whoever does not read the differences still gets it.
+        drop(output::print(|out| {
+            report.conflicts().try_for_each(|file| out.write_all(file.diff.as_bytes()))
+        }));
+    }
 }
 
 /// Names the files that take effect without anybody starting them, which a long diff may hide.

@@ -1,0 +1,61 @@
+//! Opens the user's editor on a text.
+//!
+//! The editor takes over the terminal. It is the one that `VISUAL` or `EDITOR` names, else the first that is installed
+//! of the usual ones.
+
+use std::path::Path;
+
+use aiwf_process::run_in_terminal;
+
+use crate::Engine;
+use crate::error::EngineError;
+
+/// Editors that are looked for when none is set.
+const USUAL: [&str; 3] = ["nano", "vi", "vim"];
+
+impl Engine {
+    /// Lets the user write a text, beginning with `initial`.
+    pub fn edit_text(&self, name: &str, initial: &str) -> Result<String, EngineError> {
+        let directory = tempfile::tempdir().map_err(|source| failed("a temporary directory", source))?;
+        let path = directory.path().join(name);
+        aiwf_store::write_atomic(&path, aiwf_store::Durability::Process, |out| {
+            out.write_all(initial.as_bytes())
+        })?;
+        self.edit_file(&path)?;
+        crate::prompt::read::read_text(&path)
+    }
+
+    /// Lets the user edit a file.
+    pub(crate) fn edit_file(&self, path: &Path) -> Result<(), EngineError> {
+        let set = ["VISUAL", "EDITOR"].into_iter().find_map(aiwf_config::variable);
+        let candidates: Vec<String> = match set.filter(|editor| !editor.trim().is_empty()) {
+            Some(editor) => vec![editor],
+            None => USUAL.map(str::to_owned).to_vec(),
+        };
+        for editor in &candidates {
+            let mut words = editor.split_whitespace();
+            let program = words.next().unwrap_or_default();
+            let mut args: Vec<std::ffi::OsString> = words.map(Into::into).collect();
+            args.push(path.into());
+            match run_in_terminal(program.as_ref(), &args) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {
+                    return Err(EngineError::Editor {
+                        editor: editor.clone(),
+                        message: "it reported an error".to_owned(),
+                    });
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    return Err(EngineError::Editor { editor: editor.clone(), message: error.to_string() });
+                }
+            }
+        }
+        let editor = candidates.first().cloned().unwrap_or_default();
+        Err(EngineError::Editor { editor, message: "it is not installed".to_owned() })
+    }
+}
+
+fn failed(path: &str, source: std::io::Error) -> EngineError {
+    EngineError::Unreadable { path: path.into(), source }
+}
