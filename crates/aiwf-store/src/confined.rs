@@ -102,7 +102,7 @@ impl From<ConfinedError> for io::Error {
 }
 
 /// What a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A regular file.
     File,
