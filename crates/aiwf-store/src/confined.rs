@@ -95,7 +95,7 @@ impl From<ConfinedError> for io::Error {
 }
 
 /// The type of a directory entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     File,
     Directory,

@@ -75,6 +75,30 @@ impl ConfinedDir {
         }
     }
 
+    /// The names in this directory, sorted, those that are not UTF-8 among them.
+    pub fn names(&self) -> Result<Vec<(OsString, EntryKind)>, ConfinedError> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(self.handle())? {
+            let entry = entry?;
+            let bytes = entry.file_name().to_bytes();
+            if matches!(bytes, b"." | b"..") {
+                continue;
+            }
+            let mut kind = entry.file_type();
+            // Not every file system tells the type with the name.
+            if kind == FileType::Unknown {
+                match statat(self.handle(), entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(stat) => kind = FileType::from_raw_mode(stat.st_mode),
+                    Err(Errno::NOENT) => continue,
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+            names.push((OsString::from_vec(bytes.to_vec()), EntryKind::of(kind)));
+        }
+        names.sort();
+        Ok(names)
+    }
+
     /// Where a link leads.
     pub fn link_target(&self, name: &str) -> Result<OsString, ConfinedError> {
         let target = readlinkat(self.handle(), checked(name)?.as_c_str(), Vec::new())?;

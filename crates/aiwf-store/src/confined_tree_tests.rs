@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 

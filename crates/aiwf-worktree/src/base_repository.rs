@@ -80,7 +80,7 @@ impl BaseRepository {
         let settings = SETTINGS.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let new = Git {
             directory: &self.base_dir,
-            git_dir: None,
+            repository: None,
             work_tree: None,
             config: Config::Own,
             settings: &settings,
@@ -90,35 +90,28 @@ impl BaseRepository {
         let exclude = repository.map(|repository| info(repository, "info/exclude")).transpose()?.flatten();
         let exclude = exclude.unwrap_or_default();
         let borrowed = repository.map(borrowed_objects).unwrap_or_default();
-        self.write_info(&self.git_dir, repository, &borrowed, &exclude)?;
+        write_info(&self.git_dir, repository, &borrowed, &exclude)?;
 
         let git =
-            Git { directory: &self.top, git_dir: Some(&self.git_dir), work_tree: Some(&self.top), ..new };
+            Git { directory: &self.top, repository: Some(&self.git_dir), work_tree: Some(&self.top), ..new };
         let action = "record the base";
         let paths = joined(files.iter().copied());
         git.output(action, &["update-index", "--add", "-z", "--stdin"], paths)?;
-        let tree = text(git.output(action, &["write-tree"], Vec::new())?);
+        let tree = text(&git.output(action, &["write-tree"], Vec::new())?);
         let commit = match head {
-            Some(head) if self.tree_of(&git, head)? == tree => head.to_owned(),
+            Some(head) if tree_of(&git, head)? == tree => head.to_owned(),
             Some(head) => {
                 let message = "Changes of the project that are not committed";
-                text(git.output(action, &["commit-tree", &tree, "-p", head, "-m", message], Vec::new())?)
+                text(&git.output(action, &["commit-tree", &tree, "-p", head, "-m", message], Vec::new())?)
             }
-            None => {
-                text(git.output(action, &["commit-tree", &tree, "-m", "Files of the project"], Vec::new())?)
-            }
+            None => text(&git.output(
+                action,
+                &["commit-tree", &tree, "-m", "Files of the project"],
+                Vec::new(),
+            )?),
         };
         self.make_agents(&new, repository, &borrowed, &exclude, brought, &commit)?;
         Ok(commit)
-    }
-
-    fn tree_of(&self, git: &Git<'_>, commit: &str) -> Result<String, WorktreeError> {
-        let tree =
-            git.line("record the base", &["rev-parse", "-q", "--verify", &format!("{commit}^{{tree}}")])?;
-        tree.ok_or_else(|| WorktreeError::Git {
-            action: "record the base",
-            message: format!("the commit `{commit}` is gone"),
-        })
     }
 
     /// The repository that the agent sees.
@@ -142,9 +135,9 @@ impl BaseRepository {
             exclude.extend(format!("\n/{path}\n").into_bytes());
         }
         let borrowed = [borrowed, TO_BASE.as_bytes()].concat();
-        self.write_info(&git_dir, repository, &borrowed, &exclude)?;
+        write_info(&git_dir, repository, &borrowed, &exclude)?;
         aiwf_store::append(&git_dir.join("config"), AGENT_CONFIG.as_bytes())?;
-        let git = Git { git_dir: Some(&git_dir), ..new };
+        let git = Git { repository: Some(&git_dir), ..new };
         git.output("record the base", &["update-ref", "HEAD", commit], Vec::new())?;
         let open =
             |path: &Path| ConfinedDir::open(path).map_err(|error| io_error("open", path, "", error.into()));
@@ -156,27 +149,6 @@ impl BaseRepository {
         }
     }
 
-    fn write_info(
-        &self,
-        git_dir: &Path,
-        repository: Option<&Repository>,
-        borrowed: &[u8],
-        exclude: &[u8],
-    ) -> Result<(), WorktreeError> {
-        create_dir(&git_dir.join("info"))?;
-        write(&git_dir.join("info/attributes"), ATTRIBUTES.as_bytes())?;
-        write(&git_dir.join("info/exclude"), exclude)?;
-        if !borrowed.is_empty() {
-            write(&git_dir.join("objects/info/alternates"), borrowed)?;
-        }
-        // Where a shallow clone ends.
-        if let Some(shallow) = repository.map(|repository| info(repository, "shallow")).transpose()?.flatten()
-        {
-            write(&git_dir.join("shallow"), &shallow)?;
-        }
-        Ok(())
-    }
-
     /// The bytes of files as they are in a commit, in their order; nothing for one that is not in it.
     pub(crate) fn read(
         &self,
@@ -186,7 +158,7 @@ impl BaseRepository {
     ) -> Result<Vec<Option<Vec<u8>>>, WorktreeError> {
         let git = Git {
             directory: &self.base_dir,
-            git_dir: Some(&self.git_dir),
+            repository: Some(&self.git_dir),
             work_tree: None,
             config: Config::Own,
             settings: &[],
@@ -197,7 +169,7 @@ impl BaseRepository {
             paths.iter().partition(|path| !path.contains('\n'));
         let mut found = std::collections::BTreeMap::new();
         if !by_line.is_empty() {
-            let names: String = by_line.iter().map(|path| format!("{commit}:{path}\n")).collect();
+            let names = by_line.iter().flat_map(|path| [commit, ":", path, "\n"]).collect::<String>();
             let printed = git.output(action, &["cat-file", "--batch"], names.into_bytes())?;
             let mut rest = printed.as_slice();
             for path in by_line {
@@ -210,6 +182,36 @@ impl BaseRepository {
         }
         Ok(paths.iter().map(|path| found.get(path.as_str()).cloned().flatten()).collect())
     }
+}
+
+/// The files of a commit.
+fn tree_of(git: &Git<'_>, commit: &str) -> Result<String, WorktreeError> {
+    let tree =
+        git.line("record the base", &["rev-parse", "-q", "--verify", &format!("{commit}^{{tree}}")])?;
+    tree.ok_or_else(|| WorktreeError::Git {
+        action: "record the base",
+        message: format!("the commit `{commit}` is gone"),
+    })
+}
+
+/// Writes what git does not find in a new repository by itself.
+fn write_info(
+    git_dir: &Path,
+    repository: Option<&Repository>,
+    borrowed: &[u8],
+    exclude: &[u8],
+) -> Result<(), WorktreeError> {
+    create_dir(&git_dir.join("info"))?;
+    write(&git_dir.join("info/attributes"), ATTRIBUTES.as_bytes())?;
+    write(&git_dir.join("info/exclude"), exclude)?;
+    if !borrowed.is_empty() {
+        write(&git_dir.join("objects/info/alternates"), borrowed)?;
+    }
+    // Where a shallow clone ends.
+    if let Some(shallow) = repository.map(|repository| info(repository, "shallow")).transpose()?.flatten() {
+        write(&git_dir.join("shallow"), &shallow)?;
+    }
+    Ok(())
 }
 
 /// The next object in the output of `git cat-file --batch`; nothing when there is none of that name.
@@ -266,6 +268,6 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorktreeError> {
     Ok(write_atomic(path, Durability::Process, |out| out.write_all(bytes))?)
 }
 
-fn text(output: Vec<u8>) -> String {
-    String::from_utf8_lossy(&output).trim_end().to_owned()
+fn text(output: &[u8]) -> String {
+    String::from_utf8_lossy(output).trim_end().to_owned()
 }

@@ -48,12 +48,12 @@ pub struct Committed {
 }
 
 /// A clone that is removed with everything in it.
-struct Clone {
+struct ScratchClone {
     scratch: PathBuf,
     top: PathBuf,
 }
 
-impl Drop for Clone {
+impl Drop for ScratchClone {
     fn drop(&mut self) {
         // The next commit with this directory removes what is left.
         drop(remove_tree(&self.scratch));
@@ -82,7 +82,7 @@ impl Repository {
         let is_there = |path: &&String| known.contains(path.as_str()) || is_on_disk(&clone.top, path);
         let paths = joined(paths.iter().filter(is_there).map(String::as_str));
         git.output("add the files", &[&["add", "-A", "-f"], &FROM_STDIN[..]].concat(), paths)?;
-        self.commit_staged(&git, message)?;
+        commit_staged(&git, message)?;
         self.bring_over(&clone, branch, None)
     }
 
@@ -132,7 +132,7 @@ impl Repository {
         let clone = self.clone_at(scratch, &tip, branch, &CreateOptions::default())?;
         let git = as_user(&clone.top, &[], self);
         restore(&git, &before, &["--staged", "--worktree"], &files)?;
-        self.commit_staged(&git, message)?;
+        commit_staged(&git, message)?;
         self.bring_over(&clone, branch, Some(&tip))
     }
 
@@ -151,13 +151,12 @@ impl Repository {
             return Err(WorktreeError::ChangedSince { paths });
         }
         let parent = git.line(action, &["rev-parse", "-q", "--verify", &format!("{commit}^1^{{commit}}")])?;
-        let before = match parent {
-            Some(parent) => parent,
+        let before = if let Some(parent) = parent {
+            parent
+        } else {
             // Before the first commit there was nothing.
-            None => {
-                let empty = git.output(action, &["hash-object", "-t", "tree", "--stdin"], Vec::new())?;
-                String::from_utf8_lossy(&empty).trim_end().to_owned()
-            }
+            let empty = git.output(action, &["hash-object", "-t", "tree", "--stdin"], Vec::new())?;
+            String::from_utf8_lossy(&empty).trim_end().to_owned()
         };
         Ok((files, before))
     }
@@ -222,21 +221,6 @@ impl Repository {
         Err(WorktreeError::Git { action, message })
     }
 
-    /// Commits what is staged in a clone.
-    fn commit_staged(&self, git: &Git<'_>, message: &str) -> Result<(), WorktreeError> {
-        let staged = git.run(COMMIT, &["diff-index", "--cached", "--quiet", "HEAD"], Vec::new())?;
-        if staged.code == Some(0) {
-            return Err(WorktreeError::NothingToCommit);
-        }
-        let message_file = message_file(message)?;
-        let output = git.run_merged(COMMIT, &commit_args(message_file.path()), Vec::new())?;
-        if output.code == Some(0) {
-            Ok(())
-        } else {
-            Err(WorktreeError::CommitRefused { message: output.message() })
-        }
-    }
-
     /// A clone with the files of a commit, in which git works as it does in this repository.
     fn clone_at(
         &self,
@@ -244,15 +228,15 @@ impl Repository {
         commit: &str,
         branch: &str,
         options: &CreateOptions,
-    ) -> Result<Clone, WorktreeError> {
+    ) -> Result<ScratchClone, WorktreeError> {
         remove_tree(scratch)?;
         let name = self.top.file_name().unwrap_or(OsStr::new("project"));
-        let clone = Clone { scratch: scratch.to_owned(), top: scratch.join(name) };
+        let clone = ScratchClone { scratch: scratch.to_owned(), top: scratch.join(name) };
         let top = &clone.top;
         aiwf_store::create_dir(top)?;
         let new = Git {
             directory: top,
-            git_dir: None,
+            repository: None,
             work_tree: None,
             config: Config::Own,
             settings: &[],
@@ -285,7 +269,7 @@ impl Repository {
                 .and_then(|(directory, name)| directory.create_link(name, self.top.join(path).as_os_str()));
             linked.map_err(|error| io_error("link", top, path, error))?;
         }
-        let exclude: String = brought.all().iter().map(|path| format!("\n/{path}\n")).collect();
+        let exclude: String = brought.all().iter().flat_map(|path| ["\n/", path, "\n"]).collect();
         aiwf_store::append(&git_dir.join("info/exclude"), exclude.as_bytes())?;
         Ok(clone)
     }
@@ -322,7 +306,7 @@ impl Repository {
     /// Brings the commit of a clone over, as a branch that was at `before`, or was not there.
     fn bring_over(
         &self,
-        clone: &Clone,
+        clone: &ScratchClone,
         branch: &str,
         before: Option<&str>,
     ) -> Result<Committed, WorktreeError> {
@@ -360,11 +344,26 @@ impl Repository {
     }
 }
 
+/// Commits what is staged in a clone.
+fn commit_staged(git: &Git<'_>, message: &str) -> Result<(), WorktreeError> {
+    let staged = git.run(COMMIT, &["diff-index", "--cached", "--quiet", "HEAD"], Vec::new())?;
+    if staged.code == Some(0) {
+        return Err(WorktreeError::NothingToCommit);
+    }
+    let message_file = message_file(message)?;
+    let output = git.run_merged(COMMIT, &commit_args(message_file.path()), Vec::new())?;
+    if output.code == Some(0) {
+        Ok(())
+    } else {
+        Err(WorktreeError::CommitRefused { message: output.message() })
+    }
+}
+
 /// git in a directory, as if the user had typed the command there.
 fn as_user<'a>(directory: &'a Path, settings: &'a [(String, String)], repository: &'a Repository) -> Git<'a> {
     Git {
         directory,
-        git_dir: None,
+        repository: None,
         work_tree: None,
         config: Config::AsUser,
         settings,
@@ -457,3 +456,7 @@ fn setting_text(setting: &Setting) -> String {
         None => format!("{header}\n\t{name}\n"),
     }
 }
+
+#[cfg(test)]
+#[path = "commit_tests.rs"]
+mod tests;

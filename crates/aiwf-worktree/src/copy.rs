@@ -51,7 +51,9 @@ pub(crate) fn copy_listing(
             Copied::Missing => {}
         }
     }
-    left_out.into_iter().for_each(|(path, reason)| listing.leave_out(path, reason));
+    for (path, reason) in left_out {
+        listing.leave_out(path, reason);
+    }
     Ok(made)
 }
 
@@ -217,15 +219,15 @@ fn bring_file(source: &ConfinedDir, target: &ConfinedDir, path: &str) -> Result<
 /// Makes something of each piece, in their order; the first error ends the work.
 fn on_every_core<I: Sync, T: Send>(
     items: &[I],
-    make: impl Fn(&I) -> Result<T, WorktreeError> + Sync,
+    work: impl Fn(&I) -> Result<T, WorktreeError> + Sync,
 ) -> Result<Vec<T>, WorktreeError> {
     let next = AtomicUsize::new(0);
-    let work = || {
+    let take = || {
         let mut made = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(number) else { return Ok(made) };
-            match make(item) {
+            match work(item) {
                 Ok(item) => made.push((number, item)),
                 Err(error) => {
                     next.store(items.len(), Ordering::Relaxed);
@@ -238,9 +240,9 @@ fn on_every_core<I: Sync, T: Send>(
     let n_threads = n_cores.min(MAX_THREADS).min(items.len());
     let mut made = std::thread::scope(|scope| {
         let others: Vec<_> = (1..n_threads)
-            .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, work).ok())
+            .filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, take).ok())
             .collect();
-        let mut made = work();
+        let mut made = take();
         for other in others {
             let more = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             made = made.and_then(|mut made| {

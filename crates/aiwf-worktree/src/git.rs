@@ -37,7 +37,7 @@ pub(crate) struct Git<'a> {
     /// The working directory.
     pub(crate) directory: &'a Path,
     /// The repository; git looks for it above the working directory when it is not named.
-    pub(crate) git_dir: Option<&'a Path>,
+    pub(crate) repository: Option<&'a Path>,
     /// The files of the repository.
     pub(crate) work_tree: Option<&'a Path>,
     pub(crate) config: Config,
@@ -196,7 +196,7 @@ impl Git<'_> {
             stderr,
             // Who signs commits may be asked for a pass phrase.
             is_in_front: self.config == Config::AsUser,
-            ..Program::new(OsStr::new("git"), &args)
+            ..Program::new(OsStr::new(program()), &args)
         };
         let limits = Limits { first_byte: WAIT, total: WAIT, max_bytes: MAX_OUTPUT_BYTES };
         let failed = |error| self.child_error(action, error);
@@ -219,9 +219,13 @@ impl Git<'_> {
         let mut all: Vec<OsString> = Vec::new();
         let mut set = |name: &str, value: &str| all.extend(["-c".into(), format!("{name}={value}").into()]);
         if self.config != Config::AsUser {
-            HARMLESS.iter().for_each(|(name, value)| set(name, value));
+            for (name, value) in HARMLESS {
+                set(name, value);
+            }
         }
-        self.settings.iter().for_each(|(name, value)| set(name, value));
+        for (name, value) in self.settings {
+            set(name, value);
+        }
         let mut place = |option: &str, path: Option<&Path>| {
             if let Some(path) = path {
                 let mut argument = OsString::from(option);
@@ -229,9 +233,12 @@ impl Git<'_> {
                 all.push(argument);
             }
         };
-        place("--git-dir=", self.git_dir);
+        place("--git-dir=", self.repository);
         place("--work-tree=", self.work_tree);
-        all.push("--literal-pathspecs".into());
+        // It takes paths as they are and refuses to be told so.
+        if args.first().is_none_or(|command| command.as_ref() != "check-ignore") {
+            all.push("--literal-pathspecs".into());
+        }
         all.extend(args.iter().map(|argument| argument.as_ref().to_owned()));
         all
     }
@@ -243,7 +250,10 @@ impl Git<'_> {
             Config::AsUser => (&[], &[]),
         };
         let all = ALWAYS.iter().chain(careful).chain(own);
-        all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        let all = all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        #[cfg(test)]
+        let all = all.chain(crate::testing::env());
+        all.collect()
     }
 
     fn child_error(&self, action: &'static str, error: ChildError) -> WorktreeError {
@@ -284,6 +294,15 @@ impl Output {
         text.get(start..).unwrap_or_default().to_owned()
     }
 }
+
+/// Git is looked up as the system does.
+#[cfg(not(test))]
+fn program() -> &'static str {
+    "git"
+}
+
+#[cfg(test)]
+use crate::testing::program;
 
 /// The pieces of what git prints with `-z`.
 pub(crate) fn pieces(output: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -25,6 +25,9 @@ mod worktree;
 mod merge;
 mod slug;
 
+#[cfg(test)]
+mod testing;
+
 pub use changes::{Change, ChangeKind, Changes, Refused, RefusedReason};
 pub use commit::{BranchCommit, Committed};
 pub use error::WorktreeError;

@@ -62,7 +62,7 @@ impl Listing {
     }
 
     /// The files of a directory that is in no repository.
-    pub(crate) fn of_directory(root: &Path) -> Result<Self, WorktreeError> {
+    pub(crate) fn of_directory(root: &Path) -> Self {
         let mut listing = Self::default();
         let mut walk = WalkBuilder::new(root);
         walk.hidden(false).ignore(false).git_exclude(false).require_git(false).parents(false);
@@ -81,7 +81,7 @@ impl Listing {
                 listing.add(path.as_os_str().as_encoded_bytes(), Known::Untracked, None);
             }
         }
-        Ok(listing)
+        listing
     }
 
     fn add(&mut self, path: &[u8], known: Known, reason: Option<LeftOutReason>) {

@@ -3,7 +3,6 @@
 //! In: what the file was, and what two sides made of it. Out: both changes, or where they meet. `git merge-file` does it:
 //! a line that a merge loses without a word is worse than any conflict, and no other merge is tried by as many people.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use aiwf_process::Stop;
@@ -43,7 +42,7 @@ pub fn merge(base: &[u8], ours: &[u8], theirs: &[u8], stop: &Stop) -> Result<Mer
     }
     let git = Git {
         directory: directory.path(),
-        git_dir: None,
+        repository: None,
         work_tree: None,
         config: Config::Own,
         settings: &[],

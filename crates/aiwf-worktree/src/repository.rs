@@ -54,7 +54,7 @@ impl Repository {
         let dot_git = top.join(".git");
         let git = Git {
             directory: top,
-            git_dir: Some(&dot_git),
+            repository: Some(&dot_git),
             work_tree: Some(top),
             config: Config::Looking,
             settings: &[],
@@ -95,8 +95,8 @@ impl Repository {
         if !git.output("list the files", &["ls-files", "-z", "--", &self.below], Vec::new())?.is_empty() {
             return Ok(false);
         }
-        let output =
-            git.run("read the ignore rules", &["check-ignore", "-q", "--", &self.below], Vec::new())?;
+        let path = format!("./{}", self.below);
+        let output = git.run("read the ignore rules", &["check-ignore", "-q", "--", &path], Vec::new())?;
         match output.code {
             Some(0) => Ok(true),
             Some(1) => Ok(false),
@@ -181,7 +181,7 @@ impl Repository {
     pub(crate) fn looking<'a>(&'a self, settings: &'a [(String, String)]) -> Git<'a> {
         Git {
             directory: &self.top,
-            git_dir: Some(&self.git_dir),
+            repository: Some(&self.git_dir),
             work_tree: Some(&self.top),
             config: Config::Looking,
             settings,
@@ -278,3 +278,7 @@ pub(crate) fn check_id(commit: &str) -> Result<(), WorktreeError> {
     }
     Err(WorktreeError::Git { action: "read the commit", message: format!("`{commit}` is no id of a commit") })
 }
+
+#[cfg(test)]
+#[path = "repository_tests.rs"]
+mod tests;

@@ -63,37 +63,33 @@ impl Scan {
 
     /// The same with paths from the project; a change elsewhere is refused.
     pub(crate) fn in_project(self, below: &str) -> Changes {
-        let mut refused: Vec<Refused> = Vec::new();
-        for mut problem in self.refused {
-            match problem.path.strip_prefix(below) {
-                Some(path) => problem.path = path.to_owned(),
-                None => problem = outside(below, &problem.path),
-            }
-            refused.push(problem);
-        }
+        let inside = |path: &str| path.strip_prefix(below).map(str::to_owned);
+        let refuse = |problem: Refused| match inside(&problem.path) {
+            Some(path) => Refused { path, ..problem },
+            None => outside(below, &problem.path),
+        };
+        let mut refused: Vec<Refused> = self.refused.into_iter().map(refuse).collect();
         let mut changes: Vec<Change> = Vec::new();
-        for mut change in self.changes {
-            let Some(path) = change.path.strip_prefix(below) else {
-                refused.push(outside(below, &change.path));
-                continue;
-            };
-            if let ChangeKind::Renamed { from } = &change.kind {
-                change.kind = match from.strip_prefix(below) {
-                    Some(from) => ChangeKind::Renamed { from: from.to_owned() },
+        for change in self.changes {
+            let kind = match change.kind {
+                ChangeKind::Renamed { from } => match inside(&from) {
+                    Some(from) => ChangeKind::Renamed { from },
                     None => {
-                        refused.push(outside(below, from));
+                        refused.push(outside(below, &from));
                         ChangeKind::Added
                     }
-                };
+                },
+                kind @ (ChangeKind::Added | ChangeKind::Changed | ChangeKind::Deleted) => kind,
+            };
+            match inside(&change.path) {
+                Some(path) => changes.push(Change { path, kind, ..change }),
+                None => refused.push(outside(below, &change.path)),
             }
-            change.path = path.to_owned();
-            changes.push(change);
         }
         refused.sort_by(|a, b| a.path.cmp(&b.path));
         refused.dedup();
-        let ignored: Vec<String> =
-            self.ignored.iter().filter_map(|path| path.strip_prefix(below)).map(str::to_owned).collect();
         let n_more_ignored = self.n_ignored - self.ignored.len();
+        let ignored = self.ignored.iter().filter_map(|path| inside(path)).collect();
         Changes { changes, refused, ignored, n_more_ignored }
     }
 

@@ -12,7 +12,7 @@ use aiwf_store::{ConfinedDir, ConfinedError, EntryKind, is_reserved_dir, remove_
 use serde::{Deserialize, Serialize};
 
 use crate::base_repository::BaseRepository;
-use crate::changes::{Change, ChangeKind, Changes};
+use crate::changes::{Change, ChangeKind, Changes, RefusedReason};
 use crate::copy::{bring_directory, copy_listing};
 use crate::error::WorktreeError;
 use crate::listing::Listing;
@@ -279,7 +279,7 @@ impl Worktree {
         for refused in &scan.refused {
             let path = &refused.path;
             let is_inside = |known: &String| known != path && is_at_or_below(known, path);
-            if self.manifest.files.keys().any(is_inside) {
+            if refused.reason == RefusedReason::Repository && self.manifest.files.keys().any(is_inside) {
                 // Someone made a repository of a directory of the project.
                 tree.remove(&format!("{path}/.git")).map_err(|error| failed(path, error))?;
             } else {
@@ -319,10 +319,7 @@ impl Worktree {
         if !self.manifest.is_from_before_a_restart() {
             return Ok(true);
         }
-        let mut tree = match Tree::open(&self.top) {
-            Ok(tree) => tree,
-            Err(_) => return Ok(false),
-        };
+        let Ok(mut tree) = Tree::open(&self.top) else { return Ok(false) };
         for (path, entry) in self.manifest.files.iter().filter(|(_, entry)| entry.link.is_none()) {
             let Ok(Some((directory, name))) = tree.place(path) else { continue };
             let Ok(Some(look)) = directory.look(name) else { continue };
@@ -372,7 +369,7 @@ fn make_in(
     let head = repository.map(Repository::head).transpose()?.flatten();
     let mut listing = match repository {
         Some(repository) => Listing::of_repository(repository)?,
-        None => Listing::of_directory(source)?,
+        None => Listing::of_directory(source),
     };
     // In a project without rules they are no different from other files.
     listing.files.retain(|path, known| *known != crate::listing::Known::Untracked || !brought.has(path));
@@ -514,3 +511,7 @@ fn check_is_ours(at: &Path) -> Result<(), WorktreeError> {
         message: "it has files that aiwf did not make".to_owned(),
     })
 }
+
+#[cfg(test)]
+#[path = "worktree_tests.rs"]
+mod tests;

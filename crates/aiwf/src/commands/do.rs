@@ -65,7 +65,7 @@ pub(crate) struct DoArgs {
     wait: bool,
     /// Spend at most this many dollars.
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
-    max_cost: Option<f64>,
+    max_cost: Option<u64>,
     /// Name of the session; free again once the session has ended.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -79,11 +79,18 @@ pub(crate) struct DoArgs {
     prompt: PromptArgs,
 }
 
-pub(crate) fn dollars(text: &str) -> Result<f64, String> {
-    let amount = text.trim_start_matches('$').parse::<f64>().ok();
-    amount
-        .filter(|amount| amount.is_finite() && *amount > 0.0)
-        .ok_or_else(|| "expected an amount in dollars, such as 2.50".to_owned())
+/// An amount of dollars, in millionths.
+fn dollars(text: &str) -> Result<u64, String> {
+    let wrong = || "expected an amount in dollars, such as 2.50".to_owned();
+    let text = text.trim_start_matches('$');
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() > 9 || part.len() > 6 || !is_number(whole) || !is_number(part) {
+        return Err(wrong());
+    }
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_too_large| wrong())? };
+    let part: u64 = format!("{part:0<6}").parse().map_err(|_too_large| wrong())?;
+    Some(whole * 1_000_000 + part).filter(|micros| *micros > 0).ok_or_else(wrong)
 }
 
 pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
