@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, fsync, linkat, mkdirat, open, openat,
-    renameat, renameat_with, statat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fchmod, fstat, fsync, linkat, mkdirat, open,
+    openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -314,6 +314,14 @@ impl ConfinedDir {
         Ok(())
     }
 
+    /// Lets a file be executed by those who may read it, or by nobody.
+    pub fn set_executable(&self, name: &str, is_executable: bool) -> Result<(), ConfinedError> {
+        let file = self.file(name)?;
+        let mode = fstat(&file)?.st_mode & 0o777;
+        let wanted = if is_executable { mode | ((mode & 0o444) >> 2) } else { mode & !0o111 };
+        if wanted == mode { Ok(()) } else { Ok(fchmod(&file, Mode::from_raw_mode(wanted))?) }
+    }
+
     /// SHA-256 of a file; nothing when it is not there.
     pub fn sha256(&self, name: &str) -> Result<Option<String>, ConfinedError> {
         match self.file(name) {
@@ -375,7 +383,7 @@ impl ConfinedDir {
         let (temporary, mut file) = self.temporary()?;
         let written = (|| {
             if let Some(rights) = rights {
-                rustix::fs::fchmod(&file, rights)?;
+                fchmod(&file, rights)?;
             }
             file.write_all(content)?;
             if durability == Durability::PowerLoss {
