@@ -6,6 +6,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod call;
+pub(crate) mod choose;
 pub(crate) mod cli_calls;
 pub(crate) mod exchange;
 pub(crate) mod payload;
@@ -19,6 +20,7 @@ pub(crate) mod tool_loop;
 pub(crate) mod toolbox;
 pub(crate) mod watch;
 
+pub use choose::ChosenAgent;
 pub use rounds::CutShort;
 pub(crate) use tool_caller::PhaseTools;
 pub use tool_loop::{CallStyle, ToolLoop, ToolRound};

@@ -251,6 +251,7 @@ pub(crate) fn ask_code(error: &AskError) -> &'static str {
         | AskError::Unsendable { .. }
         | AskError::PromptTooLong { .. } => PRECONDITION_FAILED,
         AskError::NotRecorded { .. }
+        | AskError::FileDiffers { .. }
         | AskError::Unreadable { .. }
         | AskError::NoProgram { .. }
         | AskError::Failed { .. }

@@ -93,7 +93,7 @@ pub use ask::provider_report::ProviderReport;
 pub use ask::send::{Sent, ToolOptions, ToolReport};
 pub use ask::toolbox::{Consent, ServerTools, ToolListing, Toolbox};
 pub use ask::watch::CallEvent;
-pub use ask::{CallStyle, CutShort, ToolLoop, ToolRound};
+pub use ask::{CallStyle, ChosenAgent, CutShort, ToolLoop, ToolRound};
 pub use catalog::flows::{FlowOrigin, FoundFlow};
 pub use catalog::packages::{PackageToolError, Packed};
 pub use catalog::profiles::{FoundProfile, ProfileFault, ProfileOrigin};

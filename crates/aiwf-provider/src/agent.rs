@@ -18,6 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use self::heard::{Fold, Heard, Judge, Step};
+use self::installed::Depth;
 pub use self::installed::InstalledProgram;
 use self::invocation::{Call, Invocation};
 use crate::ask::{Answer, Ask, Check, Reply, Request};
@@ -76,7 +77,7 @@ pub(crate) trait Dialect {
     }
 
     /// Looks whether the program is there and new enough.
-    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram;
+    fn inspect(&self, setting: &ProviderSetting, depth: Depth) -> InstalledProgram;
 }
 
 /// Opens one of them.
@@ -125,7 +126,8 @@ impl Ask for Agent {
     }
 
     fn check(&self) -> Vec<Check> {
-        let mut checks: Vec<Check> = self.dialect.inspect(&self.setting).check.into_iter().collect();
+        let mut checks: Vec<Check> =
+            self.dialect.inspect(&self.setting, Depth::Options).check.into_iter().collect();
         if let Err(error) = address::check_login(&self.setting, self.dialect.vendors()) {
             checks.push(Check::bad("url", error.to_string(), error.advice()));
         }
@@ -136,7 +138,11 @@ impl Ask for Agent {
     }
 
     fn program(&self) -> Option<InstalledProgram> {
-        Some(self.dialect.inspect(&self.setting))
+        Some(self.dialect.inspect(&self.setting, Depth::Options))
+    }
+
+    fn version(&self) -> Option<InstalledProgram> {
+        Some(self.dialect.inspect(&self.setting, Depth::Version))
     }
 }
 

@@ -158,4 +158,9 @@ pub trait Ask {
     fn program(&self) -> Option<InstalledProgram> {
         None
     }
+
+    /// Looks at the program it is, when it is one, and runs it for its version only.
+    fn version(&self) -> Option<InstalledProgram> {
+        None
+    }
 }

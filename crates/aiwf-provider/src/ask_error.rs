@@ -56,6 +56,14 @@ pub enum AskError {
         /// The first section that differs from it.
         differs: Option<String>,
     },
+    /// A recorded call changes a file that is another one now.
+    #[error("recording `{recording}` changes `{path}`, which is not what it was")]
+    FileDiffers {
+        /// The recording.
+        recording: String,
+        /// The file.
+        path: String,
+    },
     /// The recordings cannot be read.
     #[error("recordings in `{directory}` cannot be read: {message}")]
     Unreadable {
@@ -256,6 +264,7 @@ impl AskError {
             | Self::Cut { usage, .. }
             | Self::Empty { usage, .. } => usage.as_deref(),
             Self::NotRecorded { .. }
+            | Self::FileDiffers { .. }
             | Self::Unreadable { .. }
             | Self::Setting { .. }
             | Self::NoProgram { .. }
@@ -280,7 +289,7 @@ impl AskError {
     /// One thing to do about it.
     pub fn advice(&self) -> Advice {
         match self {
-            Self::NotRecorded { .. } => {
+            Self::NotRecorded { .. } | Self::FileDiffers { .. } => {
                 "bring the inputs back to what was recorded, or use a provider that can answer".into()
             }
             Self::Unreadable { .. } => "check the `dir` of the provider in `.aiwf/config.toml`".into(),

@@ -152,6 +152,7 @@ pub(crate) fn hide(error: AskError, key: Option<&Secret>) -> AskError {
             AskError::Cut { provider, message: message.replace(key, "…"), usage }
         }
         error @ (AskError::NotRecorded { .. }
+        | AskError::FileDiffers { .. }
         | AskError::Unreadable { .. }
         | AskError::Setting { .. }
         | AskError::NoProgram { .. }

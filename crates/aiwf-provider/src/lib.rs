@@ -22,6 +22,7 @@ mod key;
 mod agent;
 mod http;
 mod manual;
+mod recorded_files;
 mod replay;
 
 mod touched;
@@ -35,6 +36,7 @@ pub use open::open;
 pub use payload::{AttachedFile, Payload, PayloadMessage, SectionHash, ToolSpec, Turn};
 pub use prices::{ListPrice, list_price};
 pub use provider_setting::{BaseUrl, KeySource, ProviderSetting, ReplySource, Secret, Timeouts};
+pub use recorded_files::ChangedFiles;
 pub use replay::{Answered, Cassette, RecordedCapability};
 pub use sink::{Progress, Sink, TextSink};
 

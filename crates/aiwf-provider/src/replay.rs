@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use aiwf_store::{Durability, StoreError, create_dir, write_atomic};
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Answer, Ask, Check, Reply, Request, ToolCall, Usage};
+use crate::ask::{Answer, Ask, Check, Permission, Reply, Request, ToolCall, Usage};
 use crate::ask_error::AskError;
 use crate::payload::{Payload, SectionHash};
+use crate::recorded_files::{self, ChangedFiles, RecordedFile};
 use crate::sink::Sink;
 
 /// One request and its answer.
@@ -41,6 +42,9 @@ pub(crate) struct Recording {
     /// What it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) usage: Option<Usage>,
+    /// What the agent changed, when it might write to its directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) changes: Option<Vec<RecordedFile>>,
 }
 
 /// What the provider of a recording could take.
@@ -78,6 +82,8 @@ pub struct Answered<'a> {
     pub text: &'a str,
     /// What else came.
     pub reply: &'a Reply,
+    /// What the agent changed, when it might write to its directory.
+    pub changes: Option<ChangedFiles<'a>>,
 }
 
 /// A directory of recordings.
@@ -86,7 +92,9 @@ pub struct Cassette {
     directory: PathBuf,
 }
 
+/// The format of recordings without changes of files, and of those with them.
 const VERSION: u32 = 1;
+const VERSION_WITH_CHANGES: u32 = 2;
 
 impl Cassette {
     /// The recordings in a directory.
@@ -97,8 +105,11 @@ impl Cassette {
     /// Keeps a request and its answer.
     pub fn record(&self, payload: &Payload, answered: Answered<'_>) -> Result<(), StoreError> {
         let name = answered.name;
+        create_dir(&self.directory)?;
+        let changes =
+            answered.changes.map(|changes| recorded_files::record(&self.directory, changes)).transpose()?;
         let recording = Recording {
-            version: VERSION,
+            version: if changes.is_some() { VERSION_WITH_CHANGES } else { VERSION },
             name: name.to_owned(),
             key: payload.key(),
             provider: answered.provider.to_owned(),
@@ -108,8 +119,8 @@ impl Cassette {
             tool_calls: answered.reply.tool_calls.clone(),
             model: answered.reply.model.clone(),
             usage: answered.reply.usage.clone(),
+            changes,
         };
-        create_dir(&self.directory)?;
         let short = recording.key.get(..12).unwrap_or(&recording.key);
         let path = self.directory.join(format!("{name}-{short}.json"));
         write_atomic(&path, Durability::PowerLoss, |out| {
@@ -128,6 +139,12 @@ impl Cassette {
         let of_phase = || recordings.iter().find(|recording| phase_of(&recording.name) == phase_of(name));
         let of_call = recordings.iter().find(phase).or_else(of_phase);
         of_call.or_else(|| recordings.first()).and_then(|recording| recording.capability.clone())
+    }
+
+    /// Whether a call is recorded with what its agent changed.
+    pub fn has_changes(&self) -> bool {
+        let recordings = self.recordings().unwrap_or_default();
+        recordings.iter().any(|recording| recording.changes.is_some())
     }
 
     fn recordings(&self) -> Result<Vec<Recording>, AskError> {
@@ -158,7 +175,7 @@ fn read(path: &Path) -> Result<Recording, String> {
         .map_err(|error| format!("{}: {error}", name()))?;
     let recording: Recording =
         serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", name()))?;
-    if recording.version > VERSION {
+    if recording.version > VERSION_WITH_CHANGES {
         return Err(format!("{}: format {} is newer than this program", name(), recording.version));
     }
     Ok(recording)
@@ -175,6 +192,21 @@ impl Replay {
     pub(crate) fn new(cassette: Cassette) -> Self {
         Self { cassette }
     }
+
+    /// Makes the changes of a recording, if the call may; what to say about them.
+    fn put_changes(&self, found: &Recording, request: &Request<'_>) -> Result<Vec<String>, AskError> {
+        let changes = found.changes.as_deref().unwrap_or_default();
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        if request.permission != Permission::WriteDirectory {
+            return Ok(vec![
+                "the recorded changes of files are left out: this call may not write".to_owned(),
+            ]);
+        }
+        recorded_files::replay(&self.cassette.directory, &found.name, changes, request.directory)?;
+        Ok(Vec::new())
+    }
 }
 
 impl Ask for Replay {
@@ -187,11 +219,13 @@ impl Ask for Replay {
         let key = payload.key();
         let recordings = self.cassette.recordings()?;
         if let Some(found) = recordings.iter().find(|recording| recording.key == key) {
+            let notes = self.put_changes(found, request)?;
             sink.text(&found.reply).map_err(AskError::Sink)?;
             return Ok(Answer::Reply(Reply {
                 usage: found.usage.clone(),
                 model: found.model.clone(),
                 tool_calls: found.tool_calls.clone(),
+                notes,
                 ..Reply::default()
             }));
         }

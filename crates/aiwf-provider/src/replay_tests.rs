@@ -1,7 +1,6 @@
 use aiwf_prompt::Role;
 
 use super::*;
-use crate::ask::Permission;
 use crate::payload::PayloadMessage;
 use crate::sink::TextSink;
 use aiwf_process::Stop;
@@ -23,12 +22,21 @@ fn payload(session: &str, text: &str) -> Payload {
 }
 
 fn ask(replay: &Replay, payload: &Payload) -> Result<(String, Answer), AskError> {
+    ask_in(Path::new("."), Permission::ReadOnly, replay, payload)
+}
+
+fn ask_in(
+    directory: &Path,
+    permission: Permission,
+    replay: &Replay,
+    payload: &Payload,
+) -> Result<(String, Answer), AskError> {
     let request = Request {
         name: "planning-1",
         payload,
-        directory: Path::new("."),
+        directory,
         response_path: None,
-        permission: Permission::ReadOnly,
+        permission,
         stop: &Stop::default(),
     };
     let mut sink = TextSink::new(1_000);
@@ -37,8 +45,14 @@ fn ask(replay: &Replay, payload: &Payload) -> Result<(String, Answer), AskError>
 }
 
 fn record(cassette: &Cassette, payload: &Payload, reply: &Reply) {
-    let answered =
-        Answered { name: "planning-1", provider: "agent", capability: None, text: "the plan", reply };
+    let answered = Answered {
+        name: "planning-1",
+        provider: "agent",
+        capability: None,
+        text: "the plan",
+        reply,
+        changes: None,
+    };
     cassette.record(payload, answered).unwrap();
 }
 
@@ -71,4 +85,41 @@ fn a_request_that_was_not_recorded_names_the_nearest_and_the_first_difference() 
 fn recordings_that_are_not_there_are_an_error() {
     let error = ask(&Replay::new(Cassette::in_directory("no/such/dir")), &payload("s", "x")).unwrap_err();
     assert!(matches!(error, AskError::Unreadable { .. }));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test makes the files that are changed")]
+fn a_call_that_may_write_makes_the_changes_that_were_recorded() {
+    let world = tempfile::tempdir().unwrap();
+    let [recorded, replayed] = ["recorded", "replayed"].map(|name| world.path().join(name));
+    for directory in [&recorded, &replayed] {
+        std::fs::create_dir(directory).unwrap();
+        std::fs::write(directory.join("a.txt"), "a").unwrap();
+    }
+    let touched = crate::touched::Touched::before_with_hashes(&recorded, &[]);
+    std::fs::write(recorded.join("a.txt"), "changed").unwrap();
+    let files = touched.after().touched;
+    let cassette = Cassette::in_directory(world.path().join("cassette"));
+    record(&cassette, &payload("s", "plan it"), &Reply::default());
+    assert!(!cassette.has_changes());
+    let answered = Answered {
+        name: "implement-1",
+        provider: "agent",
+        capability: None,
+        text: "done",
+        reply: &Reply::default(),
+        changes: Some(ChangedFiles { directory: &recorded, files: &files }),
+    };
+    let payload = payload("s", "do it");
+    cassette.record(&payload, answered).unwrap();
+    assert!(cassette.has_changes());
+    let replay = Replay::new(cassette);
+    let text = || std::fs::read_to_string(replayed.join("a.txt")).unwrap();
+    let (_, answer) = ask_in(&replayed, Permission::ReadOnly, &replay, &payload).unwrap();
+    assert_eq!(text(), "a");
+    let note = "the recorded changes of files are left out: this call may not write".to_owned();
+    assert_eq!(answer, Answer::Reply(Reply { notes: vec![note], ..Reply::default() }));
+    let (reply, answer) = ask_in(&replayed, Permission::WriteDirectory, &replay, &payload).unwrap();
+    assert_eq!((reply.as_str(), answer), ("done", Answer::Reply(Reply::default())));
+    assert_eq!(text(), "changed");
 }

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fstat, fsync, linkat, mkdirat, open, openat,
-    renameat, renameat_with, statat, unlinkat,
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, fchmod, fstat, fsync, linkat, mkdirat, open,
+    openat, renameat, renameat_with, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -396,7 +396,7 @@ impl ConfinedDir {
         let (temporary, mut file) = self.temporary()?;
         let written = (|| {
             if let Some(rights) = rights {
-                rustix::fs::fchmod(&file, rights)?;
+                fchmod(&file, rights)?;
             }
             file.write_all(content)?;
             if durability == Durability::PowerLoss {

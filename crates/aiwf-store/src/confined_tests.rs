@@ -1,6 +1,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -91,4 +91,22 @@ fn a_directory_that_keeps_turning_into_a_link_is_never_escaped() {
     stop.store(true, Ordering::Relaxed);
     swapper.join().unwrap();
     assert!(!world.path().join("outside/written").exists());
+}
+
+#[test]
+fn a_file_can_be_executed_by_those_who_may_read_it() {
+    let (world, directory) = world();
+    let path = world.path().join("inside/tool");
+    std::fs::write(&path, "x").unwrap();
+    let mode = || path.metadata().unwrap().permissions().mode() & 0o777;
+    for (before, executable, plain) in [(0o644, 0o755, 0o644), (0o600, 0o700, 0o600), (0o751, 0o751, 0o640)] {
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(before)).unwrap();
+        directory.set_executable("tool", true).unwrap();
+        assert_eq!(mode(), executable);
+        directory.set_executable("tool", false).unwrap();
+        assert_eq!(mode(), plain);
+    }
+    symlink("tool", world.path().join("inside/link")).unwrap();
+    assert!(matches!(directory.set_executable("link", true), Err(ConfinedError::Link)));
+    assert_eq!(mode(), 0o640);
 }

@@ -273,6 +273,7 @@ fn of_call(error: &AskError) -> Exit {
         | AskError::Unsendable { .. }
         | AskError::PromptTooLong { .. } => Exit::Refused,
         AskError::NotRecorded { .. }
+        | AskError::FileDiffers { .. }
         | AskError::Unreadable { .. }
         | AskError::NoProgram { .. }
         | AskError::NoKey { .. }

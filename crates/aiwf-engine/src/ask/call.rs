@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use aiwf_config::Config;
 use aiwf_provider::{
-    Answer, Answered, Ask, AskError, Cassette, Payload, Permission, Progress, RecordedCapability, Reply,
-    Request, Sink, ToolCall, Touched,
+    Answer, Answered, Ask, AskError, Cassette, ChangedFiles, Payload, Permission, Progress,
+    RecordedCapability, Reply, Request, Sink, ToolCall, Touched,
 };
 use aiwf_session::{Call, TouchedFile};
 use aiwf_store::LedgerDir;
@@ -134,15 +134,15 @@ impl Order {
         let call_context = engine.call_context();
         let root = &engine.settings().project_root;
         let ours = EngineFiles::of(self, files, &engine.settings().project_dir());
-        let touched = providers::can_write_files(provider, config).then(|| {
-            let ignored: Vec<&Path> = ours.ignored.iter().map(PathBuf::as_path).collect();
-            // What changes in a worktree is its diff; in the project nothing should change meanwhile.
-            if self.permission == Permission::WriteDirectory && self.directory.is_none() {
-                Touched::before_with_hashes(root, &ignored)
-            } else {
-                Touched::before(root, &ignored)
-            }
+        let ignored: Vec<&Path> = ours.ignored.iter().map(PathBuf::as_path).collect();
+        let writes = self.permission == Permission::WriteDirectory;
+        // What changes in a worktree is its diff; in the project nothing should change meanwhile.
+        let touched = providers::can_write_files(provider, config).then(|| match &self.directory {
+            None if writes => Touched::before_with_hashes(root, &ignored),
+            None | Some(_) => Touched::before(root, &ignored),
         });
+        let recorded = (writes && call_context.record.is_some())
+            .then(|| Touched::before_with_hashes(self.directory(engine), &ignored));
         let response_before = self.response_path.as_deref().and_then(fingerprint);
         let max_bytes = providers::setting(provider, config).max_reply_bytes;
         let mut sink = DiskSink::new(files, call_context, max_bytes);
@@ -184,7 +184,8 @@ impl Order {
                 call.model = model;
                 let written = self.response_path.as_deref().filter(|_| has_written);
                 // A reply is not lost because a copy of it could not be made.
-                if let Err(error) = self.record(&reply, (provider, files), written, engine) {
+                let arrived = Arrived { reply: &reply, files, written, changes: recorded.as_ref() };
+                if let Err(error) = self.record(provider, arrived, engine) {
                     call.notes.push(format!("the call is not recorded: {error}"));
                 }
                 Ok(CallOutcome::Replied { call: Box::new(call), tool_calls: reply.tool_calls, has_written })
@@ -200,14 +201,9 @@ impl Order {
     /// Keeps the request and the reply, when that is asked for.
     ///
     /// What counts as the reply is what is kept: the file the agent wrote, else its text.
-    fn record(
-        &self,
-        reply: &Reply,
-        (provider, files): (&str, &CallFiles),
-        written: Option<&Path>,
-        engine: &Engine,
-    ) -> Result<(), AskError> {
+    fn record(&self, provider: &str, arrived: Arrived<'_>, engine: &Engine) -> Result<(), AskError> {
         let Some(directory) = &engine.call_context().record else { return Ok(()) };
+        let Arrived { reply, files, written, changes } = arrived;
         let bytes = match written.and_then(|path| path.strip_prefix(files.ledger.path()).ok()) {
             Some(written) => files.ledger.read(&written.to_string_lossy()).map_err(io::Error::from),
             None => files.read_text().map(Some),
@@ -217,16 +213,38 @@ impl Order {
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
         });
         let text = text.map_err(AskError::Sink)?;
+        let changed = changes.map(changed_files).transpose()?;
         let answered = Answered {
             name: &self.name,
             provider,
             capability: Some(recorded(self.ability)),
             text: &text,
             reply,
+            changes: changed
+                .as_deref()
+                .map(|files| ChangedFiles { directory: self.directory(engine), files }),
         };
         let cassette = Cassette::in_directory(directory.clone());
         cassette.record(&self.payload, answered).map_err(|error| AskError::Sink(io::Error::other(error)))
     }
+}
+
+/// A reply that is recorded, with what came with it.
+struct Arrived<'a> {
+    reply: &'a Reply,
+    files: &'a CallFiles,
+    /// The file that the agent wrote its reply to.
+    written: Option<&'a Path>,
+    /// What the directory was that the agent might change.
+    changes: Option<&'a Touched>,
+}
+
+/// The files that an agent changed in the directory it worked in.
+fn changed_files(before: &Touched) -> Result<Vec<aiwf_provider::TouchedFile>, AskError> {
+    if !before.is_complete() {
+        return Err(AskError::Sink(io::Error::other("there are too many files to see which were changed")));
+    }
+    Ok(before.after().touched)
 }
 
 /// What a recording keeps of an ability.
@@ -385,3 +403,7 @@ pub(crate) fn free_name(ledger: &LedgerDir, numbered: impl Fn(u32) -> String) ->
     const MAX_CALLS: u32 = 100_000;
     numbered((1..MAX_CALLS).find(|number| !ledger.exists(&numbered(*number))).unwrap_or(MAX_CALLS))
 }
+
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod tests;

@@ -6,7 +6,9 @@ use aiwf_provider::{Confinement, InstalledProgram, KeySource, kind_names};
 use serde::Serialize;
 
 use crate::Engine;
-use crate::ask::providers::{Duty, ProviderEntry, ability, load_config, named, setting, template_agent};
+use crate::ask::providers::{
+    Duty, ProviderEntry, ability, load_config, named, setting, template_agent, writes_files,
+};
 use crate::catalog::validate::Finding;
 use crate::session::session_error::SessionError;
 
@@ -34,6 +36,8 @@ pub struct ProviderReport {
     pub lowered_from: Option<&'static str>,
     /// What it can do with files in plans and reviews, where it is held to reading.
     pub fs_ability_read_only: &'static str,
+    /// Whether it edits files itself, in a worktree, instead of giving them in its reply.
+    pub writes_files: bool,
     /// What aiwf can hold it to.
     pub confinement: &'static str,
     /// Whether it takes system text apart from the user's.
@@ -138,6 +142,7 @@ fn report(name: String, config: &Config, engine: &Engine) -> ProviderReport {
         fs_ability: shown(Some(writing)),
         lowered_from: writes.and_then(|ability| ability.lowered_from).map(FsAbility::as_str),
         fs_ability_read_only: shown(reads.map(|ability| ability.capability)),
+        writes_files: writes_files(&name, config),
         confinement: built_in.map_or(Confinement::Unconfined, |built_in| built_in.confinement).as_str(),
         supports_system_prompt: writing.supports_system_prompt,
         supports_file_attachments: writing.supports_file_attachments,

@@ -150,6 +150,8 @@ pub(crate) struct Ability {
 pub(crate) struct RequestedAbility {
     /// What a flag says about files.
     pub(crate) fs_ability: Option<FsAbility>,
+    /// What a receiver such as `manual` can do when neither it nor any setting says; `local-write` when not given.
+    pub(crate) default_fs_ability: Option<FsAbility>,
     /// What the document says about files.
     pub(crate) document: DocumentFsAbility,
     /// Whether it takes system text apart from the user's.
@@ -186,7 +188,8 @@ pub(crate) fn resolve(
         provider: recorded
             .as_ref()
             .and_then(|recorded| FsAbility::from_name(&recorded.fs_ability))
-            .or_else(|| own_fs_ability(table, built_in)),
+            .or_else(|| own_fs_ability(table, built_in))
+            .or(wanted.default_fs_ability),
     };
     let fs_ability = match wanted.document {
         DocumentFsAbility::Unset => Some(resolve_fs_ability(settings(in_table))),
@@ -266,8 +269,12 @@ fn known_agent(name: &str) -> Option<&'static str> {
 fn recorded_capability(name: &str, config: &Config, call: &str) -> Option<RecordedCapability> {
     let ProviderEntry { table, built_in, .. } = named(name, config);
     built_in.filter(|built_in| built_in.kind == Kind::Replay)?;
-    let dir = table?.dir.as_ref()?;
-    Cassette::in_directory(dir.value.clone()).capability(call)
+    cassette(table)?.capability(call)
+}
+
+/// The recordings of a provider of type `replay`.
+fn cassette(table: Option<&aiwf_config::ProviderConfig>) -> Option<Cassette> {
+    Some(Cassette::in_directory(table?.dir.as_ref()?.value.clone()))
 }
 
 /// How many tokens a provider reads at once, less those of its reply.
@@ -294,7 +301,8 @@ pub(crate) fn writes_files(name: &str, config: &Config) -> bool {
     match built_in.map(|built_in| built_in.kind) {
         Some(Kind::ClaudeCode | Kind::Codex | Kind::GeminiCli) => true,
         Some(Kind::Command) => table.and_then(|table| table.write.as_ref()).is_some_and(|write| write.value),
-        Some(Kind::Replay | Kind::Manual | Kind::Anthropic | Kind::OpenAi | Kind::Gemini) | None => false,
+        Some(Kind::Replay) => cassette(table).is_some_and(|cassette| cassette.has_changes()),
+        Some(Kind::Manual | Kind::Anthropic | Kind::OpenAi | Kind::Gemini) | None => false,
     }
 }
 
@@ -399,7 +407,10 @@ pub(crate) fn load_config(settings: &Settings, flags: &Flags) -> Result<Config, 
     let known: Vec<&str> = kind_names().into_iter().chain(embedded).collect();
     config.check_providers(&known)?;
     for (provider, model) in &settings.models {
-        config.set_model(provider, model);
+        // A table would make a provider of a name that is none.
+        if known.contains(&provider.as_str()) || config.providers.contains_key(provider) {
+            config.set_model(provider, model);
+        }
     }
     crate::helper::set_template_memory(config.session.max_template_mb.value);
     Ok(config)
@@ -418,3 +429,7 @@ pub(crate) fn refuse_unknown(
     }
     Err(SessionError::UnknownProvider { name: name.to_owned(), place: place(), known })
 }
+
+#[cfg(test)]
+#[path = "providers_tests.rs"]
+mod tests;

@@ -32,6 +32,8 @@ pub struct BuildOptions {
     pub provider: Option<String>,
     /// What the receiver can do with files.
     pub fs_ability: Option<FsAbility>,
+    /// The same for a receiver that does not say, such as a person, when no setting does; `local-write` by default.
+    pub default_fs_ability: Option<FsAbility>,
     /// Whether it takes system text apart from the user's.
     pub supports_system_prompt: Option<bool>,
     /// Whether files are named as `@path` instead of standing in the prompt.
@@ -252,6 +254,7 @@ impl Engine {
         let gathered = gather(document, flags, &self.settings, on_progress)?;
         let wanted = RequestedAbility {
             fs_ability: options.fs_ability,
+            default_fs_ability: options.default_fs_ability,
             document: gathered.capability.fs_ability,
             supports_system_prompt: options
                 .supports_system_prompt

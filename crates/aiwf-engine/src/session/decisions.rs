@@ -255,6 +255,7 @@ impl Engine {
                 capability: Some(recorded(session.ability()?)),
                 text: reply,
                 reply: &Reply::default(),
+                changes: None,
             };
             let payload = session.payload()?;
             cassette.record(&payload, answered)?;

@@ -56,6 +56,27 @@ fn options_win_over_the_document_and_the_document_over_the_provider() {
 }
 
 #[test]
+fn a_default_holds_only_for_a_receiver_that_does_not_say() {
+    let root = tempfile::tempdir().unwrap();
+    let json = STEP.replace(r#", "fs_ability": "local-read""#, "");
+    let last_line = |provider: &str, default_fs_ability, fs_ability| {
+        let provider = Some(provider.to_owned());
+        let options = BuildOptions { provider, default_fs_ability, fs_ability, ..BuildOptions::default() };
+        let built = build(root.path(), Recipe::Session, &json, options).unwrap();
+        built.prompt.full_prompt().lines().last().unwrap().to_owned()
+    };
+    let none = Some(FsAbility::None);
+    let saves = "Save your complete response to `iteration-1/planning-response.md`";
+    assert_eq!(last_line("manual", None, None), saves);
+    assert_eq!(last_line("manual", none, None), "Plan it");
+    assert_eq!(last_line("manual", none, Some(FsAbility::LocalWrite)), saves);
+    fs::create_dir(root.path().join(".aiwf")).unwrap();
+    let config = root.path().join(".aiwf/config.toml");
+    fs::write(config, "[providers.manual]\nfs_ability = \"write-only\"\n").unwrap();
+    assert_eq!(last_line("manual", none, None), "Create a downloadable file named `planning-response.md`");
+}
+
+#[test]
 fn the_same_request_gives_the_same_bytes() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("standards-bundle.md"), "Rule 1").unwrap();

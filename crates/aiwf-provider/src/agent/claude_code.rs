@@ -9,7 +9,7 @@ use std::path::{Component, Path};
 use serde_json::{Value, json};
 
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
-use super::installed::{self, CLAUDE_CODE, InstalledProgram};
+use super::installed::{self, CLAUDE_CODE, Depth, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
@@ -31,8 +31,8 @@ impl Dialect for ClaudeCode {
         CLAUDE_CODE.install_hint(setting)
     }
 
-    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
-        installed::inspect(&CLAUDE_CODE, &program_of(setting, self.program()), setting)
+    fn inspect(&self, setting: &ProviderSetting, depth: Depth) -> InstalledProgram {
+        installed::inspect(&CLAUDE_CODE, &program_of(setting, self.program()), setting, depth)
     }
 
     fn vendors(&self) -> &'static [&'static str] {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::heard::{Events, Fold, Heard, JsonLines, count_at, text_at};
-use super::installed::{self, CODEX, InstalledProgram};
+use super::installed::{self, CODEX, Depth, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text, untrimmed};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
@@ -35,8 +35,8 @@ impl Dialect for Codex {
         CODEX.install_hint(setting)
     }
 
-    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
-        installed::inspect(&CODEX, &program_of(setting, self.program()), setting)
+    fn inspect(&self, setting: &ProviderSetting, depth: Depth) -> InstalledProgram {
+        installed::inspect(&CODEX, &program_of(setting, self.program()), setting, depth)
     }
 
     fn vendors(&self) -> &'static [&'static str] {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Dialect;
 use super::heard::{Flaw, Fold, Heard};
-use super::installed::{self, InstalledProgram};
+use super::installed::{self, Depth, InstalledProgram};
 use super::invocation::{Call, Invocation, prompt_text};
 use crate::ask::Request;
 use crate::ask_error::AskError;
@@ -186,7 +186,7 @@ impl Dialect for AnyCommand {
     }
 
     /// Looks only whether it is there: what an unknown program does with `--version` nobody knows.
-    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
+    fn inspect(&self, setting: &ProviderSetting, _: Depth) -> InstalledProgram {
         installed::look_up(OsStr::new(&self.program), setting, || self.install_hint(setting))
     }
 }

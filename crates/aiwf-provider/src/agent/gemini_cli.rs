@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use super::heard::{Events, Fold, Heard, JsonLines, Step, count_at, text_at};
-use super::installed::{self, GEMINI_CLI, InstalledProgram};
+use super::installed::{self, Depth, GEMINI_CLI, InstalledProgram};
 use super::invocation::{Call, Invocation, position, prompt_text, untrimmed};
 use super::{Dialect, program_of};
 use crate::ask::{Permission, Request, Usage};
@@ -29,8 +29,8 @@ impl Dialect for GeminiCli {
         GEMINI_CLI.install_hint(setting)
     }
 
-    fn inspect(&self, setting: &ProviderSetting) -> InstalledProgram {
-        installed::inspect(&GEMINI_CLI, &program_of(setting, self.program()), setting)
+    fn inspect(&self, setting: &ProviderSetting, depth: Depth) -> InstalledProgram {
+        installed::inspect(&GEMINI_CLI, &program_of(setting, self.program()), setting, depth)
     }
 
     fn vendors(&self) -> &'static [&'static str] {

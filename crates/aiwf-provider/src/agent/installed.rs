@@ -126,8 +126,22 @@ pub(crate) fn look_up(
     InstalledProgram { path, check: Some(check), ..InstalledProgram::default() }
 }
 
+/// How closely a program is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// It is run for its version: enough to know that it starts.
+    Version,
+    /// It is run for its options, too.
+    Options,
+}
+
 /// Looks up an agent's program, and asks it for its version and its options.
-pub(crate) fn inspect(release: &Release, program: &OsStr, setting: &ProviderSetting) -> InstalledProgram {
+pub(crate) fn inspect(
+    release: &Release,
+    program: &OsStr,
+    setting: &ProviderSetting,
+    depth: Depth,
+) -> InstalledProgram {
     let mut installed = look_up(program, setting, || release.install_hint(setting));
     installed.tested_version = Some(release.version);
     let Some(path) = &installed.path else { return installed };
@@ -137,7 +151,8 @@ pub(crate) fn inspect(release: &Release, program: &OsStr, setting: &ProviderSett
         Ok((printed, ended)) if ended.code == Some(0) => {
             let line = heard::shown(printed.lines().next().unwrap_or_default());
             installed.version = version_in(&line).map(str::to_owned);
-            match missing_option(release, path, setting) {
+            let missing = (depth == Depth::Options).then(|| missing_option(release, path, setting)).flatten();
+            match missing {
                 None => Check::ok("program", format!("`{shown}` {line}")),
                 Some(option) => Check::bad(
                     "program",

@@ -101,6 +101,7 @@ fn block(provider: &ProviderReport) -> String {
     rows.extend(provider.key.clone().map(|key| ("key", key)));
     rows.extend([
         ("files", format!("{}{held}", files(provider))),
+        ("edits files", if provider.writes_files { "in a worktree" } else { "in its reply" }.to_owned()),
         ("confinement", provider.confinement.to_owned()),
         ("system prompt", yes(provider.supports_system_prompt)),
         ("attachments", yes(provider.supports_file_attachments)),

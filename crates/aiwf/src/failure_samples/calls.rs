@@ -28,6 +28,7 @@ pub(super) fn ask_errors() -> Vec<Sample> {
             AskError::NotRecorded { nearest: None, differs: None },
             AskError::NotRecorded { nearest: Some(text("1f2e.json")), differs: Some(text("task")) },
         ],
+        FileDiffers => [AskError::FileDiffers { recording: text("implement-1"), path: text("src/list.py") }],
         Unreadable => [AskError::Unreadable {
             directory: text("recordings"),
             message: text("permission denied"),

@@ -133,6 +133,7 @@ pub(super) fn options(common: &CommonArgs) -> BuildOptions {
         format: common.format,
         provider: common.provider.clone(),
         fs_ability: common.fs_ability,
+        default_fs_ability: None,
         supports_system_prompt: common.system_prompt,
         supports_file_attachments: common.attachments,
         budget: common.budget,
