@@ -46,6 +46,7 @@ impl World {
             cache_dir: None,
             user: None,
             embedded_providers: std::collections::BTreeSet::new(),
+            max_cost_micros: None,
             models: std::collections::BTreeMap::new(),
         }
     }

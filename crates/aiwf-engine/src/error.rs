@@ -12,7 +12,12 @@ use aiwf_store::StoreError;
 pub enum EngineError {
     /// No editor could be opened.
     #[error("could not open the editor `{editor}`: {message}")]
-    Editor { editor: String, message: String },
+    Editor {
+        /// The command that was tried.
+        editor: String,
+        /// Why it did not work.
+        message: String,
+    },
     /// A file could not be read.
     #[error("could not read `{}`", path.display())]
     Unreadable {
@@ -242,6 +247,9 @@ impl EngineError {
     pub fn advice(&self) -> Option<Advice> {
         let advice = match self {
             Self::Unreadable { path, source } => unreadable_hint(&path.display().to_string(), source).into(),
+            Self::Editor { .. } => {
+                "set `EDITOR` to an editor that is installed, such as `EDITOR=nano`".into()
+            }
             Self::NotUtf8 { .. } => "convert it to UTF-8, or leave it out".into(),
             Self::TooLarge { .. } => "shorten it, or leave it out".into(),
             Self::FilesTooLarge { .. } => "name fewer or smaller files".into(),

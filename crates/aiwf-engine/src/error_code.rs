@@ -135,6 +135,7 @@ impl EngineError {
     /// A name for programs that stays the same between versions.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::Editor { .. } => "EDITOR_FAILED",
             Self::Unreadable { .. }
             | Self::NotUtf8 { .. }
             | Self::TooLarge { .. }

@@ -88,6 +88,7 @@ pub type RunLine = aiwf_store::Line<RunEvent>;
 pub use aiwf_store::{
     Durability, JournalError, LockError, PlanProblem, StoreError, UserFileError, create_dir, write_atomic,
 };
+pub use aiwf_worktree::WorktreeError;
 pub use ask::cli_calls::CliMcpResponseHandler;
 pub use ask::provider_report::ProviderReport;
 pub use ask::send::{Sent, ToolOptions, ToolReport};

@@ -36,6 +36,7 @@ mod tests {
             cache_dir: None,
             user: None,
             embedded_providers: std::collections::BTreeSet::new(),
+            max_cost_micros: None,
             models: std::collections::BTreeMap::new(),
         };
         let check = |text: &str, expected: &str| assert_eq!(without_machine_paths(text, &settings), expected);

@@ -28,6 +28,7 @@ fn with_server<T: Send + 'static>(
             cache_dir: None,
             user: None,
             embedded_providers: std::collections::BTreeSet::new(),
+            max_cost_micros: None,
             models: std::collections::BTreeMap::new(),
         };
         let shutdown = CancellationToken::new();

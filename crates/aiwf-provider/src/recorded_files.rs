@@ -164,7 +164,7 @@ fn fault(path: &str) -> Option<&'static str> {
 /// The directory of a file and its name there; no directory when there is none.
 fn place<'p>(root: &ConfinedDir, path: &'p str) -> Result<Option<(ConfinedDir, &'p str)>, ConfinedError> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let mut directory = root.same()?;
+    let mut directory = root.try_clone()?;
     for part in above.split('/').filter(|part| !part.is_empty()) {
         directory = match directory.directory(part) {
             Err(ConfinedError::Missing) => return Ok(None),
@@ -211,7 +211,7 @@ fn change(root: &ConfinedDir, file: &RecordedFile, content: Option<&[u8]>) -> Re
             None => Ok(()),
         };
     };
-    let mut directory = root.same()?;
+    let mut directory = root.try_clone()?;
     for part in above.split('/').filter(|part| !part.is_empty()) {
         directory = directory.create_directory(part)?;
     }

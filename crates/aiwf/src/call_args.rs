@@ -150,6 +150,16 @@ pub(crate) struct SwitchArgs {
 }
 
 impl SwitchArgs {
+    /// The first flag that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--provider", self.provider.is_some()),
+            ("--model", self.model.is_some()),
+            ("--wait", self.wait),
+        ];
+        flags.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+
     /// The engine, asking the model that was named.
     pub(crate) fn engine(&self, engine: Engine, given: Option<&str>) -> Result<Engine, SessionError> {
         let Some(model) = &self.model else { return Ok(engine) };

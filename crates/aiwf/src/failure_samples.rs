@@ -19,6 +19,7 @@ use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
     ApplyChange, ApplyFile, ApplyReport, Difference, EngineError, Fault, JournalError, LedgerKind, LockError,
     PackageToolError, PlanProblem, ProfileFault, RunError, SessionError, StoreError, TrustError,
+    WorktreeError,
 };
 
 /// A variant by name, and what a user sees of it.
@@ -55,6 +56,8 @@ mod packages;
 mod store;
 #[path = "failure_samples/trust.rs"]
 mod trust;
+#[path = "failure_samples/worktree.rs"]
+mod worktree;
 
 /// Every list, with the type's name as it is in the source.
 pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
@@ -86,6 +89,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ToolRefusal", calls::tool_refusals()),
         ("TrustError", trust::trust_errors()),
         ("CheckError", checks::check_errors()),
+        ("WorktreeError", worktree::worktree_errors()),
         ("UserFileError", trust::user_file_errors()),
         ("StoreError", store::store_errors()),
         ("JournalError", store::journal_errors()),
@@ -156,6 +160,23 @@ fn no_key() -> AskError {
         provider: text("openai"),
         message: text("the variable `OPENAI_API_KEY` is not set"),
         hint: text("set `OPENAI_API_KEY`, or name another variable as `api_key_env` in `[providers.openai]`"),
+    }
+}
+
+fn self_running_report() -> ApplyReport {
+    ApplyReport {
+        session_id: text("2026-01-02-app"),
+        files: vec![ApplyFile {
+            name: text(".github/workflows/ci.yml"),
+            target: text(".github/workflows/ci.yml"),
+            change: ApplyChange::New,
+            run_by: Some("GitHub Actions"),
+            diff: String::new(),
+        }],
+        applied: false,
+        branch: None,
+        commit: None,
+        outdated: Vec::new(),
     }
 }
 
@@ -235,9 +256,21 @@ fn session_errors() -> Vec<Sample> {
                     diff: String::new(),
                 }],
                 applied: false,
+                branch: None,
+                commit: None,
                 outdated: Vec::new(),
             }),
         }],
+        NoSuchPhase => [SessionError::NoSuchPhase {
+            phase: text("reviw"),
+            flow: text("do"),
+            known: texts(["plan", "implement", "review"]),
+        }],
+        CheckStopped => [SessionError::CheckStopped { name: text("cargo test") }],
+        NoCacheDirectory => [SessionError::NoCacheDirectory],
+        Worktree => [SessionError::Worktree(WorktreeError::NoGit)],
+        ChangedSinceApply => [SessionError::ChangedSinceApply { files: texts(["src/list.py"]) }],
+        SelfRunningFiles => [SessionError::SelfRunningFiles { report: Box::new(self_running_report()) }],
         NoPlace => [SessionError::NoPlace { problems: texts(["`App.java` has no `package` line"]) }],
         LinkInTheWay => [SessionError::LinkInTheWay { path: text("src/link") }],
         ReservedTarget => [SessionError::ReservedTarget { path: text(".git/hooks/pre-commit") }],
@@ -527,6 +560,7 @@ fn engine_errors() -> Vec<Sample> {
             EngineError::Unreadable { path: path(), source: io::Error::from_raw_os_error(21) },
             EngineError::Unreadable { path: path(), source: io::Error::from(io::ErrorKind::TimedOut) },
         ],
+        Editor => [EngineError::Editor { editor: text("nano"), message: text("it is not installed") }],
         NotUtf8 => [EngineError::NotUtf8 { path: path(), offset: 17 }],
         TooLarge => [EngineError::TooLarge { path: path(), limit: 16 * 1024 * 1024 }],
         LeavesDirectory => [EngineError::LeavesDirectory { path: path(), root: "the project" }],

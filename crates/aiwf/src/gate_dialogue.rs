@@ -5,8 +5,7 @@
 
 use std::io::BufRead as _;
 
-use aiwf_engine::machine::Status;
-use aiwf_engine::{ApplyOptions, ApproveOptions, Engine, SessionReport, WaitsFor};
+use aiwf_engine::{ApplyOptions, ApproveOptions, Engine, SessionReport, SessionStatus, WaitsFor};
 
 use crate::advice_words;
 use crate::commands::checks;
@@ -121,7 +120,7 @@ fn choices(report: &SessionReport) -> Vec<Choice> {
         ],
         Some(WaitsFor::Retry) => vec![('t', "ask again"), ('s', "switch agent"), leave],
         Some(WaitsFor::CheckConsent) => vec![('c', "look at the commands and agree"), leave],
-        Some(WaitsFor::Decision) if report.status == Status::Paused => vec![
+        Some(WaitsFor::Decision) if report.status == SessionStatus::Paused => vec![
             ('a', "accept the files as they are"),
             ('r', "send it back with feedback"),
             ('d', "diff"),

@@ -55,6 +55,7 @@ mod tests {
             current_dir: PathBuf::from("/home/me/shop/src/main"),
             shell_dir: None,
             embedded_providers: std::collections::BTreeSet::new(),
+            max_cost_micros: None,
             models: std::collections::BTreeMap::new(),
             home: None,
             user: None,

@@ -279,8 +279,9 @@ fn markers<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Marker> {
     let of_phase = |spec: &PhaseSpec| {
         let marker = match spec.parser {
             ReplyParser::VerdictTag => "<review>",
-            ReplyParser::TaskFiles => "<task_status",
+            ReplyParser::TaskFiles | ReplyParser::TaskEdits => "<task_status",
             ReplyParser::Plain
+            | ReplyParser::Edits
             | ReplyParser::FileMarkers
             | ReplyParser::FencedFiles
             | ReplyParser::ReviewMeta => return None,

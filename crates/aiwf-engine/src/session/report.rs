@@ -14,7 +14,7 @@ use super::change_report::ChangeReport;
 use super::journal;
 use super::reply_files::SelfRunning;
 use super::seen_gate::sha256_of;
-use super::snapshot::SessionSummary;
+use super::snapshot::{SessionSummary, waits_for};
 use super::take_reply::capped;
 use super::verify::{Difference, stale};
 use crate::Engine;
@@ -111,10 +111,14 @@ pub struct SessionReport {
 /// A check that ran.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckReport {
+    /// Its name.
     pub name: String,
+    /// Its command.
     pub command: String,
+    /// Nothing when it did not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    /// Whether it exited with 0.
     pub passed: bool,
     /// How it ended, as a person reads it.
     pub outcome: String,

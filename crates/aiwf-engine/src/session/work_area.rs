@@ -13,6 +13,7 @@ use aiwf_worktree::{
 
 use super::changes::{ChangedFile, ProjectChanges};
 use super::open_session::OpenSession;
+use super::perform::Performed;
 use crate::Engine;
 use crate::ask::providers;
 use crate::session::session_error::SessionError;
@@ -62,7 +63,11 @@ impl OpenSession<'_> {
         let options =
             CreateOptions { copy: paths(&config.worktree.copy), link: paths(&config.worktree.link) };
         let root = &self.engine.settings().project_root;
-        Ok(Worktree::create(root, &at, &options, &self.engine.call_context().stop)?)
+        let worktree = Worktree::create(root, &at, &options, &self.engine.call_context().stop)?;
+        if let Some(message) = left_out(&worktree) {
+            self.notify(&Performed::Noted { message });
+        }
+        Ok(worktree)
     }
 
     /// Puts the worktree to what the session approved last.
@@ -141,22 +146,22 @@ impl OpenSession<'_> {
         let path = format!("iteration-{}/{file}-changes.json", self.state.iteration);
         Ok((self.write_changes(&path, &changes)?, notes))
     }
+}
 
-    /// What the worktree lacks of the project, for people.
-    pub(super) fn left_out_of_worktree(worktree: &Worktree) -> Option<String> {
-        let left_out = worktree.left_out();
-        let first = left_out.first()?;
-        let why = match first.reason {
-            LeftOutReason::TooLarge => "is too large",
-            LeftOutReason::Unreadable => "cannot be read",
-            _ => "cannot be copied",
-        };
-        let more = match left_out.len() {
-            1 => String::new(),
-            n => format!(", and {} more", n - 1),
-        };
-        Some(format!("the worktree lacks `{}`, which {why}{more}", first.path))
-    }
+/// What a worktree lacks of the project, for people; nothing when it has all of it.
+fn left_out(worktree: &Worktree) -> Option<String> {
+    let left_out = worktree.left_out();
+    let first = left_out.first()?;
+    let why = match first.reason {
+        LeftOutReason::TooLarge => "is too large",
+        LeftOutReason::Unreadable => "cannot be read",
+        _ => "cannot be copied",
+    };
+    let more = match left_out.len() {
+        1 => String::new(),
+        n => format!(", and {} more", n - 1),
+    };
+    Some(format!("the worktree lacks `{}`, which {why}{more}", first.path))
 }
 
 /// Why something that an agent made is not taken over.

@@ -174,9 +174,13 @@ fn run_command(command: &ChangeCommand, engine: &Engine, output: &Output<'_>) ->
         ChangeCommand::Implement { phase: args, write } => phase("implement", args, *write, engine, output),
         ChangeCommand::Review(args) => phase("review", args, false, engine, output),
         ChangeCommand::Archive(args) => phase("archive", args, false, engine, output),
-        ChangeCommand::Run { change, continuing: ContinueArgs { provider, yes }, servers, call, prompt } => {
-            let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(*yes);
-            let decided = engine.run_change(&change.name, provider.as_deref())?;
+        ChangeCommand::Run { change, continuing, servers, call, prompt } => {
+            let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(continuing.yes);
+            let switching = continuing.switching();
+            let name = Some(change.name.as_str());
+            let engine = switching.engine(engine, name)?;
+            let done = engine.run_change(&change.name, continuing.provider.as_deref());
+            let decided = switching.waiting(&engine, name, done)?;
             print_decided(&decided, output)
         }
         ChangeCommand::List { status, limit } => list(*status, *limit, engine, output),

@@ -8,7 +8,7 @@ use std::io::{IsTerminal as _, Write as _};
 use aiwf_engine::machine::Delivery;
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApplyReport, Engine, NewRequest, NotifyEvent, SessionError, SessionReport,
-    read_stdin,
+    SessionStatus, read_stdin,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -185,7 +185,7 @@ impl Walk<'_> {
                         return Err(error.into());
                     }
                 },
-                Ok(()) if report.status == aiwf_engine::machine::Status::Complete => {
+                Ok(()) if report.status == SessionStatus::Complete => {
                     return self.finish(engine, output, &report);
                 }
                 Ok(()) if self.can_ask(output) => match gate_dialogue::ask(engine, &report, output)? {

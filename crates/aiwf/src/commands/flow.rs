@@ -159,6 +159,7 @@ fn start(args: &StartArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit,
         files: args.files.iter().map(|pattern| from_project(pattern, engine.settings())).collect(),
         provider: args.session.provider.clone(),
         flags: args.session.gates.flags()?,
+        ..NewRequest::default()
     };
     let engine = args.prompt.engine(args.servers.engine(args.call.engine(engine)));
     let started = engine.start_flow(&new)?;

@@ -69,9 +69,9 @@ fn meaningless(command: &SessionCommand) -> Option<String> {
         SessionCommand::Run { asking, continuing } => {
             flag("--yes", continuing.yes).or_else(|| flag("--fs-ability", asking.prompt.is_given()))
         }
-        SessionCommand::Retry { asking, gate } => {
-            flag("--expect", gate.is_given()).or_else(|| flag("--fs-ability", asking.prompt.is_given()))
-        }
+        SessionCommand::Retry { asking, switching, gate } => flag("--expect", gate.is_given())
+            .or_else(|| switching.given().map(str::to_owned))
+            .or_else(|| flag("--fs-ability", asking.prompt.is_given())),
         SessionCommand::Approve(_)
         | SessionCommand::Reject { .. }
         | SessionCommand::Respond { .. }

@@ -387,6 +387,7 @@ impl SessionCommand {
             Self::Approve(args) => Some(args.session.given()),
             Self::Apply(args) => Some(args.session.given()),
             Self::Restore { id, .. } | Self::Show { id, .. } => Some(id.as_deref()),
+            Self::Assign { id, .. } => Some(Some(id)),
             Self::Reject { session, .. }
             | Self::Respond { session, .. }
             | Self::Status { session, .. }
@@ -394,6 +395,7 @@ impl SessionCommand {
             | Self::Events { session, .. }
             | Self::Diff { session, .. }
             | Self::Cancel { session, .. }
+            | Self::Undo { session, .. }
             | Self::Verify(session) => Some(session.given()),
         }
     }

@@ -38,6 +38,7 @@ pub(super) fn usage_errors() -> Vec<Sample> {
             UsageError::UnknownSubCommand { takes: "recipe", word: text("sesion"), known: texts(["session", "change"]) },
             UsageError::UnknownSubCommand { takes: "command", word: text("zzz"), known: texts(["list", "show"]) },
         ],
+        NoRequest => [UsageError::NoRequest],
         Moved => [
             UsageError::moved("change", &["approve".into(), "login".into()]),
             UsageError::moved("change", &["reject".into(), "login".into(), "--feedback".into(), "use one class".into()]),

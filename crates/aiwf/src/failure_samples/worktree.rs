@@ -1,0 +1,38 @@
+//! Failures of worktrees, branches and commits.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use aiwf_engine::{SessionError, WorktreeError};
+
+use super::{Failure, Sample, text, texts};
+
+pub(super) fn worktree_errors() -> Vec<Sample> {
+    let shown = |error: WorktreeError| Failure::from(SessionError::from(error));
+    let at = || PathBuf::from("/home/ann/.cache/aiwf/worktrees/shop/20260102-030405-0001");
+    every_variant!(WorktreeError, shown, {
+        NoGit => [WorktreeError::NoGit],
+        NotARepository => [WorktreeError::NotARepository { path: PathBuf::from("/srv/shop") }],
+        Git => [WorktreeError::Git { action: "list the files", message: text("fatal: bad object HEAD") }],
+        TimedOut => [WorktreeError::TimedOut { action: "commit", after: Duration::from_secs(600) }],
+        TooLarge => [WorktreeError::TooLarge { action: "list the files", limit: 1_000_000_000 }],
+        Stopped => [WorktreeError::Stopped],
+        Io => [WorktreeError::Io {
+            action: "copy",
+            path: PathBuf::from("src/list.py"),
+            source: io::Error::from(io::ErrorKind::PermissionDenied),
+        }],
+        BadPath => [WorktreeError::BadPath { path: text("../venv"), problem: "it leaves the project" }],
+        Exists => [WorktreeError::Exists { at: at() }],
+        Damaged => [WorktreeError::Damaged { at: at(), message: text("its base is gone") }],
+        NoCommit => [WorktreeError::NoCommit],
+        BranchExists => [WorktreeError::BranchExists { branch: text("aiwf/add-login") }],
+        BadBranch => [WorktreeError::BadBranch { branch: text("a..b") }],
+        BranchInUse => [WorktreeError::BranchInUse { branch: text("main"), problem: "is checked out" }],
+        Uncommitted => [WorktreeError::Uncommitted { paths: texts(["src/list.py"]) }],
+        ChangedSince => [WorktreeError::ChangedSince { paths: texts(["src/list.py", "src/cli.py"]) }],
+        NothingToCommit => [WorktreeError::NothingToCommit],
+        CommitRefused => [WorktreeError::CommitRefused { message: text("pre-commit: lint failed") }],
+    })
+}
