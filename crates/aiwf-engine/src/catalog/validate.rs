@@ -3,7 +3,7 @@
 use aiwf_advice::{Action, Advice};
 use aiwf_config::{Config, Flags};
 use aiwf_profile::ProjectStandards;
-use aiwf_session::{Flow, FlowProblem, Phase, Role};
+use aiwf_session::{Access, Flow, FlowProblem, Phase, Role};
 use serde_json::{Map, Value};
 
 use crate::ask::providers;
@@ -165,7 +165,17 @@ impl Engine {
             config.roles.named.iter().filter(|(role, _)| !has_role(**role)).map(|(role, provider)| {
                 finding(format!("{}: no flow has a role `{}`", provider.origin, role.as_str()))
             });
-        gates.chain(roles).collect()
+        // Checks run on what a phase wrote.
+        let is_writing = |name: &str| {
+            let phase = Phase::from_name(name);
+            let spec = |flow: &Flow| phase.and_then(|phase| Some(flow.spec(phase)?.access == Access::Write));
+            flows.iter().any(|flow| spec(flow) == Some(true))
+        };
+        let checks = config.checks.iter().filter_map(|check| {
+            let after = check.after.as_ref().filter(|after| !is_writing(&after.value))?;
+            Some(finding(format!("{}: no flow has a phase `{}` that writes", after.origin, after.value)))
+        });
+        gates.chain(roles).chain(checks).collect()
     }
 
     /// Reads the configuration.

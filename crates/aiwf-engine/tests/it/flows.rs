@@ -364,8 +364,9 @@ on = { PASS = "complete" }
 fn words_of_the_configuration_that_no_flow_knows_are_found_by_validate() {
     let scene = Scene::new();
     fs::create_dir_all(scene.home().join(".aiwf")).unwrap();
-    let config =
-        "[gates]\n\"planing.prompt\" = \"skip\"\n\"plan.*\" = \"skip\"\n[roles]\ntranslator = \"manual\"\n";
+    let config = "[gates]\n\"planing.prompt\" = \"skip\"\n\"plan.*\" = \"skip\"\n[roles]\ntranslator = \"manual\"\n\
+         [[checks]]\nname = \"a\"\nrun = \"x\"\nafter = \"implement\"\n\
+         [[checks]]\nname = \"b\"\nrun = \"x\"\nafter = \"review\"\n";
     fs::write(scene.home().join(".aiwf/config.toml"), config).unwrap();
     let findings: Vec<String> = scene
         .engine
@@ -374,9 +375,10 @@ fn words_of_the_configuration_that_no_flow_knows_are_found_by_validate() {
         .flat_map(|result| result.findings)
         .map(|finding| finding.message)
         .collect();
-    assert_eq!(findings.len(), 2, "{findings:?}");
+    assert_eq!(findings.len(), 3, "{findings:?}");
     assert!(findings[0].contains("no flow has a phase `planing`"), "{findings:?}");
     assert!(findings[1].contains("no flow has a role `translator`"), "{findings:?}");
+    assert!(findings[2].contains("no flow has a phase `review` that writes"), "{findings:?}");
 }
 
 #[test]

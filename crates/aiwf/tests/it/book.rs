@@ -36,6 +36,7 @@ chapters! {
     fn anatomy() => "anatomy.md",
     fn budgets() => "budgets.md",
     fn changes() => "changes.md" with change_stand_ins,
+    fn checks() => "checks.md",
     fn files() => "files.md",
     fn flows() => "flows.md",
     fn gates() => "gates.md",
