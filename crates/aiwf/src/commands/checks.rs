@@ -220,6 +220,9 @@ fn run_checks(args: &RunArgs, engine: &Engine, output: &Output<'_>) -> Result<Ex
                 }
             }
         }
+        if is_stopped {
+            return writeln!(out, "stopped after {} of {} checks", runs.len() - 1, checks.len());
+        }
         writeln!(out, "{}", checks_summary(runs.iter().map(|run| &run.result)))
     })?;
     Ok(exit)

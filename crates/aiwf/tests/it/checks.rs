@@ -3,6 +3,7 @@
 use aiwf_testkit::TestProject;
 use insta::assert_snapshot;
 
+use crate::scene::{eventually, is_there};
 use crate::{json, project};
 
 const CHECKS: &str = r#"
@@ -92,7 +93,7 @@ fn without_a_name_yes_is_refused() {
 fn timeless(text: &str) -> String {
     let mut words: Vec<&str> = text.split(' ').collect();
     for word in &mut words {
-        if word.starts_with('(') && word[1..].parse::<f64>().is_ok() {
+        if word.strip_prefix('(').is_some_and(|number| number.parse::<f64>().is_ok()) {
             *word = "(0.0";
         }
     }
@@ -234,4 +235,35 @@ fn names_of_checks_are_completed() {
         .env("_CLAP_COMPLETE_INDEX", "3")
         .run();
     assert_eq!(outcome.stdout_text(), "tests\nlint", "{outcome}");
+}
+
+/// A check that ignores signals and never ends, and says which process it is.
+fn with_hanging_check() -> TestProject {
+    let run = "trap '' TERM INT HUP; echo $$ > id.new; mv id.new id; while :; do sleep 6000; done";
+    project().file("~/.aiwf/config.toml", format!("[[checks]]\nname = \"slow\"\nrun = \"{run}\"\n"))
+}
+
+/// Runs the check and ends aiwf with a signal once the check is under way; gives the exit code.
+fn end_with(project: &TestProject, signal: &str) -> Option<i32> {
+    let path = "/usr/local/bin:/usr/bin:/bin";
+    let running = project.command("checks run --json").env("PATH", path).spawn();
+    eventually("the start of the check", || project.path("id").exists());
+    running.signal(signal);
+    let outcome = running.wait();
+    if let Some(code) = outcome.code {
+        assert_eq!((code, json(&outcome)["checks"][0]["ended"].as_str()), (130, Some("stopped")));
+    }
+    let id = String::from_utf8(project.read("id")).unwrap();
+    eventually("the end of the check", || !is_there(id.trim()));
+    outcome.code
+}
+
+#[test]
+fn ctrl_c_ends_a_check_and_the_rest_of_the_run() {
+    assert_eq!(end_with(&with_hanging_check(), "INT"), Some(130));
+}
+
+#[test]
+fn a_killed_aiwf_leaves_no_check_running() {
+    assert_eq!(end_with(&with_hanging_check(), "KILL"), None);
 }
