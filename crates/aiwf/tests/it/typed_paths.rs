@@ -188,6 +188,7 @@ const ROWS: &[Row] = &[
         "prompt build change --phase plan --instructions x --artifact plan=reply.md",
         Reads("reply.md"),
     ),
+    row(&["aiwf checks run --dir"], &["checks add fine true"], "checks run fine --dir code", Reads("code")),
     row(
         &["aiwf prompt * session --session-dir"],
         &[],
