@@ -205,16 +205,13 @@ impl Agent {
         let provider = self.setting.name.clone();
         match error {
             ChildError::NotStarted(error) => {
-                let is_directory = !directory.is_dir();
-                AskError::NoProgram {
-                    program: program.to_string_lossy().into_owned(),
-                    message: if is_directory {
-                        "the directory it would work in is not there".to_owned()
-                    } else {
-                        not_started(&error)
-                    },
-                    hint: self.dialect.install_hint(&self.setting),
-                }
+                let (message, hint) = if directory.is_dir() {
+                    (not_started(&error), self.dialect.install_hint(&self.setting))
+                } else {
+                    let message = format!("its working directory `{}` does not exist", directory.display());
+                    (message, "restore that directory, then try again".to_owned())
+                };
+                AskError::NoProgram { program: program.to_string_lossy().into_owned(), message, hint }
             }
             ChildError::Stopped => AskError::Stopped { provider },
             ChildError::TimedOut { wait, after } => AskError::TimedOut { provider, wait: wait.into(), after },

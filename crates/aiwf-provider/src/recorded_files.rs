@@ -122,7 +122,8 @@ pub(crate) fn replay(
         let found = match look(&root, &file.path) {
             Err(ConfinedError::System(error)) => return Err(AskError::Sink(error)),
             // A link, a directory or a device is never what a recorded file was.
-            found => found.map_err(|_| differs())?,
+            Err(_) => return Err(differs()),
+            Ok(found) => found,
         };
         let is_now = |wanted: Option<&String>| found.as_ref().map(|(sha256, _)| sha256) == wanted;
         let is_done =
@@ -200,7 +201,7 @@ fn content(cassette: &Path, sha256: &str, limit: u64) -> Result<Vec<u8>, String>
     }
     let bytes = read_regular(&cassette.join(&path), limit)
         .map_err(|error| format!("`{}`: {error}", path.display()))?;
-    if sha256_hex(&bytes) != sha256 { Err(format!("`{}` was changed", path.display())) } else { Ok(bytes) }
+    if sha256_hex(&bytes) == sha256 { Ok(bytes) } else { Err(format!("`{}` was changed", path.display())) }
 }
 
 fn change(root: &ConfinedDir, file: &RecordedFile, content: Option<&[u8]>) -> Result<(), ConfinedError> {

@@ -119,7 +119,7 @@ fn a_call_that_may_write_makes_the_changes_that_were_recorded() {
     assert_eq!(text(), "a");
     let note = "the recorded changes of files are left out: this call may not write".to_owned();
     assert_eq!(answer, Answer::Reply(Reply { notes: vec![note], ..Reply::default() }));
-    let (reply, answer) = ask_in(&replayed, Permission::WriteDirectory, &replay, &payload).unwrap();
-    assert_eq!((reply.as_str(), answer), ("done", Answer::Reply(Reply::default())));
+    let (text_of_reply, answer) = ask_in(&replayed, Permission::WriteDirectory, &replay, &payload).unwrap();
+    assert_eq!((text_of_reply.as_str(), answer), ("done", Answer::Reply(Reply::default())));
     assert_eq!(text(), "changed");
 }

@@ -230,6 +230,7 @@ impl Order {
 }
 
 /// A reply that is recorded, with what came with it.
+#[derive(Clone, Copy)]
 struct Arrived<'a> {
     reply: &'a Reply,
     files: &'a CallFiles,

@@ -81,6 +81,10 @@ impl Dialect for Codex {
             .args(["exec", "--json", "--ephemeral", "--skip-git-repo-check"])
             .args(["--ignore-user-config", "--ignore-rules", "-s", sandbox, "-C"])
             .arg(call.request.directory);
+        if call.request.permission == Permission::WriteDirectory {
+            // Commands may write to temporary directories too: `/tmp` is everybody's, so they get one of their own.
+            invocation.args(["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]);
+        }
         // What the project wants said is in the prompt already, and nothing is looked up elsewhere.
         invocation.args(["-c", "project_doc_max_bytes=0", "-c", "web_search=\"disabled\""]);
         if let Some(model) = &setting.model {
@@ -92,6 +96,9 @@ impl Dialect for Codex {
             config(&mut invocation, "model_instructions_file", &path.to_string_lossy());
         }
         hand_over(call, &mut invocation);
+        if call.request.permission == Permission::WriteDirectory {
+            invocation.env("TMPDIR", call.private_dir.to_string_lossy());
+        }
         invocation.arg("-");
         Ok(invocation)
     }

@@ -180,3 +180,27 @@ fn a_program_that_is_not_there_is_named() {
     hint: install it, or change `argv` in `[providers.command]`
     ");
 }
+
+#[test]
+fn a_program_that_edits_files_is_started_in_its_directory_and_prints_the_reply() {
+    let worktree = tempfile::tempdir().unwrap();
+    let mut agent = command("cat > prompt.txt; echo edited > a.txt; pwd -P", &[]);
+    agent.works_in = Some(worktree.path().to_owned());
+    agent.permission = aiwf_provider::Permission::WriteDirectory;
+    let (kept, reply) = agent.ask();
+    reply.unwrap();
+    assert_eq!(kept.text.trim_end(), worktree.path().canonicalize().unwrap().to_str().unwrap());
+    let text = |name| std::fs::read_to_string(worktree.path().join(name)).unwrap();
+    assert_eq!((text("prompt.txt").as_str(), text("a.txt").as_str()), ("the prompt", "edited\n"));
+}
+
+#[test]
+fn a_directory_that_is_gone_is_told_from_a_program_that_is() {
+    let mut agent = command("echo reply", &[]);
+    agent.works_in = Some(agent.dir().join("gone"));
+    let shown = agent.error().replace(agent.dir().to_str().unwrap(), "DIR");
+    insta::assert_snapshot!(shown, @r"
+    `PROGRAM` cannot be started: its working directory `DIR/gone` does not exist
+    hint: restore that directory, then try again
+    ");
+}

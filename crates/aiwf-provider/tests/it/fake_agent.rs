@@ -51,6 +51,8 @@ pub(crate) struct FakeAgent {
     pub(crate) payload: Payload,
     pub(crate) permission: Permission,
     pub(crate) response_path: Option<PathBuf>,
+    /// Where it works; in its own directory when not given.
+    pub(crate) works_in: Option<PathBuf>,
     pub(crate) stop: Stop,
 }
 
@@ -73,6 +75,7 @@ impl FakeAgent {
             payload: prompt("the prompt"),
             permission: Permission::ReadOnly,
             response_path: None,
+            works_in: None,
             stop: Stop::default(),
         }
     }
@@ -96,7 +99,7 @@ impl FakeAgent {
         let request = Request {
             name: "planning-1",
             payload: &self.payload,
-            directory: self.dir(),
+            directory: self.works_in.as_deref().unwrap_or(self.dir()),
             response_path: self.response_path.as_deref(),
             permission: self.permission,
             stop: &self.stop,

@@ -32,6 +32,9 @@ mod codex;
 mod command;
 mod gemini_cli;
 
+// The real agents, and what they write where they may write.
+mod real_agents;
+
 // What `check` finds.
 mod checks;
 // What is said of usage limits, by agents and by model APIs.

@@ -110,6 +110,7 @@ fn one_provider_is_shown_with_all_it_can() {
       address        http://127.0.0.1:[port]/v1
       key            `MODEL_KEY`, which is set
       files          none
+      edits files    in its reply
       confinement    touches no files
       system prompt  yes
       attachments    no
@@ -126,6 +127,7 @@ fn one_provider_is_shown_with_all_it_can() {
       model          not set
       program        [home]/bin/claude, version 2.1.197 (tested with 2.1.325)
       files          local-write; none in plans and reviews, where it is held to reading
+      edits files    in a worktree
       confinement    may be held to the response path
       system prompt  yes
       attachments    no
@@ -142,6 +144,7 @@ fn one_provider_is_shown_with_all_it_can() {
       model          not set
       program        [home]/bin/codex, version 0.165.0 (tested with 0.166.0)
       files          local-write; lowered to none, since it is held to reading
+      edits files    in a worktree
       confinement    may be held to reading
       system prompt  yes
       attachments    no
@@ -158,6 +161,7 @@ fn one_provider_is_shown_with_all_it_can() {
       model          gemini-2.5-pro
       key            `GEMINI_API_KEY`, which is not set
       files          none
+      edits files    in its reply
       confinement    touches no files
       system prompt  yes
       attachments    no
@@ -173,6 +177,7 @@ fn one_provider_is_shown_with_all_it_can() {
       type           manual (a person who pastes the prompt into any chat)
       model          not set
       files          local-write
+      edits files    in its reply
       confinement    cannot be held
       system prompt  no
       attachments    no
