@@ -239,8 +239,8 @@ impl EngineError {
     pub fn advice(&self) -> Option<Advice> {
         let advice = match self {
             Self::Unreadable { path, source } => unreadable_hint(&path.display().to_string(), source).into(),
-            Self::NotUtf8 { .. } => "convert it to UTF-8, or leave it out".into(),
-            Self::TooLarge { .. } => "shorten it, or leave it out".into(),
+            Self::NotUtf8 { .. } => "convert it to UTF-8, or remove it".into(),
+            Self::TooLarge { .. } => "shorten it, or remove it".into(),
             Self::FilesTooLarge { .. } => "name fewer or smaller files".into(),
             Self::LeavesDirectory { .. } | Self::BrokenLink { .. } => {
                 "put the file itself there instead of a link".into()

@@ -1,5 +1,5 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use super::super::mounts::tests::World;
 use super::super::parse_args;

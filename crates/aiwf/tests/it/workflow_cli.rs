@@ -242,7 +242,7 @@ fn an_agent_that_the_package_does_not_have_is_refused_with_those_it_has() {
     let json = json(&outcome);
     assert_eq!(json["error"]["code"], "AGENT_NOT_FOUND");
     let message = json["error"]["message"].as_str().unwrap();
-    assert_eq!(message, "there is no agent `anna` in the package: it has `support`, `engineer`");
+    assert_eq!(message, "the package has no agent `anna`: it has `support`, `engineer`");
 }
 
 #[test]
