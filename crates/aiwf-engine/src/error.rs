@@ -267,7 +267,7 @@ impl EngineError {
             }
             Self::TooSmall { least, field, .. } => format!("set `{field}` to {least} or more").into(),
             Self::NotAPlainName { .. } => "use letters, digits, `-` and `_` only".into(),
-            Self::BadPattern { .. } => "write it like `src/**/*.rs`, and quote it in a shell".into(),
+            Self::BadPattern { .. } => "use a URI like `src/**/*.rs`, and quote it in a shell".into(),
             Self::NothingMatches { .. } => {
                 "check the pattern; hidden files and what `.gitignore` names have to be spelled out".into()
             }

@@ -106,7 +106,7 @@ fn names_that_leave_the_package_are_refused() {
         ("c:x", "names a drive"),
         ("~/x", "names a home directory"),
         ("a\\..\\x", "contains a backslash"),
-        ("a/./x", "holds `.`"),
+        ("a/./x", "contains `.`"),
         ("a//x", "has an empty part between slashes"),
         ("", "is empty"),
         ("nul.txt", "is not a portable name"),
@@ -172,7 +172,7 @@ fn archives_that_expand_too_much_are_refused() {
         &["`b` has a different name in its local header", "its entries overlap"],
     );
     let crowd: Vec<Made> = (0..=MAX_FILES).map(|n| file(&n.to_string(), "")).collect();
-    check_refused(&crowd, &["it has 10001 entries, more than 10000 are allowed"]);
+    check_refused(&crowd, &["it has 10001 entries, more than 10000"]);
 }
 
 #[test]
