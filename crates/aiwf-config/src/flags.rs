@@ -71,11 +71,11 @@ impl GateFlagError {
     /// One thing to do about it.
     pub fn hint(&self) -> Advice {
         match self {
-            Self::NoKind { .. } => "write it like `planning.prompt=skip`".into(),
+            Self::NoKind { .. } => "use a URI like `planning.prompt=skip`".into(),
             Self::UnknownGate { .. } => {
                 "write `PHASE.prompt`, `PHASE.response`, `PHASE.*`, `*.prompt`, `*.response` or `*`".into()
             }
-            Self::UnknownKind { name, .. } => format!("write it like `{name}=skip`").into(),
+            Self::UnknownKind { name, .. } => format!("use a URI like `{name}=skip`").into(),
         }
     }
 }
@@ -117,11 +117,11 @@ mod tests {
     fn a_value_without_a_kind_is_refused() {
         insta::assert_snapshot!(check("planning.prompt"), @"
         `planning.prompt` is not `PHASE.STAGE=KIND`
-        hint: write it like `planning.prompt=skip`
+        hint: use a URI like `planning.prompt=skip`
         ");
         insta::assert_snapshot!(check("=skip"), @"
         `=skip` is not `PHASE.STAGE=KIND`
-        hint: write it like `planning.prompt=skip`
+        hint: use a URI like `planning.prompt=skip`
         ");
     }
 
@@ -144,11 +144,11 @@ mod tests {
     fn an_unknown_kind_names_the_legal_ones() {
         insta::assert_snapshot!(check("planning.prompt=maybe"), @"
         gate `planning.prompt` is `maybe`, not one of `manual`, `skip`, `ai:<provider>`
-        hint: write it like `planning.prompt=skip`
+        hint: use a URI like `planning.prompt=skip`
         ");
         insta::assert_snapshot!(check("planning.prompt=ai:"), @"
         gate `planning.prompt` is `ai:`, not one of `manual`, `skip`, `ai:<provider>`
-        hint: write it like `planning.prompt=skip`
+        hint: use a URI like `planning.prompt=skip`
         ");
     }
 }

@@ -1,55 +1,47 @@
-//! Where an HTTP server may listen: on the loopback interface, nowhere else.
+//! The listening address of an HTTP server: the loopback interface only.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// An address that only this machine reaches.
+/// An address that only this machine can reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoopbackAddress(SocketAddr);
 
-/// Why a server cannot listen there.
+/// Why a server cannot listen on an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Not an address.
     #[error("`{given}` is not an address")]
-    NoAddress {
-        /// What was given.
-        given: String,
-    },
-    /// An address that other machines reach.
+    NoAddress { given: String },
+    /// An address that other machines can reach.
     #[error("`{given}` can be reached from other machines")]
-    NotLoopback {
-        /// What was given.
-        given: String,
-    },
+    NotLoopback { given: String },
 }
 
 impl AddressError {
-    /// A name for programs that stays the same between versions.
+    /// A code that is stable between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoAddress { .. } | Self::NotLoopback { .. } => "ADDRESS_INVALID",
         }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoAddress { .. } => {
-                "write it like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`"
+                "use a form like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`"
             }
             Self::NotLoopback { .. } => {
-                "listen on `127.0.0.1:PORT`; from another machine, come through `ssh -L PORT:127.0.0.1:PORT`"
+                "listen on `127.0.0.1:PORT`; from another machine, connect through `ssh -L PORT:127.0.0.1:PORT`"
             }
         }
     }
 }
 
 impl LoopbackAddress {
-    /// Reads `PORT` or `HOST:PORT`; port 0 is any free one. No name is looked up: `localhost` is `127.0.0.1`.
+    /// Reads `PORT` or `HOST:PORT`; port 0 means any free port. No name is resolved: `localhost` means `127.0.0.1`.
     pub fn parse(given: &str) -> Result<Self, AddressError> {
         let no_address = || AddressError::NoAddress { given: given.to_owned() };
         let (host, port) = given.rsplit_once(':').unwrap_or(("", given));
-        // More than digits would let `+1` pass.
+        // `u16::from_str` would accept `+1`.
         if port.is_empty() || !port.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(no_address());
         }
@@ -73,7 +65,7 @@ impl LoopbackAddress {
     }
 }
 
-/// Whether a host is a name: where it leads, only a lookup would tell.
+/// Whether a host is a name, whose address is unknown without resolving it.
 fn is_name(host: &str) -> bool {
     let is_fine = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_');
     host.chars().all(is_fine) && host.chars().any(|character| character.is_ascii_alphabetic())
@@ -100,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_reach_is_refused() {
+    fn addresses_that_others_can_reach_are_refused() {
         for given in ["0.0.0.0:80", "[::]:80", "192.168.1.2:80", "example.com:80", "localhost.example.com:80"]
         {
             assert_eq!(check(given), format!("`{given}` can be reached from other machines"));
@@ -108,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn anything_but_an_address_is_refused() {
         for given in ["", "a", "1.2.3:80", "::1:80", "[::1]", "127.0.0.1", "127.0.0.1:99999", "localhost:+1"]
         {
             assert_eq!(check(given), format!("`{given}` is not an address"));

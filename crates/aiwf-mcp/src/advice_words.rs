@@ -1,4 +1,4 @@
-//! Words advice for a client's model: tools where there is one, else what to ask a person for.
+//! Words advice for a client's model: a tool if there is one, otherwise what to ask a person for.
 
 use aiwf_engine::advice::{Action, Advice, Subject};
 
@@ -25,11 +25,11 @@ fn words(action: &Action) -> String {
         Action::BuildPrompt | Action::PreviewJson => "`preview_prompt`",
         Action::EditReply => "editing the reply and approving it",
         Action::Retry => "asking the provider again",
-        Action::Accept => "accepting the files in spite of the verdict",
+        Action::Accept => "accepting the files despite the verdict",
         Action::RaiseCap { rounds } => return format!("allowing {rounds} rounds"),
         Action::RaiseBudget => "raising `[budget]` in .aiwf/config.toml",
         Action::Restore(path) => return format!("restoring {}", or(path, "the approved file")),
-        Action::Rebind => "accepting the edits of approved files",
+        Action::Rebind => "accepting edits to approved files",
         Action::Apply | Action::ApplyTo => "applying the code",
         Action::Cancel => "cancelling the session",
         Action::Adopt => "adopting the session",

@@ -1,4 +1,4 @@
-//! The arguments of the tools, read strictly: a name that is not known is a mistake worth saying.
+//! The arguments of the tools. Unknown keys are errors.
 
 use aiwf_engine::SessionStatus;
 use rmcp::model::JsonObject;
@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use crate::tool_error::ToolError;
 
-/// Which sessions are listed.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {
@@ -18,19 +17,17 @@ pub(crate) struct ListArguments {
     pub(crate) limit: usize,
 }
 
-/// As many as the command line lists.
+/// The same default as on the command line.
 fn default_limit() -> usize {
     50
 }
 
-/// One session.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SessionArguments {
     pub(crate) session: String,
 }
 
-/// The gate of a session.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApproveArguments {
@@ -38,7 +35,7 @@ pub(crate) struct ApproveArguments {
     pub(crate) expect: Option<String>,
 }
 
-/// A reply to the prompt of a session.
+/// A reply to the current prompt of a session.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplyArguments {
@@ -47,7 +44,7 @@ pub(crate) struct ReplyArguments {
     pub(crate) expect: Option<String>,
 }
 
-/// Why what lies at the gate of a session is turned down.
+/// The reason for rejecting a prompt or reply.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectArguments {
@@ -56,7 +53,6 @@ pub(crate) struct RejectArguments {
     pub(crate) expect: Option<String>,
 }
 
-/// A new session.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StartArguments {
@@ -65,13 +61,12 @@ pub(crate) struct StartArguments {
     pub(crate) params: Map<String, Value>,
 }
 
-/// Reads the arguments of a tool.
 pub(crate) fn read<T: DeserializeOwned>(tool: &str, given: Option<JsonObject>) -> Result<T, ToolError> {
     serde_json::from_value(Value::Object(given.unwrap_or_default())).map_err(|error| {
         ToolError::new(
             "INPUT_INVALID",
-            format!("the arguments do not fit `{tool}`: {error}"),
-            "`tools/list` says what each tool takes",
+            format!("invalid arguments for `{tool}`: {error}"),
+            "`tools/list` describes the arguments of each tool",
         )
     })
 }

@@ -1,12 +1,12 @@
-//! Keeps the machine's paths from clients: what lies in the project is named from there, the rest not at all.
+//! Hides the machine's paths from clients: paths in the project become relative, others are replaced.
 
 use aiwf_engine::config::Settings;
 use aiwf_engine::prompt::{Roots, alias_roots, redact_paths};
 
-/// The alias under which the prompt crate knows a project.
+/// The project alias in the prompt crate.
 const ALIAS: &str = "@project";
 
-/// `text` with paths of the project relative to it, the home as `~`, and a stand-in for every other absolute path.
+/// `text` with project paths made relative, the home directory as `~`, and other absolute paths replaced.
 pub(crate) fn without_machine_paths(text: &str, settings: &Settings) -> String {
     let real_root = settings.project_root.canonicalize().ok();
     let mut text = text.to_owned();
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_of_the_project_are_named() {
+    fn only_paths_of_the_project_are_shown() {
         let settings = Settings {
             current_dir: "/srv/shop".into(),
             shell_dir: None,

@@ -1,8 +1,8 @@
-//! Streamable HTTP at `/mcp`: who may come in, and how many at once.
+//! Streamable HTTP at `/mcp`: authentication and limits.
 //!
-//! The token is asked for first; then the SDK looks at `Host` and `Origin`, so that no page in a browser gets in by a
-//! name that leads here. Sizes, times and the number of clients without the token are bounded. Clients have no state on this side: any number of them may
-//! come and go.
+//! The token is checked first; then the SDK checks `Host` and `Origin`, so that no web page gets in through DNS
+//! rebinding. Sizes, times and the number of unauthenticated connections are limited. The server keeps no state per
+//! client: any number of them may come and go.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -27,22 +27,20 @@ use tokio_util::sync::CancellationToken;
 use crate::server::AiwfServer;
 use crate::token::Token;
 
-/// Where the protocol is spoken.
 pub(crate) const PATH: &str = "/mcp";
-/// The largest request.
+/// Size limit of a request.
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
-/// Connections at once; a loopback server has few clients.
+/// Maximum number of connections; a loopback server has few clients.
 const MAX_CONNECTIONS: usize = 128;
-/// How long clients may take, and how many may be in before they showed the token.
+/// Time limits for clients, and the limit of unauthenticated connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// For the head of a request, also of the next one on a connection.
+    /// For the head of a request, including the next one on a connection.
     head: Duration,
-    /// For the body of a request.
     body: Duration,
     /// For the first request with the token.
     stranger: Duration,
-    /// Connections that have not shown the token.
+    /// Maximum number of connections without a valid token so far.
     max_strangers: usize,
 }
 
@@ -57,15 +55,15 @@ impl Default for Patience {
     }
 }
 
-/// How long an answer under way may take when the server ends.
+/// How long a response in progress may take when the server stops.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long to wait after a connection could not be taken, such as for want of descriptors.
+/// Pause after a failed `accept`, for example because file descriptors ran out.
 const PAUSE: Duration = Duration::from_millis(50);
 
 type Service = StreamableHttpService<AiwfServer, LocalSessionManager>;
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// Takes connections until the end.
+/// Accepts connections until the server stops.
 pub(crate) async fn accept(
     server: AiwfServer,
     listener: TcpListener,
@@ -104,7 +102,7 @@ pub(crate) async fn accept(
             Some(_) = connections.join_next() => continue,
             () = shutdown.cancelled() => break,
         };
-        // Without a place, the connection is closed at once.
+        // Without a free slot, the connection is closed at once.
         let place = Arc::clone(&places).try_acquire_owned();
         let stranger = Arc::clone(&strangers).try_acquire_owned();
         if let (Ok(place), Ok(stranger)) = (place, stranger) {
@@ -119,7 +117,7 @@ pub(crate) async fn accept(
     while connections.join_next().await.is_some() {}
 }
 
-/// What `Host` may say: the names of the loopback interface and the address itself, with the port.
+/// Allowed values of `Host`: the names of the loopback interface and the address itself, with the port.
 fn authorities(bound: SocketAddr) -> Vec<String> {
     let port = bound.port();
     let mut names = vec![
@@ -150,14 +148,14 @@ async fn serve(
         .header_read_timeout(head)
         .serve_connection(TokioIo::new(stream), answer);
     let mut connection = std::pin::pin!(connection);
-    // Ends only for a client that never shows the token.
+    // Completes only for a client that never shows the token.
     let turned_away = async move {
         if tokio::time::timeout(introduction, is_known.cancelled()).await.is_ok() {
             drop(stranger);
             std::future::pending::<()>().await;
         }
     };
-    // A connection that breaks is its client's business.
+    // A broken connection is the client's problem.
     tokio::select! {
         ended = connection.as_mut() => drop(ended),
         () = turned_away => {}
@@ -168,7 +166,7 @@ async fn serve(
     }
 }
 
-/// Lets nobody in without the token.
+/// Rejects requests without the token.
 struct Guard {
     service: Service,
     token: Token,
@@ -189,7 +187,7 @@ impl Guard {
         }
         is_known.cancel();
         if request.uri().path() != PATH {
-            return said(StatusCode::NOT_FOUND, "MCP is spoken at /mcp");
+            return said(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
         }
         let (parts, body) = request.into_parts();
         if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
@@ -201,8 +199,8 @@ impl Guard {
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
                 return said(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
             }
-            // The client went away in the middle of it.
-            Ok(Err(_)) => return last(said(StatusCode::BAD_REQUEST, "the request broke off")),
+            // The client closed the connection in the middle of the request.
+            Ok(Err(_)) => return last(said(StatusCode::BAD_REQUEST, "the request is incomplete")),
             Err(_) => return last(said(StatusCode::REQUEST_TIMEOUT, "the request took too long")),
         };
         if parts.method == Method::POST && serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_err() {
@@ -212,13 +210,13 @@ impl Guard {
     }
 }
 
-/// An answer after which the connection is closed.
+/// A response that closes the connection.
 fn last(mut answer: Answer) -> Answer {
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     answer
 }
 
-/// What JSON-RPC answers to what is no JSON.
+/// The JSON-RPC response to anything but JSON.
 fn unparsable() -> Answer {
     let mut answer = said(
         StatusCode::BAD_REQUEST,

@@ -7,12 +7,12 @@ use super::*;
 use crate::tools::Approvals;
 
 const SHORT: Duration = Duration::from_millis(100);
-/// So long that a test which waits for it fails.
+/// Long enough that a test waiting for it fails.
 const NEVER: Duration = Duration::from_mins(10);
 const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Type: \
                     application/json\r\n";
 
-/// Runs a server and what a client of it does, in a thread of its own.
+/// Runs a server and its client in a separate thread.
 fn with_server<T: Send + 'static>(
     patience: Patience,
     act: impl FnOnce(SocketAddr) -> T + Send + 'static,
@@ -50,16 +50,16 @@ fn connect(address: SocketAddr, sent: &str) -> std::net::TcpStream {
     stream
 }
 
-/// What comes until the server closes the connection.
+/// Everything received until the server closes the connection.
 fn rest(mut stream: std::net::TcpStream) -> String {
     let mut text = Vec::new();
-    // A connection that is reset is closed as well.
+    // A reset also closes the connection.
     drop(stream.read_to_end(&mut text));
     String::from_utf8_lossy(&text).into_owned()
 }
 
 #[test]
-fn a_client_that_never_shows_the_token_is_cut() {
+fn a_client_that_never_shows_the_token_is_disconnected() {
     let patience = Patience { stranger: SHORT, head: NEVER, body: NEVER, ..Patience::default() };
     let said = with_server(patience, |address| {
         ["", "POST /mcp HT", "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"]
@@ -70,7 +70,7 @@ fn a_client_that_never_shows_the_token_is_cut() {
 }
 
 #[test]
-fn a_request_whose_head_or_body_never_ends_is_cut() {
+fn a_request_whose_head_or_body_never_ends_is_disconnected() {
     let patience = Patience { head: SHORT, body: SHORT, stranger: NEVER, ..Patience::default() };
     let said = with_server(patience, |address| {
         let head = rest(connect(address, HEAD));
@@ -81,10 +81,10 @@ fn a_request_whose_head_or_body_never_ends_is_cut() {
 }
 
 #[test]
-fn clients_without_the_token_cannot_take_every_place() {
+fn clients_without_the_token_cannot_take_every_slot() {
     let patience = Patience { stranger: NEVER, max_strangers: 2, ..Patience::default() };
     let (turned_away, answered) = with_server(patience, |address| {
-        // With the token a connection no longer counts.
+        // With the token a connection no longer counts as unauthenticated.
         let known = connect(address, &format!("{HEAD}Content-Length: 1\r\n\r\nx"));
         let mut first = [0; 12];
         (&known).read_exact(&mut first).unwrap();
@@ -97,7 +97,7 @@ fn clients_without_the_token_cannot_take_every_place() {
 }
 
 #[test]
-fn what_is_no_json_gets_the_error_of_json_rpc() {
+fn anything_but_json_gets_a_json_rpc_error() {
     let said = with_server(Patience::default(), |address| {
         rest(connect(address, &format!("{HEAD}Connection: close\r\nContent-Length: 5\r\n\r\n{{\"a\"!")))
     });

@@ -1,9 +1,9 @@
 //! An MCP server over the engine, so that any MCP client can drive sessions.
 //!
-//! Tools, prompts and resources are the engine's own functions under other names: what they decide is decided there,
-//! what they say is what the command line says as JSON. [`serve_stdio`] serves one client on the standard input and
-//! output, [`serve_http`] several on a loopback address behind a token. Approving is offered only when whoever starts
-//! the server says so. Nothing here runs before one of the two is called: other commands pay nothing for it.
+//! Tools, prompts and resources are functions of the engine: it makes the decisions, and results equal the JSON of the
+//! command line. [`serve_stdio`] serves one client on stdin and stdout, [`serve_http`] several on a loopback address
+//! behind a token. Clients can approve only if the user who starts the server allows it. Nothing runs before one of the
+//! two is called, so other commands pay nothing for it.
 
 mod address;
 mod advice_words;

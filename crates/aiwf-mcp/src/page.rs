@@ -1,8 +1,8 @@
-//! Long lists come in pages; a page begins after the session that its cursor names.
+//! Pagination: a page starts after the session in its cursor.
 
-/// Items of sessions in pages, the newest session first.
+/// Items of sessions in pages, newest session first.
 ///
-/// A cursor is a session's id and ids sort by time, so sessions that begin between two pages move nothing.
+/// A cursor is a session id, and ids sort by time, so new sessions do not shift the pages.
 pub(crate) fn page<T>(
     mut ids: Vec<String>,
     cursor: Option<&str>,

@@ -1,4 +1,4 @@
-//! Each open session's next prompt, as an MCP prompt named after the session.
+//! The next prompt of each open session, as an MCP prompt named after the session.
 
 use aiwf_engine::{Engine, SessionStatus, SessionSummary};
 use rmcp::model::{GetPromptResult, ListPromptsResult, Prompt, PromptMessage, Role};
@@ -6,7 +6,6 @@ use rmcp::model::{GetPromptResult, ListPromptsResult, Prompt, PromptMessage, Rol
 use crate::page::page;
 use crate::tool_error::ToolError;
 
-/// Prompts on one page.
 const PER_PAGE: usize = 100;
 
 pub(crate) fn list(engine: &Engine, cursor: Option<&str>) -> Result<ListPromptsResult, ToolError> {
@@ -28,7 +27,7 @@ fn described(session: &SessionSummary) -> Prompt {
     Prompt::new(&session.session_id, Some(description), None)
 }
 
-/// The prompt of a session, in the bytes of `aiwf preview`.
+/// The prompt of a session, byte for byte as in `aiwf preview`.
 pub(crate) fn get(engine: &Engine, session: &str) -> Result<GetPromptResult, ToolError> {
     let preview = engine.preview_session(Some(session))?;
     let description = format!(

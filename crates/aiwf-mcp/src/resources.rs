@@ -1,6 +1,6 @@
-//! Files of sessions as resources: `aiwf://session/ID/PATH`, where a path may be an artifact's name.
+//! Files of sessions as resources: `aiwf://session/ID/PATH`, where the path may be the name of an artifact.
 //!
-//! What is read is what `aiwf show` reads, confined in the same way by the engine.
+//! They are read like in `aiwf show`, with the same confinement by the engine.
 
 use aiwf_engine::{Engine, SessionArtifact};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -9,18 +9,17 @@ use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceCon
 use crate::page::page;
 use crate::tool_error::ToolError;
 
-/// Resources on one page, give or take those of one session.
+/// Approximate number of resources per page; a session is never split.
 const PER_PAGE: usize = 100;
-/// The largest file that a client gets.
+/// Size limit of a file.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// What every URI begins with.
 const PREFIX: &str = "aiwf://session/";
-/// What stands in a path as it is.
+/// Characters that are not escaped in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 pub(crate) fn list(engine: &Engine, cursor: Option<&str>) -> Result<ListResourcesResult, ToolError> {
     let ids = engine.list_sessions()?.into_iter().map(|session| session.session_id).collect();
-    // A session that cannot be read has no resources; `list_sessions` says what is wrong with it.
+    // An unreadable session has no resources; `list_sessions` reports what is wrong with it.
     let of = |id: &str| {
         let artifacts = engine.session_artifacts(Some(id)).unwrap_or_default();
         artifacts.iter().map(|artifact| described(id, artifact)).collect()
@@ -33,7 +32,7 @@ pub(crate) fn list(engine: &Engine, cursor: Option<&str>) -> Result<ListResource
 
 fn described(id: &str, artifact: &SessionArtifact) -> Resource {
     Resource::new(uri(id, &artifact.path), &artifact.path)
-        .with_description(format!("Of session {id}"))
+        .with_description(format!("A file of session {id}"))
         .with_mime_type(mime_type(&artifact.path))
         .with_size(artifact.n_bytes)
 }
@@ -50,19 +49,19 @@ fn mime_type(path: &str) -> &'static str {
     }
 }
 
-/// How the URI of any file of a session is made.
+/// The URI template of the files of a session.
 pub(crate) fn template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{PREFIX}{{session}}/{{+artifact}}"), "artifact").with_description(
-        "Something of a session (its id, a unique beginning of it, or latest): \
-         plan, standards, prompt, response, review, code, or the path of a file in it",
+        "An artifact or file of a session (its id, a unique prefix of it, or latest): \
+         plan, standards, prompt, response, review, code, or the path of a file",
     )
 }
 
 pub(crate) fn read(engine: &Engine, uri: &str) -> Result<ReadResourceResult, ToolError> {
     let unknown = || {
         ToolError::not_found(
-            "no resource has that URI",
-            format!("write it like `{PREFIX}ID/plan`; `resources/list` names those there are"),
+            "no resource has this URI",
+            format!("use a URI like `{PREFIX}ID/plan`; `resources/list` lists all"),
         )
     };
     let (id, path) = uri.strip_prefix(PREFIX).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_spelled_so_that_it_reads_back() {
+    fn an_escaped_path_round_trips() {
         assert_eq!(
             uri("a-1", "iteration-1/code/Ü b%.java"),
             "aiwf://session/a-1/iteration-1/code/%C3%9C%20b%25.java"

@@ -1,4 +1,4 @@
-//! Runs a server until its client goes away or someone asks for an end.
+//! Runs a server until its client disconnects or it receives a signal.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,46 +20,42 @@ use crate::server::AiwfServer;
 use crate::token::Token;
 use crate::tools::Approvals;
 
-/// What whoever starts a server says.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Whether clients may decide at gates.
+    /// Whether clients may approve.
     pub approvals: Approvals,
-    /// The version that clients are told.
+    /// The version reported to clients.
     pub version: &'static str,
 }
 
-/// How a server ended.
+/// Why a server ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The client closed the connection.
     ByClient,
-    /// Someone pressed Ctrl-C, or the system asked for an end.
+    /// Ctrl-C or a termination signal.
     BySignal,
 }
 
-/// Why there is no server.
+/// Why a server could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The address is taken, or not this machine's.
+    /// The address is taken, or does not belong to this machine.
     #[error("could not listen on `{address}`")]
     CannotListen {
-        /// The address.
         address: SocketAddr,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
-    /// What came in did not begin as MCP does.
-    #[error("the client did not speak MCP: {0}")]
+    /// The input did not start with an MCP handshake.
+    #[error("the client did not complete the MCP handshake: {0}")]
     NoHandshake(String),
-    /// The system gives no thread, timer or signal.
+    /// The system provides no thread, timer or signal handler.
     #[error("could not start the server")]
     NoRuntime(#[source] io::Error),
 }
 
 impl ServeError {
-    /// A name for programs that stays the same between versions.
+    /// A code that is stable between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::CannotListen { .. } => "ADDRESS_UNUSABLE",
@@ -68,27 +64,26 @@ impl ServeError {
         }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::CannotListen { .. } => "name another port, or 0 for any free one",
-            Self::NoHandshake(_) => "name this command in the settings of an MCP client, which starts it",
+            Self::CannotListen { .. } => "choose another port, or 0 for any free one",
+            Self::NoHandshake(_) => "add this command to the settings of an MCP client, which starts it",
             Self::NoRuntime(_) => "raise the limits of this user; `ulimit -a` shows them",
         }
     }
 }
 
-/// The longest line that is read: larger than any reply the engine takes, since the SDK drops longer ones silently.
+/// The longest line to read: larger than any reply the engine accepts, because the SDK drops longer ones silently.
 const MAX_LINE_BYTES: usize = 128 * 1024 * 1024;
-/// Threads for the engine's work, each busy with one request.
+/// Threads for engine calls, each of which handles one request.
 const MAX_THREADS: usize = 64;
-/// How long requests under way may take to end when the server does.
+/// How long requests in progress may take when the server stops.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long a thread may take that nobody waits for any more.
+/// How long to wait for threads whose result nobody needs.
 const LAST_WAIT: Duration = Duration::from_millis(300);
 
-/// Serves one client on the standard input and output.
+/// Serves one client on stdin and stdout.
 pub fn serve_stdio(engine: Engine, options: Options) -> Result<Ended, ServeError> {
     run(|shutdown| async move {
         let server = AiwfServer::new(engine, options.approvals, options.version, shutdown.clone());
@@ -97,19 +92,19 @@ pub fn serve_stdio(engine: Engine, options: Options) -> Result<Ended, ServeError
             AsyncRwTransport::<RoleServer, _, _>::new(read, write).with_max_line_length(MAX_LINE_BYTES);
         let running = match server.serve_with_ct(transport, shutdown.clone()).await {
             Ok(running) => running,
-            // A client that goes away before it says anything has done nothing wrong.
+            // A client that disconnects before it sends anything is not an error.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
                 return Ok(());
             }
             Err(error) => return Err(ServeError::NoHandshake(error.to_string())),
         };
-        // How it ended, the caller sees by the token; a fault inside of the SDK ends it like a client that is gone.
+        // The caller sees the reason in the token; a fault inside the SDK counts as a disconnect.
         drop(running.waiting().await);
         Ok(())
     })
 }
 
-/// Serves any number of clients on a loopback address, at `/mcp`; `on_listening` is told the address.
+/// Serves any number of clients on a loopback address, at `/mcp`; `on_listening` receives the address.
 pub fn serve_http(
     engine: Engine,
     options: Options,
@@ -129,7 +124,7 @@ pub fn serve_http(
     })
 }
 
-/// Runs a server until it ends by itself or a signal comes.
+/// Runs a server until it ends or a signal arrives.
 fn run<F>(serve: impl FnOnce(CancellationToken) -> F) -> Result<Ended, ServeError>
 where
     F: Future<Output = Result<(), ServeError>>,
@@ -140,7 +135,7 @@ where
         .build()
         .map_err(ServeError::NoRuntime)?;
     let outcome = serve_until_signal(&runtime, serve);
-    // A read of the terminal cannot be taken back; whatever else is left loses nothing by its end.
+    // A blocking read of the terminal cannot be cancelled; everything else loses nothing when it is dropped.
     runtime.shutdown_timeout(LAST_WAIT);
     outcome
 }
@@ -163,7 +158,7 @@ where
             }
             () = interrupts.recv() => {
                 shutdown.cancel();
-                // Its end is awaited, not its outcome; a second signal does not wait.
+                // Only the end matters, not the outcome; a second signal does not wait.
                 tokio::select! {
                     _ = tokio::time::timeout(GRACE, server) => {}
                     () = interrupts.recv() => {}
@@ -174,7 +169,7 @@ where
     })
 }
 
-/// The signals that ask for an end.
+/// Termination signals.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,

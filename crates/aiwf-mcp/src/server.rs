@@ -1,4 +1,4 @@
-//! What a client may ask for, and who answers.
+//! The requests of a client, and the engine calls that answer them.
 
 use aiwf_engine::Engine;
 use aiwf_engine::provider::Stop;
@@ -17,14 +17,13 @@ use crate::tool_error::ToolError;
 use crate::tools::{Approvals, ToolName};
 use crate::{prompts, resources, tools};
 
-/// What a client's model reads first.
+/// The instructions for a client's model.
 const INSTRUCTIONS: &str = "\
-aiwf walks a task through plan, generate, review and revise, and stops at gates. `start_session` begins one; \
-`session_status` says where it stands and what comes next. When a session awaits a reply, `preview_prompt` gives the \
-prompt exactly as it is meant, and `submit_reply` hands the answer in. Approvals are a person's unless this server \
+  aiwf walks a task through plan, generate, review and revise, and stops at gates. `start_session` starts one; \
+  `session_status` shows its state and what comes next. When a session is waiting for a reply, `preview_prompt` returns \
+  the exact prompt, and `submit_reply` delivers the answer. A person approves unless this server \
 offers `approve`.";
 
-/// The engine behind the protocol.
 #[derive(Clone, Debug)]
 pub(crate) struct AiwfServer {
     engine: Engine,
@@ -33,7 +32,7 @@ pub(crate) struct AiwfServer {
     shutdown: CancellationToken,
 }
 
-/// Ends the calls of the engine when nobody waits for them any more.
+/// Stops the engine calls when their request is dropped.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
@@ -52,7 +51,7 @@ impl AiwfServer {
         Self { engine, approvals, version, shutdown }
     }
 
-    /// Runs something of the engine on a thread that may wait, and gives up what it waits for with the request.
+    /// Runs an engine call on a thread that may block; dropping the request stops the call.
     async fn perform<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
@@ -67,10 +66,10 @@ impl AiwfServer {
             () = context.ct.cancelled() => { drop(stop_on_drop); task.await }
             () = self.shutdown.cancelled() => { drop(stop_on_drop); task.await }
         };
-        // What panicked took only its own request down.
+        // A panic affects only its own request.
         done.map_err(|_fault| {
             let data = json!({ "code": "E_INTERNAL" });
-            ErrorData::internal_error("aiwf met a fault of its own; please report it", Some(data))
+            ErrorData::internal_error("internal error in aiwf; please report it", Some(data))
         })
     }
 

@@ -1,13 +1,13 @@
-//! What `start_session` takes, made from the manifests of the profiles there are.
+//! The input schema of `start_session`, built from the manifests of the available profiles.
 //!
-//! The alternatives stand below `params` and not at the top, since model APIs refuse a tool whose schema begins with
-//! one. They are an `anyOf`: two profiles may ask for the same, and `oneOf` would then fit neither.
+//! The alternatives are below `params` rather than at the top level, because model APIs reject a tool whose schema
+//! starts with one. They are an `anyOf`: two profiles may have the same parameters, and then `oneOf` would match
+//! neither.
 
 use aiwf_engine::profile::{Param, ParamKind, Pattern, Profile};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
-/// The schema over these profiles.
 pub(crate) fn schema(profiles: &[Profile]) -> JsonObject {
     let names: Vec<&str> = profiles.iter().map(Profile::name).collect();
     let about: Vec<String> =
@@ -21,7 +21,7 @@ pub(crate) fn schema(profiles: &[Profile]) -> JsonObject {
             "profile": { "type": "string", "enum": names, "description": about.join("\n") },
             "params": {
                 "type": "object",
-                "description": "What the profile asks for, by name; the title of each alternative is its profile.",
+                "description": "The parameters of the profile, by name; the title of each alternative is its profile.",
                 "anyOf": alternatives,
             },
         }),
@@ -34,7 +34,7 @@ pub(crate) fn schema(profiles: &[Profile]) -> JsonObject {
 fn params(profile: &Profile) -> Value {
     let properties: Map<String, Value> =
         profile.params().iter().map(|param| (param.name.clone(), property(param))).collect();
-    // What has a default can be left out, required or not.
+    // A parameter with a default is optional, even if it is required.
     let required: Vec<&str> = profile
         .params()
         .iter()
@@ -104,7 +104,7 @@ fn text(pattern: Option<&Pattern>) -> Value {
     }
 }
 
-/// Whether an expression means the same to other engines: groups with a sign after the `?` differ.
+/// Whether a regular expression means the same in other engines: groups with a sign after the `?` differ.
 fn is_common(expression: &str) -> bool {
     !expression.replace("(?:", "").contains("(?")
 }
@@ -116,14 +116,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shipped_profiles_say_what_they_take() {
+    fn the_schema_describes_the_shipped_profiles() {
         let load = |name: &str| Profile::load(built_in_profile(name).unwrap()).unwrap();
         let profiles: Vec<Profile> = built_in_profiles().iter().map(|(name, _)| load(name)).collect();
         insta::assert_json_snapshot!(schema(&profiles));
     }
 
     #[test]
-    fn an_expression_of_one_engine_only_is_left_out() {
+    fn an_engine_specific_expression_is_omitted() {
         assert!(is_common("[a-z]+(?:-[a-z]+)*"));
         assert!(!is_common("(?i)[a-z]+"));
     }

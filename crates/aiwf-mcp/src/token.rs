@@ -8,25 +8,22 @@ use subtle::ConstantTimeEq as _;
 #[derive(Clone)]
 pub struct Token(String);
 
-/// Why a token cannot be had or used.
+/// Why a token is not available or not usable.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// Too easy to guess, or nothing at all.
+    /// Too short, or empty.
     #[error("the token has {found} characters but needs {MIN_LENGTH} or more")]
-    TooShort {
-        /// How many it has.
-        found: usize,
-    },
-    /// Something that no header can carry.
-    #[error("the token holds a character that no header can carry")]
+    TooShort { found: usize },
+    /// It contains characters that no header can carry.
+    #[error("the token contains a character that is not allowed in a header")]
     NotPrintable,
-    /// The system gives no random bytes.
-    #[error("the system gives no random bytes: {0}")]
+    /// The system returned no random bytes.
+    #[error("the system returned no random bytes: {0}")]
     NoRandomness(String),
 }
 
 impl TokenError {
-    /// A name for programs that stays the same between versions.
+    /// A code that is stable between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::TooShort { .. } | Self::NotPrintable => "TOKEN_INVALID",
@@ -34,22 +31,20 @@ impl TokenError {
         }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::TooShort { .. } | Self::NotPrintable => {
-                "leave it out and one is made, or make one with `openssl rand -hex 32`"
+                "omit it to have one generated, or create one with `openssl rand -hex 32`"
             }
-            Self::NoRandomness(_) => "name a token with `--token-file`",
+            Self::NoRandomness(_) => "pass a token with `--token-file`",
         }
     }
 }
 
-/// The fewest characters of a token.
 const MIN_LENGTH: usize = 16;
 
 impl Token {
-    /// A token as it stands in a file or a variable; white space around it does not count.
+    /// A token from a file or a variable; surrounding white space is ignored.
     pub fn given(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         if text.len() < MIN_LENGTH {
@@ -72,12 +67,12 @@ impl Token {
         Ok(Self(hex))
     }
 
-    /// The token itself, to be shown once to whoever started the server.
+    /// The token itself, to be shown once to the user who started the server.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Whether an `Authorization` header carries it; takes as long for a nearly right one as for a wrong one.
+    /// Whether an `Authorization` header contains the token, compared in constant time.
     pub(crate) fn is_carried_by(&self, authorization: &[u8]) -> bool {
         const SCHEME: &[u8] = b"bearer ";
         let Some((scheme, given)) = authorization.split_at_checked(SCHEME.len()) else { return false };
@@ -96,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_whole_token_is_right() {
+    fn only_the_whole_token_is_accepted() {
         let token = Token::given("  0123456789abcdef\n").unwrap();
         assert!(token.is_carried_by(b"Bearer 0123456789abcdef"));
         assert!(token.is_carried_by(b"bearer  0123456789abcdef "));
@@ -109,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_token_is_long_new_and_never_printed_by_accident() {
+    fn a_generated_token_is_long_unique_and_never_printed_by_accident() {
         let (one, other) = (Token::random().unwrap(), Token::random().unwrap());
         assert_eq!(one.reveal().len(), 64);
         assert_ne!(one.reveal(), other.reveal());

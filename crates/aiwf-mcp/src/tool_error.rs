@@ -1,4 +1,4 @@
-//! What a tool could not do, in the words of the command line.
+//! Errors of tools, worded as on the command line.
 
 use std::error::Error;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::advice_words::worded;
 use crate::hidden_paths::without_machine_paths;
 
-/// An error with its causes in one text, and one thing to do.
+/// An error with its causes in one text, and a hint.
 #[derive(Debug)]
 pub(crate) struct ToolError {
     code: &'static str,
@@ -25,18 +25,18 @@ impl ToolError {
         Self { code, message: message.into(), hint: Some(hint.into()), is_not_found: false }
     }
 
-    /// Something that a client named is not there.
+    /// Something that the client referred to does not exist.
     pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { is_not_found: true, ..Self::new("ARTIFACT_NOT_FOUND", message, hint) }
     }
 
-    /// The same error, after something that worked.
+    /// The same error, after a first part that succeeded.
     pub(crate) fn after(mut self, done: &str) -> Self {
         self.message = format!("{done}, but then: {}", self.message);
         self
     }
 
-    /// The result of a tool that says so; the client's model reads it and can do better.
+    /// The error as a tool result, so that the client's model can read it and react.
     pub(crate) fn into_result(self, settings: &Settings) -> CallToolResult {
         let code = self.code;
         let (message, hint) = self.shown(settings);
@@ -53,11 +53,11 @@ impl ToolError {
         result
     }
 
-    /// The answer to a request that is no tool call.
+    /// The error as a response to a request other than a tool call.
     pub(crate) fn into_protocol_error(self, settings: &Settings) -> ErrorData {
         let (code, is_not_found) = (self.code, self.is_not_found);
         let (message, hint) = self.shown(settings);
-        // The protocol's own code is a number; ours stands beside the hint.
+        // The protocol's own code is a number; ours goes next to the hint.
         let data = Some(match hint {
             Some(hint) => json!({ "code": code, "hint": hint }),
             None => json!({ "code": code }),
@@ -101,12 +101,12 @@ impl From<SessionError> for ToolError {
     }
 }
 
-/// What to do about an error for whoever has tools and no command line; none where the usual hint serves.
+/// A hint for a client with tools and no command line; `None` if the usual hint is fine.
 fn in_words_of_clients(error: &SessionError) -> Option<&'static str> {
     if let SessionError::NoSession { .. } = error {
-        Some("`list_sessions` lists the sessions; `start_session` begins one")
+        Some("`list_sessions` lists the sessions; `start_session` starts one")
     } else if let SessionError::Params { .. } | SessionError::UnknownProfile { .. } = error {
-        Some("the input schema of `start_session` says which profiles there are and what each takes")
+        Some("the input schema of `start_session` describes the profiles and their parameters")
     } else {
         None
     }

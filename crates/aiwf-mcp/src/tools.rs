@@ -1,4 +1,4 @@
-//! The tools: each is one function of the engine, its result the JSON of the command with the same task.
+//! The tools: each is one function of the engine and returns the JSON of the corresponding command.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -17,17 +17,16 @@ use crate::hidden_paths::without_machine_paths;
 use crate::start_schema;
 use crate::tool_error::ToolError;
 
-/// Whether clients may decide at gates.
+/// Whether clients may approve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approvals {
-    /// Only a person does, elsewhere: a model must not approve its own work.
+    /// Only a person approves, elsewhere: a model must not approve its own work.
     #[default]
     Withheld,
-    /// Whoever started the server wants it so.
+    /// The user who started the server allows it.
     Offered,
 }
 
-/// A tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ToolName {
     ListSessions,
@@ -72,27 +71,28 @@ impl ToolName {
 
     fn description(self) -> &'static str {
         match self {
-            Self::ListSessions => "List the sessions of this project, the one that changed last first.",
+            Self::ListSessions => "List the sessions of this project, most recently changed first.",
             Self::SessionStatus => {
-                "Show where a session stands: phase, stage, gate, files, problems, and what comes next."
+                "Show the state of a session: phase, stage, gate, files, problems, and what comes next."
             }
             Self::PreviewPrompt => {
-                "Get the next prompt of a session, exactly as it will be sent. When the session awaits a reply, \
-                 answer this prompt and hand the answer in with `submit_reply`."
+                "Get the next prompt of a session, exactly as it will be sent. If the session is waiting for a reply, \
+                 answer this prompt and deliver the answer with `submit_reply`."
             }
             Self::SubmitReply => {
-                "Hand in the reply to a session's prompt, in the form that the prompt asks for. The reply is kept \
-                 and checked; whether it is approved is decided at its gate, by a person unless the project says \
-                 otherwise."
+                "Deliver the reply to a session's prompt, in the form that the prompt asks for. The reply is saved \
+                 and checked. A person approves it at its gate, unless the project says otherwise."
             }
             Self::StartSession => {
-                "Begin a session: `profile` is the kind of work, `params` what that profile asks for. Writes the \
+                "Start a session: `profile` is the kind of work, `params` are the parameters of that profile. Writes the \
                  first prompt and stops at its gate."
             }
             Self::Approve => {
-                "Approve what lies at a session's gate, exactly as it is on disk, and go on until the next decision."
+                "Approve the pending prompt or reply of a session as it is on disk, and continue to the next decision."
             }
-            Self::Reject => "Turn down what lies at a session's gate; the next prompt carries the feedback.",
+            Self::Reject => {
+                "Reject the pending prompt or reply of a session; the next prompt includes the feedback."
+            }
         }
     }
 
@@ -101,7 +101,7 @@ impl ToolName {
             Self::ListSessions | Self::SessionStatus | Self::PreviewPrompt => {
                 ToolAnnotations::new().read_only(true).open_world(false)
             }
-            // What follows a decision may ask a provider.
+            // After a decision the next step may ask a provider.
             Self::SubmitReply | Self::StartSession | Self::Approve | Self::Reject => {
                 ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(true)
             }
@@ -112,13 +112,13 @@ impl ToolName {
         match self {
             Self::ListSessions => object(
                 json!({
-                    "profile": { "type": "string", "description": "Only sessions of this profile." },
+                    "profile": { "type": "string", "description": "Filter by profile." },
                     "status": {
                         "type": "string",
                         "enum": aiwf_engine::SessionStatus::ALL,
-                        "description": "Only sessions that stand so.",
+                        "description": "Filter by status.",
                     },
-                    "limit": { "type": "integer", "minimum": 1, "default": 50, "description": "At most so many." },
+                    "limit": { "type": "integer", "minimum": 1, "default": 50, "description": "Maximum number of sessions to list." },
                 }),
                 &[],
             ),
@@ -137,7 +137,7 @@ impl ToolName {
             Self::Reject => object(
                 json!({
                     "session": session(),
-                    "feedback": { "type": "string", "description": "What should be different." },
+                    "feedback": { "type": "string", "description": "What should change." },
                     "expect": expect(),
                 }),
                 &["session", "feedback"],
@@ -152,14 +152,14 @@ impl ToolName {
 }
 
 fn session() -> Value {
-    json!({ "type": "string", "description": "The session: its id, a unique beginning of it, or `latest`." })
+    json!({ "type": "string", "description": "The session: its id, a unique prefix of it, or `latest`." })
 }
 
 fn expect() -> Value {
     json!({
         "type": "string",
         "minLength": 8,
-        "description": "Decide only if the `sha256` of the gate, as `session_status` shows it, begins with this.",
+        "description": "Decide only if the `sha256` of the gate, as shown by `session_status`, starts with this.",
     })
 }
 
@@ -172,7 +172,7 @@ fn object(properties: Value, required: &[&str]) -> JsonObject {
     schema
 }
 
-/// The tools that are offered.
+/// The available tools.
 pub(crate) fn list(engine: &Engine, approvals: Approvals) -> Vec<Tool> {
     ToolName::ALL
         .into_iter()
@@ -184,7 +184,7 @@ pub(crate) fn list(engine: &Engine, approvals: Approvals) -> Vec<Tool> {
         .collect()
 }
 
-/// Runs a tool; what goes wrong is a result as well.
+/// Runs a tool; an error is a result too.
 pub(crate) fn call(
     engine: &Engine,
     approvals: Approvals,
@@ -197,7 +197,7 @@ pub(crate) fn call(
         Err(ToolError::new(
             "NOT_OFFERED",
             format!(
-                "`{}` is not offered: a person decides at the gates of this server's sessions",
+                "`{}` is not available: a person decides at the gates of this server's sessions",
                 tool.as_str()
             ),
             format!(
@@ -227,7 +227,7 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
         ToolName::SubmitReply => {
             let ReplyArguments { session, reply, expect } = read(name, given)?;
             let taken = engine.clone().expecting(expect).respond(Some(&session), &reply, None)?;
-            // No client has a tool to go on with, so what needs no decision is done at once.
+            // No client tool continues a session, so steps that need no decision run at once.
             let gone_on = engine.run_session(Some(&taken.report.session_id));
             let mut decided =
                 gone_on.map_err(|error| ToolError::from(error).after("the reply is in place"))?;
@@ -266,7 +266,7 @@ fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolR
     structured(&json!({ "sessions": sessions, "total": total }))
 }
 
-/// A report as clients read it, with what to do next in words.
+/// A session report for clients, with the next actions in words.
 #[derive(Serialize)]
 struct Standing<'a> {
     #[serde(flatten)]
@@ -278,7 +278,7 @@ fn decision(engine: &Engine, decided: &Decided) -> Result<CallToolResult, ToolEr
     standing(engine, &decided.report, &decided.performed)
 }
 
-/// Where a session stands, with what was done on the way as a text of its own.
+/// The state of a session, with the performed steps as a separate text.
 fn standing(
     engine: &Engine,
     report: &SessionReport,
@@ -295,13 +295,13 @@ fn standing(
     Ok(result)
 }
 
-/// A result as JSON, and the same as text for clients that read only that.
+/// A result as JSON, and as text for clients that read only text.
 fn structured(result: &impl Serialize) -> Result<CallToolResult, ToolError> {
     let value = serde_json::to_value(result).map_err(|error| {
         ToolError::new(
             "E_INTERNAL",
             error.to_string(),
-            "this is a bug in aiwf: report it with the request you made",
+            "this is a bug in aiwf: please report it with the request",
         )
     })?;
     Ok(CallToolResult::structured(value))

@@ -1,8 +1,8 @@
-//! Reads a `.bmad` archive that may be hostile.
+//! Reads a `.bmad` archive, which may be hostile.
 //!
-//! In: the bytes of a zip. Out: its files in memory, or every reason why not; nothing touches the disk. The directory of
-//! the archive is read by hand first, because libraries keep one entry of each name: names, kinds, sizes and
-//! overlaps are judged on what is really there, and the library must then agree with it.
+//! In: the bytes of a zip. Out: its files in memory, or every reason for refusing it; nothing touches the disk. The
+//! central directory is parsed here first, because libraries keep only one entry per name: names, kinds, sizes and
+//! overlaps are checked on the actual entries, more than the library must then agree.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
@@ -11,13 +11,13 @@ use zip::ZipArchive;
 
 use crate::files::{Files, MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, is_left_out, name_fault};
 
-/// The largest archive that is looked at.
+/// Size limit of an archive.
 pub(crate) const MAX_ARCHIVE_BYTES: u64 = 64 * 1024 * 1024;
-/// How many times larger than its packed form a file may be, once it is larger than [`RATIO_FROM`].
+/// Maximum compression ratio of files larger than [`RATIO_FROM`].
 const MAX_RATIO: u64 = 200;
 const RATIO_FROM: u64 = 1024 * 1024;
 
-/// Why an archive is refused: everything that was found.
+/// Why an archive is refused: all reasons.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", some_of(.reasons))]
 pub struct ArchiveError {
@@ -25,7 +25,7 @@ pub struct ArchiveError {
     pub reasons: Vec<String>,
 }
 
-/// The first reasons in one line, and how many more there are.
+/// The first reasons in one line, and the number of the rest.
 pub(crate) fn some_of(reasons: &[String]) -> String {
     const MOST: usize = 5;
     let shown = reasons.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join("; ");
@@ -41,14 +41,14 @@ impl ArchiveError {
     }
 }
 
-/// One entry as the archive's directory tells it.
+/// An entry of the archive's central directory.
 struct Entry {
     name: Vec<u8>,
     flags: u16,
     method: u16,
     packed: u64,
     size: u64,
-    /// The kind of file in the rights, when the archive was made on a system that has them.
+    /// The file type bits, if the archive was made on a Unix system.
     mode: u32,
     offset: u64,
 }
@@ -57,7 +57,7 @@ const DIRECTORY_END: [u8; 4] = *b"PK\x05\x06";
 const DIRECTORY_ENTRY: [u8; 4] = *b"PK\x01\x02";
 const LOCAL_ENTRY: [u8; 4] = *b"PK\x03\x04";
 
-/// The files of an archive; hidden ones are left out.
+/// The files of an archive, without hidden ones.
 pub fn read_archive(bytes: &[u8]) -> Result<Files, ArchiveError> {
     if bytes.len() as u64 > MAX_ARCHIVE_BYTES {
         return Err(ArchiveError::one(format!("it is larger than {MAX_ARCHIVE_BYTES} bytes")));
@@ -78,7 +78,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at.checked_add(4)?)?.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// The directory of the archive, entry by entry.
+/// The entries of the central directory.
 fn entries(bytes: &[u8]) -> Result<Vec<Entry>, String> {
     let end = (0..=bytes.len().saturating_sub(22))
         .rev()
@@ -92,20 +92,20 @@ fn entries(bytes: &[u8]) -> Result<Vec<Entry>, String> {
     let number = |at: usize| u16_at(bytes, end + at).map(usize::from).unwrap_or_default();
     let place = |at: usize| u32_at(bytes, end + at).unwrap_or_default();
     if number(4) != 0 || number(6) != 0 || number(8) != number(10) {
-        return Err("it is one part of several".to_owned());
+        return Err("it is part of a multi-volume archive".to_owned());
     }
     let n_entries = number(10);
     if n_entries == usize::from(u16::MAX) || place(12) == u32::MAX || place(16) == u32::MAX {
-        return Err("it is in the form for very large archives".to_owned());
+        return Err("it is a Zip64 archive, which is not supported".to_owned());
     }
     if n_entries > MAX_FILES {
-        return Err(format!("it has {n_entries} entries, and {MAX_FILES} are allowed"));
+        return Err(format!("it has {n_entries} entries, more than {MAX_FILES}"));
     }
     let start = place(16) as usize;
     if start + place(12) as usize != end {
-        return Err("its directory is not where it says".to_owned());
+        return Err("its central directory is misplaced".to_owned());
     }
-    let broken = || "its directory is broken".to_owned();
+    let broken = || "its central directory is damaged".to_owned();
     let mut entries = Vec::with_capacity(n_entries);
     let mut at = start;
     for _ in 0..n_entries {
@@ -134,7 +134,7 @@ fn entries(bytes: &[u8]) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-/// Everything that speaks against the entries.
+/// All problems of the entries.
 fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
     let mut reasons = Vec::new();
     let mut seen: BTreeMap<String, (String, bool)> = BTreeMap::new();
@@ -143,7 +143,7 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
         let shown = shown_name(&entry.name);
         let mut refuse = |reason: &str| reasons.push(format!("`{shown}` {reason}"));
         let Ok(name) = std::str::from_utf8(&entry.name) else {
-            refuse("is not a name in UTF-8");
+            refuse("is not a UTF-8 name");
             continue;
         };
         let is_directory = name.ends_with('/');
@@ -152,14 +152,14 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
             refuse(fault);
         }
         if path.split('/').count() > MAX_DEPTH {
-            refuse("lies too deep");
+            refuse("is nested too deeply");
         }
-        // Encrypted, strongly encrypted, or with its header masked.
+        // Encrypted, strongly encrypted, or with a masked header.
         if entry.flags & 0b10_0000_0100_0001 != 0 {
             refuse("is encrypted");
         }
         if !matches!(entry.method, 0 | 8) {
-            refuse("is packed in a way that is not supported");
+            refuse("uses an unsupported compression method");
         }
         match entry.mode & 0o170_000 {
             0 | 0o100_000 => {}
@@ -170,7 +170,7 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
         if entry.size > MAX_FILE_BYTES {
             refuse("is too large");
         } else if entry.size > RATIO_FROM && entry.size / entry.packed.max(1) > MAX_RATIO {
-            refuse("grows too much when it is unpacked");
+            refuse("expands too much when it is unpacked");
         }
         if is_directory && entry.size > 0 {
             refuse("is a directory with content");
@@ -185,7 +185,7 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
             None => {}
         }
         if local_name(bytes, entry) != Some(&entry.name) {
-            refuse("has another name where its content is");
+            refuse("has a different name in its local header");
         }
     }
     for (key, (name, _)) in &seen {
@@ -199,10 +199,10 @@ fn faults(bytes: &[u8], entries: &[Entry]) -> Vec<String> {
         }
     }
     if total > MAX_TOTAL_BYTES {
-        reasons.push(format!("its files have {total} bytes together, and {MAX_TOTAL_BYTES} are allowed"));
+        reasons.push(format!("its files have {total} bytes in total, more than {MAX_TOTAL_BYTES}"));
     }
     if overlaps(entries) {
-        reasons.push("its entries share their content".to_owned());
+        reasons.push("its entries overlap".to_owned());
     }
     reasons
 }
@@ -216,7 +216,7 @@ fn local_name<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
     bytes.get(at + 30..at + 30 + n_name)
 }
 
-/// Whether two entries unpack the same bytes, as archives do that grow without end.
+/// Whether two entries unpack the same bytes, as in zip bombs.
 fn overlaps(entries: &[Entry]) -> bool {
     let mut ranges: Vec<(u64, u64)> = entries
         .iter()
@@ -230,34 +230,34 @@ fn unpack(bytes: &[u8], entries: &[Entry]) -> Result<Files, ArchiveError> {
     let broken = |error: zip::result::ZipError| ArchiveError::one(format!("it cannot be unpacked: {error}"));
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
     if archive.len() != entries.len() {
-        return Err(ArchiveError::one("its directory can be read in two ways"));
+        return Err(ArchiveError::one("its central directory is ambiguous"));
     }
     let mut files = Files::new();
     let mut reasons = Vec::new();
     for (idx, entry) in entries.iter().enumerate() {
         let mut file = archive.by_index(idx).map_err(broken)?;
         if file.name_raw() != entry.name {
-            return Err(ArchiveError::one("its directory can be read in two ways"));
+            return Err(ArchiveError::one("its central directory is ambiguous"));
         }
         let name = String::from_utf8_lossy(&entry.name).into_owned();
         if name.ends_with('/') || is_left_out(&name) {
             continue;
         }
         let mut content = Vec::with_capacity(usize::try_from(entry.size).unwrap_or_default());
-        // One byte more than announced is enough to know that the size is a lie.
+        // One byte more than announced proves that the size is wrong.
         let read = file.by_ref().take(entry.size + 1).read_to_end(&mut content);
         match read {
             Ok(n) if n as u64 == entry.size => {
                 files.insert(name, content);
             }
-            Ok(_) => reasons.push(format!("`{}` does not have the size it says", shown_name(&entry.name))),
+            Ok(_) => reasons.push(format!("`{}` does not have the announced size", shown_name(&entry.name))),
             Err(error) => reasons.push(format!("`{}` cannot be unpacked: {error}", shown_name(&entry.name))),
         }
     }
     if reasons.is_empty() { Ok(files) } else { Err(ArchiveError { reasons }) }
 }
 
-/// A name as it may be printed.
+/// A printable form of a name.
 fn shown_name(name: &[u8]) -> String {
     crate::schema::short(&String::from_utf8_lossy(name).escape_debug().to_string())
 }

@@ -1,8 +1,8 @@
-//! Checks the files of a package and builds it when nothing is wrong.
+//! Checks the files of a package and builds it if it has no errors.
 //!
-//! In: files. Out: every finding, and the package unless one of them is an error. Schemas first, then what no schema can
-//! say: references, reachability, agreement of step files with the graph. A fault hides nothing that can still
-//! be checked without it.
+//! In: files. Out: every finding, and the package unless one of them is an error. Schemas first, then what a schema
+//! cannot express: references, reachability, agreement of step files with the graph. An error does not hide problems
+//! that can be found despite it.
 
 mod agents_check;
 mod graph_check;
@@ -26,22 +26,22 @@ use crate::state::normalise;
 /// The manifest's name.
 pub(crate) const MANIFEST: &str = "bmad.json";
 
-/// What the other files of a package are usually called.
+/// The usual names of the other files of a package.
 const AGENTS: &str = "agents.json";
 const GRAPH: &str = "workflow.graph.json";
 const WORKFLOW: &str = "workflow.md";
 
-/// What a check gives.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// Everything that was found: errors first, then warnings, each in the order of files.
+    /// All findings: errors first, then warnings, each in the order of files.
     pub findings: Vec<Finding>,
-    /// The package, when nothing is an error.
+    /// The package, unless there are errors.
     pub package: Option<Package>,
 }
 
 impl Checked {
-    /// How many findings are errors, and how many warnings.
+    /// The numbers of errors and warnings.
     pub fn counts(&self) -> (usize, usize) {
         let n_errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         (n_errors, self.findings.len() - n_errors)
@@ -54,7 +54,7 @@ pub fn check(files: Files) -> Checked {
     read(files, hash, Trust::Unknown)
 }
 
-/// A package whose files passed a check before: only what is used of it is read.
+/// Reads a package whose files passed a check before; skips the parts that are not needed.
 pub(crate) fn read_known(files: Files, hash: String) -> Checked {
     read(files, hash, Trust::Known)
 }
@@ -87,18 +87,17 @@ fn read(files: Files, hash: String, trust: Trust) -> Checked {
 
 struct Check<'a> {
     files: &'a Files,
-    /// Whether they passed before, so that what takes long is not looked for again; what is found all the same was told
-    /// then.
+    /// Whether the files passed a check before, so that slow checks are skipped; their findings were reported then.
     is_known: bool,
     findings: Vec<Finding>,
 }
 
-/// A workflow as the manifest names it.
+/// A workflow in the manifest.
 struct Named {
     id: Option<String>,
     workflow: String,
     graph: String,
-    /// Where the manifest names it.
+    /// Its JSON pointer in the manifest.
     pointer: String,
 }
 
@@ -112,7 +111,7 @@ impl Check<'_> {
             return None;
         };
         if manifest.integrity.as_ref().is_some_and(|integrity| integrity.sha256.is_some()) {
-            let message = "the hash is not checked: a file cannot hold the hash of the archive it is in";
+            let message = "the hash is not checked: a file cannot contain the hash of its own archive";
             self.add(Finding::new(FindingCode::IntegrityNotChecked, MANIFEST, "/integrity/sha256", message));
         }
         let agents = self.agents(&manifest);
@@ -154,7 +153,7 @@ impl Check<'_> {
             }
         }
         if !manifest.workflows.is_empty() {
-            // Each workflow was looked at above; the entry has to be there all the same.
+            // Each workflow was checked above; the entry files must exist in any case.
             for (key, path) in [("workflow", &manifest.entry.workflow), ("graph", &manifest.entry.graph)] {
                 self.exists(path, MANIFEST, &format!("/entry/{key}"));
             }
@@ -165,7 +164,8 @@ impl Check<'_> {
         if is_whole { Some((manifest, agents?, workflows)) } else { None }
     }
 
-    /// Checks what can be found without a manifest, each file by its usual name, so that all faults are told at once.
+    /// Runs the checks that need no manifest, with files under their usual names, so that all problems are reported at
+    /// once.
     fn by_usual_names(&mut self) {
         let agents: Option<Vec<AgentDefinition>> = self
             .files
@@ -190,7 +190,7 @@ impl Check<'_> {
         self.findings.push(finding);
     }
 
-    /// Whether a file is there; if not, that is said at the place that names it.
+    /// Whether a file exists; if not, adds a finding where it is referenced.
     fn exists(&mut self, path: &str, file: &str, pointer: &str) -> bool {
         if self.files.contains_key(path) {
             return true;
@@ -224,18 +224,16 @@ impl Check<'_> {
         }
     }
 
-    /// A JSON file that fits its schema; `named_at` is where another file names it.
+    /// A JSON file that matches its schema; `named_at` is where another file refers to it.
     fn json(&mut self, path: &str, schema: Schema, named_at: Option<(&str, &str)>) -> Option<Value> {
         match named_at {
             Some((file, pointer)) if !self.exists(path, file, pointer) => return None,
             None if !self.files.contains_key(path) => {
                 let finding =
                     Finding::new(FindingCode::MissingFile, path, "", "the package has no such file");
-                self.add(
-                    finding.with_hint(
-                        "a package has its manifest at its root; `aiwf package new NAME` writes one",
-                    ),
-                );
+                self.add(finding.with_hint(
+                    "the manifest belongs at the root of the package; `aiwf package new NAME` creates one",
+                ));
                 return None;
             }
             _ => {}
@@ -252,7 +250,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether a value fits its schema; faults are added.
+    /// Whether a value matches its schema; problems are added.
     fn fits(&mut self, path: &str, schema: Schema, value: &Value) -> bool {
         if self.is_known {
             return true;
@@ -299,7 +297,7 @@ impl Check<'_> {
         }
     }
 
-    /// The front matter of a Markdown file that fits its schema, and the file's text.
+    /// The front matter of a Markdown file that matches its schema, and the file's text.
     fn front_matter(&mut self, path: &str, schema: Schema) -> Option<(Map<String, Value>, String)> {
         let text = self.text_of(path)?.to_owned();
         let mut parsed = parse_front_matter(&text);
@@ -367,7 +365,7 @@ impl Check<'_> {
     }
 }
 
-/// The workflows a manifest names: its list, or the entry alone.
+/// The workflows in a manifest: its list, or only the entry.
 fn named(manifest: &Manifest) -> Vec<(Option<&crate::manifest::WorkflowRecord>, Named)> {
     if manifest.workflows.is_empty() {
         let named = Named {
@@ -387,7 +385,7 @@ fn named(manifest: &Manifest) -> Vec<(Option<&crate::manifest::WorkflowRecord>, 
     manifest.workflows.iter().enumerate().map(|(idx, one)| (Some(one), record((idx, one)))).collect()
 }
 
-/// The id of a workflow that has none: its directory under `workflows/`, else its type, else the package's name.
+/// The default id of a workflow: its directory below `workflows/`, otherwise its type, otherwise the package's name.
 fn derived_id(path: &str, front_matter: &Map<String, Value>, manifest: &Manifest) -> String {
     let of_path = path.strip_prefix("workflows/").and_then(|rest| rest.split_once('/')).map(|(id, _)| id);
     let of_type = front_matter.get("workflowType").and_then(Value::as_str);
@@ -406,7 +404,7 @@ pub(crate) fn is_id(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-'))
 }
 
-/// A file of the same name elsewhere, or the same path in another case.
+/// A file with the same name elsewhere, or the same path in another case.
 fn nearest_file<'a>(files: &'a Files, path: &str) -> Option<&'a str> {
     let name = path.rsplit('/').next()?;
     files

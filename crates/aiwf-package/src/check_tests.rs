@@ -7,7 +7,7 @@ use crate::fixture::Fixture;
 const GRAPH: &str = "workflow.graph.json";
 
 #[test]
-fn a_good_package_has_nothing_to_say() {
+fn a_valid_package_has_no_findings() {
     let checked = Fixture::new().check();
     assert_eq!(checked.findings, []);
     let package = checked.package.unwrap();
@@ -33,7 +33,7 @@ fn the_smallest_package_passes() {
 }
 
 #[test]
-fn faults_of_the_manifest() {
+fn errors_in_the_manifest() {
     assert_snapshot!(Fixture::new().without("bmad.json").findings(), @"error missing-file: bmad.json: the package has no such file");
     assert_snapshot!(Fixture::new().text("bmad.json", "{").findings(), @"error invalid-json: bmad.json: is not JSON: EOF while parsing an object at line 1 column 1");
     assert_snapshot!(
@@ -45,16 +45,16 @@ fn faults_of_the_manifest() {
     );
     assert_snapshot!(
         Fixture::new().set("bmad.json", "/licence", json!("MIT")).set("bmad.json", "/integrity", json!({ "sha256": "0".repeat(64) })).findings(),
-        @"error schema: bmad.json#/licence: key `licence` is not known here (key licence)"
+        @"error schema: bmad.json#/licence: unknown key `licence` (key licence)"
     );
     assert_snapshot!(
         Fixture::new().set("bmad.json", "/integrity", json!({ "sha256": "0".repeat(64) })).findings(),
-        @"warning integrity-not-checked: bmad.json#/integrity/sha256: the hash is not checked: a file cannot hold the hash of the archive it is in (key sha256)"
+        @"warning integrity-not-checked: bmad.json#/integrity/sha256: the hash is not checked: a file cannot contain the hash of its own archive (key sha256)"
     );
 }
 
 #[test]
-fn faults_of_ids_and_references_are_errors() {
+fn wrong_ids_and_references_are_errors() {
     let fixture = Fixture::new()
         .set(GRAPH, "/nodes/2/id", json!("step-03b-brownfield"))
         .set(GRAPH, "/nodes/0/agentId", json!("nobody"))
@@ -64,9 +64,9 @@ fn faults_of_ids_and_references_are_errors() {
     assert!(fixture.clone().check().package.is_none());
     assert_snapshot!(fixture.findings(), @"
     error duplicate-agent: agents.json#/agents/1/id: agent id `analyst` occurs twice: first at /agents/0 (key id)
-    error node-mismatch: steps/step-03a-greenfield.md#/nodeId: says node `step-03a-greenfield`, and `workflow.graph.json` has it as node `step-03b-brownfield` at /nodes/2 (key nodeId)
-    error unknown-agent: workflow.graph.json#/nodes/0/agentId: agent `nobody` is not one of the package's (key agentId)
-    error unknown-agent: workflow.graph.json#/nodes/1/agentId: agent `pm` is not one of the package's (key agentId)
+    error node-mismatch: steps/step-03a-greenfield.md#/nodeId: has node id `step-03a-greenfield`, but `workflow.graph.json` assigns it to node `step-03b-brownfield` at /nodes/2 (key nodeId)
+    error unknown-agent: workflow.graph.json#/nodes/0/agentId: the package has no agent `nobody` (key agentId)
+    error unknown-agent: workflow.graph.json#/nodes/1/agentId: the package has no agent `pm` (key agentId)
     error duplicate-node: workflow.graph.json#/nodes/3/id: node id `step-03b-brownfield` occurs twice: first at /nodes/2 (key id)
     error missing-file: workflow.graph.json#/nodes/3/file: file `steps/none.md` is not in the package (key file)
     error unknown-entry: workflow.graph.json#/entryNodeId: entry node `start` is not a node of the graph (key entryNodeId)
@@ -76,7 +76,7 @@ fn faults_of_ids_and_references_are_errors() {
 }
 
 #[test]
-fn what_is_odd_in_a_graph_is_a_warning() {
+fn questionable_parts_of_a_graph_are_warnings() {
     let fixture = Fixture::new()
         .set(GRAPH, "/edges/2/isDefault", json!(false))
         .set(GRAPH, "/edges/2/conditionExpr", json!({ "exec": "rm" }))
@@ -91,30 +91,30 @@ fn what_is_odd_in_a_graph_is_a_warning() {
     assert!(fixture.clone().check().package.is_some());
     assert_snapshot!(fixture.findings(), @"
     warning unusable-condition: workflow.graph.json#/edges/2/conditionExpr: condition uses `exec`, which JSONLogic does not have (key conditionExpr)
-    warning duplicate-edge: workflow.graph.json#/edges/6: edge is the same as /edges/0
+    warning duplicate-edge: workflow.graph.json#/edges/6: edge is a duplicate of /edges/0
     warning no-default: workflow.graph.json#/nodes/1: decision `decide-02-project-type` has no default edge (key isDefault)
-    warning end-goes-on: workflow.graph.json#/nodes/4: end node `end-99` has an edge out of it
+    warning end-goes-on: workflow.graph.json#/nodes/4: end node `end-99` has an outgoing edge
     warning unreachable: workflow.graph.json#/nodes/5: node `lost` cannot be reached from `step-01-intake` (key id)
-    warning no-choice: workflow.graph.json#/nodes/5: decision `lost` has nothing to choose from: two edges are needed
+    warning no-choice: workflow.graph.json#/nodes/5: decision `lost` has no outgoing edge: two are needed
     warning no-default: workflow.graph.json#/nodes/5: decision `lost` has no default edge (key isDefault)
     ");
 }
 
 #[test]
-fn step_files_are_held_against_the_graph() {
+fn step_files_are_compared_with_the_graph() {
     let fixture = Fixture::new()
         .text("steps/step-01-intake.md", "---\nschemaVersion: \"1.1\"\nnodeId: step-01-intake\ntype: merge\nagentId: pm\ntitle: Other\noutputs: [artifacts/x.md]\n---\n")
         .text("steps/step-02-decide-project-type.md", "---\nschemaVersion: \"1.1\"\nnodeId: decide-02-project-type\ntype: decision\ntransitions:\n  - to: step-03a-greenfield\n    label: greenfield\n    isDefault: true\n  - to: end-99\n    label: skip\n---\n")
         .text("steps/step-03a-greenfield.md", "---\nschemaVersion: \"1.1\"\nnodeId: step-03a-greenfield\ntype: step\ntransitions:\n  - to: end-99\n    label: next\n    isDefault: true\n---\n");
     assert!(fixture.clone().check().package.is_some());
     assert_snapshot!(fixture.findings(), @"
-    warning step-disagrees: steps/step-01-intake.md#/type: `type` is `merge` here and `step` in the graph, which decides (key type)
-    warning step-disagrees: steps/step-01-intake.md#/agentId: `agentId` is `pm` here and `analyst` in the graph, which decides (key agentId)
-    warning step-disagrees: steps/step-01-intake.md#/title: `title` is `Other` here and `Intake` in the graph, which decides (key title)
-    warning step-disagrees: steps/step-01-intake.md#/outputs: `outputs` is `artifacts/x.md` here and `artifacts/intake.md` in the graph, which decides (key outputs)
-    warning step-disagrees: steps/step-02-decide-project-type.md#/transitions/0/isDefault: `isDefault` is true here and false in the graph, which decides (key isDefault)
+    warning step-disagrees: steps/step-01-intake.md#/type: `type` is `merge` here but `step` in the graph, which takes precedence (key type)
+    warning step-disagrees: steps/step-01-intake.md#/agentId: `agentId` is `pm` here but `analyst` in the graph, which takes precedence (key agentId)
+    warning step-disagrees: steps/step-01-intake.md#/title: `title` is `Other` here but `Intake` in the graph, which takes precedence (key title)
+    warning step-disagrees: steps/step-01-intake.md#/outputs: `outputs` is `artifacts/x.md` here but `artifacts/intake.md` in the graph, which takes precedence (key outputs)
+    warning step-disagrees: steps/step-02-decide-project-type.md#/transitions/0/isDefault: `isDefault` is true here but false in the graph, which takes precedence (key isDefault)
     warning step-disagrees: steps/step-02-decide-project-type.md#/transitions/1: the graph has no edge from `decide-02-project-type` to `end-99` with label `skip` (key transitions)
-    warning step-disagrees: steps/step-02-decide-project-type.md#/transitions: does not name the edge to `step-03b-brownfield` with label `brownfield` that the graph has (key transitions)
+    warning step-disagrees: steps/step-02-decide-project-type.md#/transitions: lacks the edge to `step-03b-brownfield` with label `brownfield` of the graph (key transitions)
     ");
 }
 
@@ -128,7 +128,7 @@ fn front_matter_and_times_are_checked() {
     assert_snapshot!(fixture.findings(), @"
     error front-matter: steps/end-99.md: line 1: no front matter: start the file with a line `---`, YAML, and another line `---`
     error schema: steps/step-01-intake.md: key `type` is missing (key type)
-    error unknown-agent: steps/step-03b-brownfield.md#/agentId: agent `ghost` is not one of the package's (key agentId)
+    error unknown-agent: steps/step-03b-brownfield.md#/agentId: the package has no agent `ghost` (key agentId)
     error schema: workflow.md#/updatedAt: `yesterday` is not a time like `2026-01-31T12:00:00Z` (key updatedAt)
     ");
     let empty = Fixture::new().text("workflow.md", "---\nschemaVersion: \"1.1\"\nworkflowType: x\nstepsCompleted: []\ncurrentNodeId: \"\"\nupdatedAt: \"\"\n---\n[a](steps/none.md)");
@@ -139,7 +139,7 @@ fn front_matter_and_times_are_checked() {
 }
 
 #[test]
-fn several_workflows_have_ids_of_their_own() {
+fn several_workflows_have_their_own_ids() {
     let record =
         |id: &str| json!({ "id": id, "workflow": "workflow.md", "graph": GRAPH, "displayName": "One" });
     let fixture = Fixture::new().set("bmad.json", "/workflows", json!([record("one"), record("two")]));
@@ -158,17 +158,17 @@ fn several_workflows_have_ids_of_their_own() {
 }
 
 #[test]
-fn menus_that_lead_nowhere_are_named() {
+fn menus_with_missing_targets_are_reported() {
     let menu = json!([{ "description": "a", "workflow": "none" }, { "description": "b", "action": "#none" },
         { "description": "c", "ide-only": true, "web-only": true }, { "description": "d", "workflow": "hello-branch" },
         { "description": "e", "exec": "gone.md" }, { "description": "f", "action": "x", "data": "../x.json" },
         { "description": "g", "workflow": "./workflow.md", "triggers": [{ "type": "handler", "match": "h" }] }]);
     assert_snapshot!(Fixture::new().set("agents.json", "/agents/0/menu", menu).findings(), @"
     warning menu-unknown-workflow: agents.json#/agents/0/menu/0/workflow: workflow `none` is not in the package (key workflow)
-    warning menu-unknown-prompt: agents.json#/agents/0/menu/1/action: prompt `none` is not one of the agent's (key action)
-    warning menu-hidden: agents.json#/agents/0/menu/2: is both `ide-only` and `web-only`: nobody will see it
+    warning menu-unknown-prompt: agents.json#/agents/0/menu/1/action: the agent has no prompt `none` (key action)
+    warning menu-hidden: agents.json#/agents/0/menu/2: is both `ide-only` and `web-only`, so it is never shown
     warning menu-exec: agents.json#/agents/0/menu/4/exec: could not load `@pkg/gone.md`: it is not in the package (key exec)
-    warning menu-data: agents.json#/agents/0/menu/5/data: the menu may not use `../x.json`: it holds `..` (key data)
+    warning menu-data: agents.json#/agents/0/menu/5/data: the menu may not use `../x.json`: it contains `..` (key data)
     warning menu-trigger: agents.json#/agents/0/menu/6/triggers: has a handler without `workflow`, `exec` or `action` (key triggers)
     ");
 }

@@ -1,46 +1,37 @@
 //! Conditions of edges, in JSONLogic.
 //!
-//! In: an expression and the variables of a run. Out: a value, or why there is none. Written here because a package comes
-//! from anywhere: every step and every copied value is paid for from a budget, which the libraries do not have, so no
-//! expression can keep a run busy. `var` is relative to `variables`; truth and comparison are as in JSONLogic.
+//! In: an expression and the variables of a run. Out: a value, or why there is none. This is our own implementation
+//! because packages are untrusted: every step and every copied value is charged to a budget, which the libraries do not
+//! have, so no expression can block a run. `var` is relative to `variables`; truth and comparison follow JSONLogic.
 
 use std::cmp::Ordering;
 
 use serde_json::{Map, Number, Value};
 
-/// How much work one expression may be.
+/// The work budget of one expression.
 const MAX_WORK: u64 = 100_000;
-/// How deep expressions may be nested.
+/// The maximum nesting of expressions.
 const MAX_DEPTH: usize = 64;
 
-/// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConditionError {
-    /// It is not one operation.
-    #[error("condition is not one operation: write an object with one key")]
+    #[error("condition is not a single operation: write an object with one key")]
     NotAnOperation,
-    /// It uses an operation that JSONLogic does not have.
     #[error("condition uses `{name}`, which JSONLogic does not have")]
-    UnknownOperator {
-        /// The operation.
-        name: String,
-    },
-    /// It is nested too deep.
+    UnknownOperator { name: String },
     #[error("condition is nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
-    /// It takes too long.
     #[error("condition takes too long to evaluate")]
     TooLong,
 }
 
 impl ConditionError {
-    /// One thing to do about it.
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             Self::NotAnOperation | Self::UnknownOperator { .. } => {
-                "write JSONLogic, such as `{\"==\": [{\"var\": \"size\"}, 1]}`, or leave it out"
+                "write JSONLogic, such as `{\"==\": [{\"var\": \"size\"}, 1]}`, or remove it"
             }
-            Self::TooDeep | Self::TooLong => "make it simpler, or leave it out",
+            Self::TooDeep | Self::TooLong => "simplify it, or remove it",
         }
     }
 }
@@ -83,7 +74,7 @@ const OPERATORS: [&str; 35] = [
     "log",
 ];
 
-/// Whether an expression can be evaluated at all.
+/// Whether an expression can be evaluated.
 pub(crate) fn check(expression: &Map<String, Value>) -> Result<(), ConditionError> {
     if expression.len() != 1 {
         return Err(ConditionError::NotAnOperation);
@@ -124,7 +115,6 @@ pub(crate) fn holds(
     evaluate(expression, variables).map(|value| is_true(&value))
 }
 
-/// The value of an expression.
 pub(crate) fn evaluate(
     expression: &Map<String, Value>,
     variables: &Map<String, Value>,
@@ -144,7 +134,7 @@ impl Evaluation {
         Ok(())
     }
 
-    /// A copy of a value, paid for by its size.
+    /// Copies a value and charges its size to the budget.
     fn copy(&mut self, value: &Value) -> Result<Value, ConditionError> {
         self.pay(size(value))?;
         Ok(value.clone())
@@ -167,7 +157,7 @@ impl Evaluation {
     }
 
     fn operation(&mut self, name: &str, args: &Value, data: &Value) -> Result<Value, ConditionError> {
-        // One argument may stand without its list.
+        // A single argument needs no list.
         let args = args.as_array().map_or(std::slice::from_ref(args), Vec::as_slice);
         match name {
             "if" | "?:" => return self.choose(args, data),
@@ -262,7 +252,7 @@ impl Evaluation {
         rest.first().map_or(Ok(Value::Null), |otherwise| self.value(otherwise, data))
     }
 
-    /// The first value that decides, else the last one.
+    /// The first value that decides the result, otherwise the last one.
     fn junction(&mut self, is_and: bool, args: &[Value], data: &Value) -> Result<Value, ConditionError> {
         let mut last = Value::Null;
         for arg in args {
@@ -328,14 +318,14 @@ fn size(value: &Value) -> u64 {
     }
 }
 
-/// The value at a dotted path; the empty path is all of the data.
+/// The value at a dotted path; the empty path is the whole data.
 fn lookup<'a>(data: &'a Value, path: &Value) -> Option<&'a Value> {
     let path = to_text(path);
     if path.is_empty() {
         return Some(data);
     }
     let found = walk(data, &path).or_else(|| {
-        // Conditions in words say `variables.kind`; the same in an expression is meant the same.
+        // Condition texts say `variables.kind`; accept the same in an expression.
         let rest = path.strip_prefix("variables.")?;
         if data.get("variables").is_some() { None } else { walk(data, rest) }
     });
@@ -390,7 +380,7 @@ fn to_number(value: &Value) -> Option<f64> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "only whole numbers in range are converted")]
+#[expect(clippy::cast_possible_truncation, reason = "converts only whole numbers in range")]
 fn json_number(value: f64) -> Option<Value> {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         return Some(Value::from(value as i64));
@@ -441,13 +431,13 @@ fn compare(a: &Value, b: &Value, fits: impl Fn(Ordering) -> bool) -> bool {
     order.is_some_and(fits)
 }
 
-/// Whether the values are in order; three of them ask whether the second lies between the others.
+/// Whether the values are in order; with three values, whether the second is between the others.
 fn between(values: &[Value], fits: impl Fn(Ordering) -> bool) -> bool {
     let first_three = || values.iter().take(3);
     values.len() >= 2 && first_three().zip(first_three().skip(1)).all(|(a, b)| compare(a, b, &fits))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a place beyond the text is its end")]
+#[expect(clippy::cast_possible_truncation, reason = "a position past the text counts as its end")]
 fn substring(text: &str, start: Option<f64>, length: Option<f64>) -> String {
     let n_characters = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
     let start = start.unwrap_or(0.0) as i64;

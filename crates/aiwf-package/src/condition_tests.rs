@@ -1,4 +1,4 @@
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -31,7 +31,7 @@ fn variables_are_found_by_dotted_paths() {
 }
 
 #[test]
-fn truth_and_equality_are_those_of_jsonlogic() {
+fn truth_and_equality_follow_jsonlogic() {
     for (value, truth) in [
         (json!(0), false),
         (json!(""), false),
@@ -60,7 +60,7 @@ fn truth_and_equality_are_those_of_jsonlogic() {
 }
 
 #[test]
-fn every_operator_does_its_work() {
+fn every_operator_is_implemented() {
     for (expression, expected) in [
         (json!({ "if": [false, 1, true, 2, 3] }), json!(2)),
         (json!({ "if": [false, 1] }), json!(null)),
@@ -110,7 +110,7 @@ fn every_operator_does_its_work() {
 }
 
 #[test]
-fn what_cannot_be_evaluated_is_said() {
+fn invalid_conditions_are_errors() {
     let problem = |expression: Value| evaluate(expression.as_object().unwrap(), &Map::new()).unwrap_err();
     assert_eq!(problem(json!({})), ConditionError::NotAnOperation);
     assert_eq!(problem(json!({ "a": 1, "b": 2 })), ConditionError::NotAnOperation);
@@ -123,7 +123,7 @@ fn what_cannot_be_evaluated_is_said() {
 }
 
 #[test]
-fn no_expression_keeps_anyone_busy() {
+fn no_expression_exceeds_the_work_budget() {
     let list: Vec<u32> = (0..200).collect();
     let nested = (0..8).fold(json!(1), |inner, _| json!({ "map": [list, inner] }));
     assert_eq!(evaluate(nested.as_object().unwrap(), &Map::new()), Err(ConditionError::TooLong));
@@ -137,7 +137,7 @@ fn no_expression_keeps_anyone_busy() {
 
 proptest! {
     #[test]
-    fn no_arguments_break_an_operator(operator in 0..OPERATORS.len(), args in prop::collection::vec("(null|true|-1|1e300|\"\"|\"a\"|\\[\\]|\\[1,\"x\"\\]|\\{\\}|\\{\"var\":\"a\"\\})", 0..4)) {
+    fn no_arguments_crash_an_operator(operator in 0..OPERATORS.len(), args in prop::collection::vec("(null|true|-1|1e300|\"\"|\"a\"|\\[\\]|\\[1,\"x\"\\]|\\{\\}|\\{\"var\":\"a\"\\})", 0..4)) {
         let text = format!("{{\"{}\":[{}]}}", OPERATORS[operator], args.join(","));
         let expression: Map<String, Value> = serde_json::from_str(&text).unwrap();
         prop_assert!(evaluate(&expression, &Map::new()).is_ok());

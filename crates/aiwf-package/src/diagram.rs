@@ -1,6 +1,6 @@
-//! Draws the graph of a workflow: as Mermaid, as DOT, or as an SVG of our own.
+//! Draws the graph of a workflow as Mermaid, DOT or SVG.
 //!
-//! In: a graph. Out: text, the same for the same graph. Names of others are escaped for the language they stand in.
+//! In: a graph. Out: text; equal graphs give equal text. Names are escaped for the output language.
 
 mod layout;
 mod svg;
@@ -9,22 +9,19 @@ use std::fmt::Write as _;
 
 use crate::graph::{Graph, NodeType};
 
-/// How a graph is drawn.
+/// The format of a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiagramFormat {
-    /// Text that Markdown viewers draw.
+    /// Text that Markdown viewers render.
     Mermaid,
-    /// Text that Graphviz draws.
+    /// Text that Graphviz renders.
     Dot,
-    /// A picture.
     Svg,
 }
 
 impl DiagramFormat {
-    /// Every format.
     pub const ALL: [Self; 3] = [Self::Mermaid, Self::Dot, Self::Svg];
 
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Mermaid => "mermaid",
@@ -34,7 +31,7 @@ impl DiagramFormat {
     }
 }
 
-/// A picture of a graph; `title` is its name.
+/// A diagram of a graph; `title` is its name.
 pub fn diagram(graph: &Graph, title: &str, format: DiagramFormat) -> String {
     match format {
         DiagramFormat::Mermaid => mermaid(graph),
@@ -45,7 +42,7 @@ pub fn diagram(graph: &Graph, title: &str, format: DiagramFormat) -> String {
 
 fn mermaid(graph: &Graph) -> String {
     let mut text = "flowchart TD\n".to_owned();
-    // Ids may hold what Mermaid reads as its own words, so nodes are numbered.
+    // Ids may contain Mermaid keywords, so nodes are numbered.
     let number = |id: &str| graph.nodes().iter().position(|node| node.id == id);
     for (idx, node) in graph.nodes().iter().enumerate() {
         let name = mermaid_text(node.name());

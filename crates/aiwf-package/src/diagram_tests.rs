@@ -53,7 +53,7 @@ fn the_picture_has_rows_and_every_node_once() {
 }
 
 #[test]
-fn loops_and_hostile_names_are_drawn_too() {
+fn loops_and_hostile_names_can_be_drawn() {
     let name = "a\"]-->x;<script>&\n\\`#";
     let graph = Graph::from_value(json!({ "entryNodeId": "a", "nodes": [
         { "id": "a", "type": "step", "file": "a", "title": name }, { "id": "b", "type": "decision", "file": "b" }],
@@ -74,7 +74,7 @@ fn loops_and_hostile_names_are_drawn_too() {
 }
 
 #[test]
-fn a_thousand_nodes_in_a_chain_are_a_thousand_rows() {
+fn a_chain_of_a_thousand_nodes_has_a_thousand_rows() {
     let nodes: Vec<_> =
         (0..1000).map(|n| json!({ "id": n.to_string(), "type": "step", "file": "x" })).collect();
     let edges: Vec<_> = (1..1000)

@@ -10,51 +10,41 @@ use sha2::{Digest as _, Sha256};
 
 use crate::archive::{ArchiveError, MAX_ARCHIVE_BYTES, read_archive, some_of};
 
-/// The files by their path relative to the package, `/` between directories.
+/// The files by path relative to the package, with `/` between directories.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
-/// How many files a package may have.
+/// The maximum number of files in a package.
 pub(crate) const MAX_FILES: usize = 10_000;
-/// How large one of them may be.
+/// Size limit of one file.
 pub(crate) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
-/// How large all of them may be together.
+/// Size limit of all files together.
 pub(crate) const MAX_TOTAL_BYTES: u64 = 128 * 1024 * 1024;
-/// How deep directories may lie.
+/// Maximum nesting of directories.
 pub(crate) const MAX_DEPTH: usize = 16;
 
-/// Why the files of a package cannot be had.
+/// Why the files of a package cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// There is nothing, or it cannot be read.
+    /// It is missing or unreadable.
     #[error("could not read package `{}`", path.display())]
     Unreadable {
-        /// The package, or a file of it.
+        /// The package, or a file in it.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
-    /// The archive is refused.
     #[error("package `{}` is refused", path.display())]
     Archive {
-        /// The archive.
         path: PathBuf,
-        /// Every reason.
         #[source]
         source: ArchiveError,
     },
-    /// The directory is refused.
     #[error("package `{}` is refused: {}", path.display(), some_of(reasons))]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// Every reason.
-        reasons: Vec<String>,
-    },
+    Directory { path: PathBuf, reasons: Vec<String> },
 }
 
 impl SourceError {
-    /// Every reason for which a package was refused; none when it could not be read.
+    /// All reasons for refusing a package; empty if it could not be read.
     pub fn reasons(&self) -> &[String] {
         match self {
             Self::Unreadable { .. } => &[],
@@ -63,14 +53,13 @@ impl SourceError {
         }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                "give the directory of a package or a `.bmad` file; `aiwf package new NAME` writes one"
+                "pass the directory of a package or a `.bmad` file; `aiwf package new NAME` creates one"
                     .to_owned()
             }
-            Self::Unreadable { path, .. } => format!("check that `{}` can be read", path.display()),
+            Self::Unreadable { path, .. } => format!("check that `{}` is readable", path.display()),
             Self::Archive { .. } => {
                 "nothing was unpacked; pack the package again with `aiwf package pack DIR`".to_owned()
             }
@@ -79,7 +68,7 @@ impl SourceError {
     }
 }
 
-/// Reads a package: a directory, or an archive whatever its extension is.
+/// Reads a package: a directory, or an archive with any extension.
 pub fn read_files(path: &Path) -> Result<Files, SourceError> {
     let unreadable = |source| SourceError::Unreadable { path: path.to_owned(), source };
     let metadata = fs::metadata(path).map_err(unreadable)?;
@@ -102,7 +91,7 @@ fn read_directory(root: &Path) -> Result<Files, SourceError> {
     let mut walk = Walk { files: Files::new(), reasons: Vec::new(), total: 0 };
     walk.directory(root, "", 1)?;
     if walk.total > MAX_TOTAL_BYTES {
-        walk.reasons.push(format!("its files have more than {MAX_TOTAL_BYTES} bytes together"));
+        walk.reasons.push(format!("its files have more than {MAX_TOTAL_BYTES} bytes in total"));
     }
     if walk.reasons.is_empty() {
         Ok(walk.files)
@@ -129,7 +118,7 @@ impl Walk {
         for entry in entries {
             let file_name = entry.file_name();
             let Some(file_name) = file_name.to_str() else {
-                self.reasons.push(format!("`{}` is not a name in UTF-8", file_name.to_string_lossy()));
+                self.reasons.push(format!("`{}` is not a UTF-8 name", file_name.to_string_lossy()));
                 continue;
             };
             let name = format!("{prefix}{file_name}");
@@ -143,7 +132,7 @@ impl Walk {
                 self.reasons.push(format!("`{name}` is a link"));
             } else if kind.is_dir() {
                 if depth >= MAX_DEPTH {
-                    self.reasons.push(format!("`{name}` lies too deep"));
+                    self.reasons.push(format!("`{name}` is nested too deeply"));
                 } else {
                     self.directory(&entry.path(), &format!("{name}/"), depth + 1)?;
                 }
@@ -162,7 +151,7 @@ impl Walk {
 
     fn file(&mut self, path: &Path, name: String) -> io::Result<()> {
         let file = fs::File::open(path)?;
-        // With room for the end the file is read at once; without, in ever larger pieces from 32 bytes on.
+        // With room for the end of file the buffer never grows; without it, reading starts with 32 bytes.
         let n_bytes = file.metadata()?.len().min(MAX_FILE_BYTES) + 1;
         let mut content = Vec::with_capacity(usize::try_from(n_bytes).unwrap_or_default());
         file.take(MAX_FILE_BYTES + 1).read_to_end(&mut content)?;
@@ -175,7 +164,7 @@ impl Walk {
     }
 }
 
-/// Whether a file is not part of a package: hidden ones, what a Mac adds to archives, and what runs have made.
+/// Whether a file does not belong to a package: hidden files, metadata added by macOS, and output of runs.
 pub(crate) fn is_left_out(name: &str) -> bool {
     let first = name.split('/').next();
     name.split('/').any(|part| part.starts_with('.')) || matches!(first, Some("__MACOSX" | "artifacts"))
@@ -187,7 +176,7 @@ pub(crate) fn name_fault(path: &str) -> Option<&'static str> {
         return Some("is empty");
     }
     if path.contains('\0') {
-        return Some("holds a NUL");
+        return Some("contains a NUL");
     }
     if path.contains('\\') {
         return Some("contains a backslash");
@@ -205,16 +194,16 @@ pub(crate) fn name_fault(path: &str) -> Option<&'static str> {
     for part in path.split('/') {
         match part {
             "" => return Some("has an empty part between slashes"),
-            ".." => return Some("leaves the package: it holds `..`"),
-            "." => return Some("holds `.`"),
+            ".." => return Some("leaves the package: it contains `..`"),
+            "." => return Some("contains `.`"),
             _ => {}
         }
     }
     let is_odd = path.split('/').any(|part| aiwf_store::name_fault(part).is_some());
-    is_odd.then_some("is not a name that every system takes for the same")
+    is_odd.then_some("is not a portable name")
 }
 
-/// The hash of a package: of the names and contents of its files, however they are packed.
+/// The hash of a package: of the names and contents of its files, regardless of the packaging.
 pub(crate) fn hash_of(files: &Files) -> String {
     let mut hasher = Sha256::new();
     hasher.update(b"aiwf package 1\n");
@@ -227,22 +216,19 @@ pub(crate) fn hash_of(files: &Files) -> String {
     aiwf_store::hex(&hasher.finalize())
 }
 
-/// Why a package cannot be put into the cache; nothing of it is there.
+/// Why a package cannot be extracted into the cache; nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum ExtractError {
-    /// Its names cannot be written.
+    /// Some names cannot be written.
     #[error("package cannot be unpacked: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Names(Vec<PlanProblem>),
-    /// The cache cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The cache cannot be locked.
     #[error(transparent)]
     Lock(#[from] LockError),
 }
 
 impl ExtractError {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Names(_) => "rename these files in the package".to_owned(),
@@ -252,9 +238,9 @@ impl ExtractError {
     }
 }
 
-/// Puts the files into a directory of the cache that is named by their hash: all of them, or none.
+/// Extracts the files into a cache directory named by their hash: all of them or none.
 ///
-/// One that is there and whole is used as it is; one that was changed is replaced.
+/// An intact copy is reused; a modified one is replaced.
 pub(crate) fn extract(files: &Files, hash: &str, cache: &Path) -> Result<PathBuf, ExtractError> {
     let target = cache.join(hash);
     aiwf_store::create_dir(cache)?;

@@ -15,15 +15,12 @@ fn a_directory_gives_its_files_and_refuses_links() {
     std::os::unix::fs::symlink("a.md", root.join("steps/b.md")).unwrap();
     fs::write(root.join("nul"), "").unwrap();
     let error = read_files(root).unwrap_err();
-    assert_eq!(
-        error.reasons(),
-        ["`nul` is not a name that every system takes for the same", "`steps/b.md` is a link"]
-    );
+    assert_eq!(error.reasons(), ["`nul` is not a portable name", "`steps/b.md` is a link"]);
     assert!(matches!(read_files(&root.join("none")), Err(SourceError::Unreadable { .. })));
 }
 
 #[test]
-fn the_hash_is_of_names_and_contents() {
+fn the_hash_covers_names_and_contents() {
     let files = |pairs: &[(&str, &str)]| -> Files {
         pairs.iter().map(|(name, content)| ((*name).to_owned(), content.as_bytes().to_vec())).collect()
     };
@@ -35,7 +32,7 @@ fn the_hash_is_of_names_and_contents() {
 }
 
 #[test]
-fn unpacking_is_all_or_nothing_and_mends_a_changed_copy() {
+fn unpacking_is_all_or_nothing_and_replaces_a_changed_copy() {
     let world = tempfile::tempdir().unwrap();
     let cache = world.path().join("cache");
     let files = Fixture::new().files;

@@ -1,20 +1,18 @@
-//! What is wrong with a package, with file, JSON pointer and key.
+//! Problems of a package, with file, JSON pointer and key.
 
 use std::fmt;
 
 use crate::finding_code::FindingCode;
 
-/// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The package cannot be used.
     Error,
-    /// It can, and something in it is odd.
+    /// The package can be used, but something is questionable.
     Warning,
 }
 
 impl Severity {
-    /// As it is printed.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -23,22 +21,18 @@ impl Severity {
     }
 }
 
-/// One thing that was found.
+/// One problem of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
     pub severity: Severity,
-    /// What kind it is.
     pub code: FindingCode,
     /// The file, relative to the package.
     pub file: String,
-    /// Where in it, as a JSON pointer; for Markdown, in its front matter. Empty for the file as a whole.
+    /// JSON pointer in the file, or in the front matter of a Markdown file. Empty for the file as a whole.
     pub pointer: String,
-    /// The key it is about.
     pub key: Option<String>,
     /// What is wrong: lower case, no final period, names in backticks.
     pub message: String,
-    /// One thing to do about it.
     pub hint: String,
 }
 
@@ -83,7 +77,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The place of a key in an object or list.
+/// The pointer to a key in an object or list.
 pub(crate) fn at(pointer: &str, key: impl fmt::Display) -> String {
     let key = key.to_string().replace('~', "~0").replace('/', "~1");
     format!("{pointer}/{key}")
@@ -93,7 +87,7 @@ fn unescaped(key: &str) -> String {
     key.replace("~1", "/").replace("~0", "~")
 }
 
-/// Whether the last part of a pointer is the name of a key and not a place in a list.
+/// Whether the last part of a pointer is a key rather than a list index.
 fn is_key(key: &str) -> bool {
     !key.is_empty() && !key.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -1,4 +1,4 @@
-//! Every kind of finding, brought about by a package that has it, in one place to be read.
+//! Every kind of finding, each triggered by a package, listed in one place for review.
 
 use std::fmt::Write as _;
 
@@ -130,7 +130,7 @@ fn packages_with(code: FindingCode) -> Vec<Fixture> {
 }
 
 #[test]
-fn every_finding_can_be_read_in_one_place_and_says_one_thing_to_do() {
+fn every_finding_is_listed_with_one_thing_to_do() {
     let mut page = String::new();
     for code in FindingCode::ALL {
         let _ = writeln!(page, "── {}", code.as_str());

@@ -1,6 +1,6 @@
 //! A package with one decision, for tests.
 
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::graph::Graph;
 
 pub(crate) const NOW: &str = "2026-01-31T12:00:00Z";
 
-/// Files with changes of JSON and text.
+/// Files, with helpers to change JSON and text.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixture {
     pub(crate) files: Files,
@@ -111,7 +111,7 @@ impl Fixture {
         check(self.files)
     }
 
-    /// The findings, one on a line.
+    /// The findings, one per line.
     pub(crate) fn findings(self) -> String {
         let line = |finding: &crate::Finding| {
             let key = finding.key.as_deref().map(|key| format!(" (key {key})")).unwrap_or_default();

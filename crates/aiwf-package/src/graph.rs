@@ -5,24 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What kind of work a node is.
+/// The type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NodeType {
-    /// Work.
     Step,
-    /// Work that chooses an edge.
+    /// A step that chooses one of its edges.
     Decision,
-    /// Where branches meet; nothing waits there.
+    /// Where branches meet; it does not wait for all of them.
     Merge,
-    /// The last node; its work is done too.
+    /// The last node, which also has work to do.
     End,
-    /// Another workflow; kept for later versions.
+    /// Another workflow; reserved for later versions.
     Subworkflow,
 }
 
 impl NodeType {
-    /// As it is written.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Step => "step",
@@ -34,36 +32,29 @@ impl NodeType {
     }
 }
 
-/// One unit of work.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
-    /// Its id.
     pub id: String,
-    /// What kind it is.
     #[serde(rename = "type")]
     pub node_type: NodeType,
     /// Its instructions, relative to the package; never derived from the id.
     pub file: String,
-    /// Its title.
     #[serde(default)]
     pub title: Option<String>,
-    /// What it is for.
     #[serde(default)]
     pub description: Option<String>,
-    /// Who works on it.
     #[serde(default)]
     agent_id: Option<String>,
-    /// What it reads.
     #[serde(default)]
     pub inputs: Vec<String>,
-    /// What it must leave behind.
+    /// Artifacts it must produce.
     #[serde(default)]
     pub outputs: Vec<String>,
 }
 
 impl Node {
-    /// Who works on it; an empty id is none.
+    /// The id of its agent; an empty id counts as none.
     pub fn agent_id(&self) -> Option<&str> {
         self.agent_id.as_deref().map(str::trim).filter(|id| !id.is_empty())
     }
@@ -74,31 +65,27 @@ impl Node {
     }
 }
 
-/// A way from one node to another.
+/// An edge from one node to another.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
-    /// Its id.
     #[serde(default)]
     pub id: Option<String>,
-    /// Where it begins.
     pub from: String,
-    /// Where it leads.
     pub to: String,
-    /// What it is called.
     pub label: String,
-    /// Whether it is taken when nothing decides.
+    /// Whether it is taken if no condition decides.
     #[serde(default)]
     pub is_default: bool,
-    /// When it is taken, in words.
+    /// The condition in words.
     #[serde(default)]
     pub condition_text: Option<String>,
-    /// When it is taken, in JSONLogic.
+    /// The condition in JSONLogic.
     #[serde(default)]
     pub condition_expr: Option<Map<String, Value>>,
 }
 
-/// The graph as it is written.
+/// The graph as written in the file.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct GraphFile {
@@ -118,7 +105,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Reads a graph that fits its schema; whether it makes sense is another question.
+    /// Reads a graph that matches its schema; `check` validates its content.
     pub fn from_value(value: Value) -> Result<Self, serde_json::Error> {
         let GraphFile { entry_node_id, nodes, edges } = serde_json::from_value(value)?;
         let mut node_by_id = BTreeMap::new();
@@ -132,27 +119,22 @@ impl Graph {
         Ok(Self { entry_node_id, nodes, edges, node_by_id, edges_by_from })
     }
 
-    /// Where a run begins.
     pub fn entry_node_id(&self) -> &str {
         &self.entry_node_id
     }
 
-    /// The nodes.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The edges.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// The node with that id.
     pub fn node(&self, id: &str) -> Option<&Node> {
         self.node_by_id.get(id).and_then(|idx| self.nodes.get(*idx))
     }
 
-    /// The edges out of a node.
     pub fn edges_from(&self, id: &str) -> impl Iterator<Item = &Edge> {
         self.edges_by_from.get(id).into_iter().flatten().filter_map(|idx| self.edges.get(*idx))
     }
@@ -162,13 +144,13 @@ impl Graph {
         self.edges_from(from).filter(move |edge| edge.to == to)
     }
 
-    /// The node a run stands at: a blank id is the entry.
+    /// The current node of a run: a blank id means the entry node.
     pub fn effective_node_id<'a>(&'a self, current: &'a str) -> &'a str {
         let current = current.trim();
         if current.is_empty() { &self.entry_node_id } else { current }
     }
 
-    /// The nodes that can be reached from one, itself included.
+    /// The nodes that can be reached from a node, including itself.
     pub(crate) fn reachable_from<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut open = vec![start];
@@ -181,7 +163,7 @@ impl Graph {
     }
 }
 
-/// The edges as a model is told about them.
+/// The outgoing edges, as described to a model.
 pub(crate) fn allowed_next(graph: &Graph, from: &str) -> Value {
     let told = |edge: &Edge| {
         let mut told = Map::new();

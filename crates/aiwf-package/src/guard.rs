@@ -1,7 +1,7 @@
-//! The guard of the state file: every write passes here before anything is touched.
+//! The guard of the state file: every write is checked here before anything changes.
 //!
-//! In: the graph, the file before, the file as it would be. Out: what the write does, or why it is refused. Pure: same
-//! texts, same answer. The order of checks is fixed: hash, front matter, schema, transition, no regress, conditions.
+//! In: the graph, the old file, the new file. Out: what the write does, or why it is refused. Pure: equal texts give
+//! equal results. The order of checks is fixed: hash, front matter, schema, transition, no regress, conditions.
 
 use aiwf_store::sha256_hex;
 use serde_json::{Value, json};
@@ -15,53 +15,45 @@ use crate::state::{State, is_complete};
 /// The label of a decision that went back.
 pub(crate) const REWIND: &str = "rewind";
 
-/// What a contradiction between a condition and the edge that is taken leads to.
+/// What happens if a condition contradicts the edge that is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conditions {
-    /// A warning.
     #[default]
     Warn,
-    /// A refusal.
     Enforce,
 }
 
-/// Something odd about a write that is taken.
+/// A questionable part of an accepted write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateWarning {
-    /// What kind it is: a name that stays the same between versions.
+    /// A name that is stable between versions.
     pub code: &'static str,
-    /// What is odd.
     pub message: String,
 }
 
-/// A write that may be done.
+/// A write that is allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Accepted {
-    /// The hash of the file before.
     pub sha256_before: String,
-    /// The hash of the file as it will be.
     pub sha256_after: String,
-    /// What the file will say.
+    /// The new state.
     pub state: State,
-    /// Where the run stood.
+    /// The current node before the write.
     pub from: String,
-    /// Where it will stand.
+    /// The current node after the write.
     pub to: String,
-    /// The edge that is taken, when it moves on.
+    /// The edge that is taken, if the current node changes.
     pub edge: Option<Edge>,
-    /// The nodes that are done with this write.
+    /// Nodes that this write completes.
     pub newly_completed: Vec<String>,
-    /// Whether the workflow was complete before.
     pub was_complete: bool,
-    /// Whether it is with this write.
     pub is_complete: bool,
-    /// What is odd about it.
     pub warnings: Vec<StateWarning>,
 }
 
-/// Whether a write of the state file may be done.
+/// Checks a write of the state file.
 ///
-/// `precondition` is the hash the file must have now, if the caller said one.
+/// `precondition` is the expected hash of the current file, if the caller gave one.
 pub fn guard(
     graph: &Graph,
     before: &str,
@@ -93,7 +85,8 @@ pub fn guard(
     let (old_steps, new_steps) = (old.steps_completed(), new.steps_completed());
     let removed: Vec<&str> = old_steps.iter().filter(|step| !new_steps.contains(step)).copied().collect();
     if !removed.is_empty() {
-        let message = format!("`stepsCompleted` would lose {}: what is done stays done", listed(&removed));
+        let message =
+            format!("`stepsCompleted` would lose {}: completed nodes stay completed", listed(&removed));
         return Err(
             Rejected::new(RejectCode::InvalidTransition, message).with_details(json!({ "removed": removed }))
         );
@@ -126,7 +119,8 @@ fn illegal(graph: &Graph, from: &str, to: &str, reason: &str) -> Rejected {
     Rejected::new(RejectCode::InvalidTransition, message).with_details(details)
 }
 
-/// The edge a move takes: one of those between the nodes, by the decision that was logged, then by its condition.
+/// The edge of a transition: among those between the two nodes, the one in the decision log, otherwise the first whose
+/// condition holds.
 fn taken_edge(
     graph: &Graph,
     old: &State,
@@ -161,9 +155,10 @@ fn taken_edge(
     }
 }
 
-/// What the conditions out of a node say against taking this edge.
+/// Which condition contradicts taking this edge, if any.
 ///
-/// A default edge is taken when nothing decides, so its own condition need not hold; another one's must not.
+/// A default edge is taken if nothing else decides, so its own condition need not hold; but then no other condition may
+/// hold.
 fn contradiction(
     graph: &Graph,
     edge: &Edge,
@@ -198,7 +193,7 @@ fn contradiction(
     let others: Vec<&Edge> = graph.edges_from(&edge.from).filter(|other| *other != edge).collect();
     let other = others.into_iter().find(|other| verdict(other) == Some(true))?;
     Some(format!(
-        "edge `{}` is for when nothing decides, and the condition of edge `{}` to `{}` holds",
+        "edge `{}` is the default, but the condition of edge `{}` to `{}` holds",
         short(&edge.label),
         short(&other.label),
         other.to
@@ -218,7 +213,7 @@ fn odd_steps(graph: &Graph, newly_completed: &[String], warnings: &mut Vec<State
 
 fn odd_move(graph: &Graph, edge: &Edge, old: &State, new: &State, warnings: &mut Vec<StateWarning>) {
     if !new.steps_completed().contains(&edge.from.as_str()) {
-        let message = format!("node `{}` is left and not in `stepsCompleted`", edge.from);
+        let message = format!("node `{}` was left but is not in `stepsCompleted`", edge.from);
         warnings.push(StateWarning { code: "left-node-not-completed", message });
     }
     let is_decision = graph.node(&edge.from).is_some_and(|node| node.node_type == NodeType::Decision);
@@ -227,7 +222,7 @@ fn odd_move(graph: &Graph, edge: &Edge, old: &State, new: &State, warnings: &mut
             && entry.get("to").and_then(Value::as_str) == Some(&edge.to)
     });
     if is_decision && !is_logged {
-        let message = format!("decision `{}` is left without an entry in `decisionLog`", edge.from);
+        let message = format!("decision `{}` was left without an entry in `decisionLog`", edge.from);
         warnings.push(StateWarning { code: "decision-not-logged", message });
     }
 }
@@ -238,7 +233,7 @@ fn odd_decisions(graph: &Graph, old: &State, new: &State, warnings: &mut Vec<Sta
     if new.decision_log().len() < old.decision_log().len()
         || !new.decision_log().starts_with(old.decision_log())
     {
-        let message = "`decisionLog` no longer holds every decision it held".to_owned();
+        let message = "`decisionLog` lost earlier decisions".to_owned();
         warnings.push(StateWarning { code: "decision-log-rewritten", message });
         return;
     }
@@ -246,7 +241,7 @@ fn odd_decisions(graph: &Graph, old: &State, new: &State, warnings: &mut Vec<Sta
         let (from, to, label) = (text(entry, "from"), text(entry, "to"), text(entry, "label"));
         if label != REWIND && !graph.edges_between(&from, &to).any(|edge| edge.label == label) {
             let message = format!(
-                "`decisionLog` names {} → {} with label `{}`, which is no edge of the graph",
+                "`decisionLog` contains {} → {} with label `{}`, which is not an edge of the graph",
                 short(&from),
                 short(&to),
                 short(&label)
@@ -256,7 +251,7 @@ fn odd_decisions(graph: &Graph, old: &State, new: &State, warnings: &mut Vec<Sta
     }
 }
 
-/// Keys that the engine wrote when the run began; it does not read them back, so a change has no effect.
+/// Keys that the engine set when the run started; it never reads them back, so a change has no effect.
 fn odd_identity(old: &State, new: &State, warnings: &mut Vec<StateWarning>) {
     for key in ["schemaVersion", "workflowType", "runId", "activeAgentId", "workflowRef"] {
         if old.data().get(key) != new.data().get(key) {

@@ -60,7 +60,7 @@ fn front_matter_then_schema() {
 }
 
 #[test]
-fn only_edges_of_the_graph_are_ways() {
+fn only_edges_of_the_graph_are_allowed() {
     let before = at("step-01-intake", "", "");
     let rejected = check_rejected(
         &before,
@@ -99,7 +99,7 @@ fn a_blank_node_is_the_entry() {
 }
 
 #[test]
-fn what_is_done_stays_done() {
+fn completed_nodes_stay_completed() {
     let before = at("decide-02-project-type", "step-01-intake", "");
     let rejected = check_rejected(
         &before,
@@ -134,7 +134,7 @@ fn gaps_are_warnings() {
 }
 
 #[test]
-fn conditions_are_judged_on_the_state_after_the_write() {
+fn conditions_are_evaluated_on_the_state_after_the_write() {
     let before = at("decide-02-project-type", "step-01-intake", "variables: {projectType: brownfield}\n");
     let go = |to: &str, kind: &str, conditions: Conditions| {
         let log = format!(
@@ -146,7 +146,7 @@ fn conditions_are_judged_on_the_state_after_the_write() {
     };
     assert_eq!(codes(&go("a-greenfield", "greenfield", Conditions::Enforce).unwrap()), Vec::<&str>::new());
     assert_eq!(codes(&go("b-brownfield", "brownfield", Conditions::Enforce).unwrap()), Vec::<&str>::new());
-    // The default is for what nothing decides.
+    // The default edge is for when no condition holds.
     assert_eq!(codes(&go("b-brownfield", "unclear", Conditions::Enforce).unwrap()), Vec::<&str>::new());
     for (to, kind) in
         [("a-greenfield", "brownfield"), ("a-greenfield", "unclear"), ("b-brownfield", "greenfield")]
@@ -162,7 +162,7 @@ fn conditions_are_judged_on_the_state_after_the_write() {
 }
 
 #[test]
-fn completion_is_seen() {
+fn completion_is_detected() {
     let before = at("end-99", "step-01-intake", "");
     let accepted = judge(&before, &at("end-99", "step-01-intake, end-99", "")).unwrap();
     assert!(!accepted.was_complete && accepted.is_complete);
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_the_guard(text in "(---\\n|a: |\\[|stepsCompleted|currentNodeId: x\\n|[a-z:'\"\\n -]){0,12}") {
+    fn no_text_crashes_the_guard(text in "(---\\n|a: |\\[|stepsCompleted|currentNodeId: x\\n|[a-z:'\"\\n -]){0,12}") {
         let before = at("''", "", "");
         prop_assert!(guard(&graph(), &before, &text, None, Conditions::Enforce).is_err());
     }

@@ -1,9 +1,9 @@
-//! Workflow packages: load, check, state file and its guard.
+//! Workflow packages: loading, checks, the state file and its guard.
 //!
-//! A package is a graph of steps with agents, in a directory or a `.bmad` archive. [`check`] says everything that is
-//! wrong with one; [`Package`] is one that passed. [`guard`] judges every write of a run's state file, [`complete_node`]
-//! and [`rewind`] move it: pure functions of texts.
-//! [`route`] says what a user's line means to the menu of an agent.
+//! A package is a graph of steps with agents, in a directory or a `.bmad` archive. [`check`] reports everything that is
+//! wrong with one; [`Package`] is one that passed. [`guard`] checks every write of a run's state file;
+//! [`complete_node`] and [`rewind`] change it: pure functions of texts. [`route`] maps a user's line to a command of
+//! the agent's menu.
 
 mod files;
 mod finding;

@@ -1,8 +1,8 @@
-//! The menu of an agent: what a user sees, and what a line of theirs means.
+//! The menu of an agent: what a user sees, and what a line of input means.
 //!
-//! In: an agent of a package and a text. Out: a command as data. No model is asked, nothing is read or started, and the
-//! same text gives the same command. Only the first line is matched; the others are details for whoever carries the
-//! command out. A terminal is a desktop: what is for the web alone is not there.
+//! In: an agent of a package and a text. Out: a command as data. No model is asked and nothing is read or started;
+//! equal texts give equal commands. Only the first line is matched; the others are details for the command. A terminal
+//! counts as a desktop: web-only items are hidden.
 
 mod alias_path;
 mod handler;
@@ -23,127 +23,115 @@ pub use menu_error::MenuError;
 use crate::agent::{AgentDefinition, MenuItem};
 use crate::package::Package;
 
-/// What a user can choose, and what is wrong with the rest.
+/// The visible items of a menu, and what is wrong with the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Menu<'a> {
-    /// The items that are shown.
+    /// The visible items.
     pub items: Vec<VisibleItem<'a>>,
-    /// What can never be chosen, and why.
+    /// Items and triggers that can never be selected, and why.
     pub faults: Vec<MenuFault>,
 }
 
-/// An item as a user sees it.
+/// An item as shown to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisibleItem<'a> {
-    /// Its number, from 1, counted over what is shown.
+    /// Its number among the visible items, from 1.
     pub number: usize,
-    /// Its place in the agent's menu, from 0.
+    /// Its index in the agent's menu, from 0.
     pub index: usize,
-    /// The words that choose it or one of its handlers.
+    /// The words that select it or one of its handlers.
     pub triggers: Vec<&'a str>,
-    /// What it does, in words.
     pub description: &'a str,
 }
 
-/// Why an item, or one of its triggers, can never be chosen.
+/// Why an item, or one of its triggers, can never be selected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("item {} of the agent's menu {message}", index + 1)]
 pub struct MenuFault {
-    /// The item's place in the agent's menu, from 0.
+    /// The index of the item in the agent's menu, from 0.
     pub index: usize,
     /// What is wrong: lower case, no final period.
     pub message: &'static str,
 }
 
-/// How sure it is that a text means a command.
+/// How certain it is that a text means a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// Part of a word of a description, or nothing at all: ask before anything is started.
+    /// Part of a word of a description, or no match: ask before starting anything.
     Low,
     /// Part of a trigger, or a word of a description.
     Medium,
-    /// A word of a trigger.
     High,
-    /// A number, a trigger or a code as it is written.
+    /// A number, or an exact trigger or code.
     Exact,
 }
 
-/// What is to be done.
+/// A command selected through the menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MenuCommand {
-    /// Show the menu.
     ShowMenu,
     /// Start a run.
     StartWorkflow {
         /// The id of the workflow.
         workflow: String,
-        /// What is given along.
         data: Option<MenuData>,
-        /// Files outside the package that have to be there first, by their alias; those inside were looked at.
+        /// Files outside the package that must exist first, by alias; those inside were checked.
         validate: Vec<String>,
     },
-    /// Go on with the newest run.
+    /// Resume the newest run.
     ResumeRun,
-    /// Say what a Markdown file says, once.
+    /// Send the text of a Markdown file, once.
     ExecScript {
-        /// The file, by its alias.
+        /// The file, by alias.
         path: String,
-        /// The text; none when the file is not in the package and has to be read first.
+        /// The text; `None` if the file is outside the package and must be read first.
         content: Option<String>,
-        /// What is given along.
         data: Option<MenuData>,
     },
-    /// Say a text of the package.
+    /// Send a text of the package.
     RunAction {
-        /// The text.
         text: String,
-        /// What is given along.
         data: Option<MenuData>,
     },
-    /// Say what the user wrote.
+    /// Send the user's text.
     Chat {
-        /// All of it, byte for byte.
+        /// The whole text, byte for byte.
         text: String,
     },
-    /// Let the agent go.
+    /// Dismiss the agent.
     DismissAgent,
     /// Ask which item is meant.
     ClarifyChoice {
-        /// The numbers of the items it can be, each once, in order. Empty for a menu without items.
+        /// The numbers of the possible items, unique and sorted. Empty for an empty menu.
         candidates: Vec<usize>,
     },
 }
 
-/// What a text means.
+/// The meaning of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routed {
-    /// What is to be done.
     pub command: MenuCommand,
-    /// How sure that is.
     pub confidence: Confidence,
-    /// The lines after the first; empty for a chat, which has them already.
+    /// The lines after the first; empty for a chat, which already includes them.
     pub details: String,
-    /// The number of the item that was chosen.
+    /// The number of the selected item.
     pub item: Option<usize>,
 }
 
-/// A command that counts everywhere, in a run too.
+/// A command that is available everywhere, even in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GlobalCommand {
-    /// Show the menu.
     Menu,
-    /// Let the agent go.
+    /// Dismiss the agent.
     Dismiss,
-    /// Stop between two turns, to go on later.
+    /// Pause between two turns; the run can be resumed later.
     Pause,
-    /// Stop.
     Stop,
-    /// Go on.
     Resume,
 }
 
 impl GlobalCommand {
-    /// Every command, in the order the documentation lists them.
+    /// Every command, in the order of the documentation.
     pub const ALL: [Self; 5] = [Self::Menu, Self::Dismiss, Self::Pause, Self::Stop, Self::Resume];
 
     /// Its name, without `/` or `*`.
@@ -158,21 +146,21 @@ impl GlobalCommand {
     }
 }
 
-/// The command that counts everywhere, if the first line is one: `/menu` or `*menu`, and so on.
+/// The global command in the first line, if any: `/menu` or `*menu`, and so on.
 ///
-/// Ask this before [`route`]: a menu may use the same words.
+/// Call this before [`route`]: a menu may use the same words.
 pub fn global_command(input: &str) -> Option<GlobalCommand> {
     let line = split(input).0;
     let name = line.strip_prefix(['/', '*'])?;
     GlobalCommand::ALL.into_iter().find(|command| command.as_str().eq_ignore_ascii_case(name))
 }
 
-/// The menu of an agent as a terminal shows it.
+/// The menu of an agent as shown in a terminal.
 pub fn visible_menu(agent: &AgentDefinition) -> Menu<'_> {
     let mut menu = Menu { items: Vec::new(), faults: Vec::new() };
     for (index, item) in agent.menu.iter().enumerate() {
         if item.ide_only && item.web_only {
-            let message = "is both `ide-only` and `web-only`: it is shown nowhere";
+            let message = "is both `ide-only` and `web-only`, so it is never shown";
             menu.faults.push(MenuFault { index, message });
         } else if !item.web_only {
             menu.faults.extend(names::faults(item).map(|message| MenuFault { index, message }));
@@ -189,9 +177,9 @@ pub fn visible_menu(agent: &AgentDefinition) -> Menu<'_> {
 
 /// What a text means to an agent.
 ///
-/// Nothing written shows the menu; digits are a number of the menu; then a trigger or code as it is written; then a
-/// part of a trigger or of a description, if one fits better than all others. What fits nothing is said to the agent.
-/// An error is about the item that was chosen: the text was understood, and what it asks for cannot be had.
+/// An empty text shows the menu. Digits select by number. Otherwise an exact trigger or code counts, then part of a
+/// trigger or description if one matches better than all others. Text that matches nothing is sent to the agent. An
+/// error concerns the selected item: the text was understood, but the command is not possible.
 pub fn route(package: &Package, agent: &AgentDefinition, input: &str) -> Result<Routed, MenuError> {
     let (line, details) = split(input);
     let routed =

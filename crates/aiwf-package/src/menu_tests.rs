@@ -1,4 +1,4 @@
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use std::sync::LazyLock;
 
@@ -74,7 +74,7 @@ fn chosen(item: Value) -> String {
 }
 
 #[test]
-fn a_terminal_shows_what_is_not_for_the_web_alone() {
+fn a_terminal_hides_web_only_items() {
     let package = package(&menu());
     let menu = visible_menu(&package.agents[0]);
     let line = |item: &VisibleItem<'_>| {
@@ -88,11 +88,11 @@ fn a_terminal_shows_what_is_not_for_the_web_alone() {
     5 [bye] Leave (at 6)
     ");
     let faults: Vec<String> = menu.faults.iter().map(ToString::to_string).collect();
-    insta::assert_snapshot!(faults.join("\n"), @"item 5 of the agent's menu is both `ide-only` and `web-only`: it is shown nowhere");
+    insta::assert_snapshot!(faults.join("\n"), @"item 5 of the agent's menu is both `ide-only` and `web-only`, so it is never shown");
 }
 
 #[test]
-fn triggers_that_lead_nowhere_are_faults_and_not_shown() {
+fn triggers_without_an_action_are_faults_and_hidden() {
     let package = package(&json!([{ "trigger": " * ", "description": "d", "triggers": [
         { "match": "a" }, { "type": "regex", "match": "b" }, { "type": "alias" }, { "type": "alias", "match": "*" },
         { "type": "handler", "match": "c" }, { "type": "handler", "match": "c", "action": 1 } ] }]));
@@ -110,7 +110,7 @@ fn triggers_that_lead_nowhere_are_faults_and_not_shown() {
 }
 
 #[test]
-fn nothing_written_shows_the_menu() {
+fn empty_input_shows_the_menu() {
     insta::assert_snapshot!(check(&package(&menu()), &["", "  \n\t\n"]), @r#"
     "" → ShowMenu (exact)
     "  \n\t\n" → ShowMenu (exact)
@@ -118,7 +118,7 @@ fn nothing_written_shows_the_menu() {
 }
 
 #[test]
-fn a_number_is_an_item_of_what_is_shown() {
+fn a_number_selects_a_visible_item() {
     insta::assert_snapshot!(check(&package(&menu()), &["1", " 2 ", "3", "4", "5", "0", "6", "99999999999999999999999"]), @r##"
     "1" → StartWorkflow { workflow: "hello-branch", data: None, validate: [] } (exact item 1)
     " 2 " → ShowMenu (exact item 2)
@@ -133,7 +133,7 @@ fn a_number_is_an_item_of_what_is_shown() {
 }
 
 #[test]
-fn a_trigger_is_found_as_it_is_written() {
+fn an_exact_trigger_is_found() {
     let inputs = ["Triage", "*TRIAGE", "*help", "help", "assist", "LOG BOOK", "notes-greet", "tr", "*TR"];
     insta::assert_snapshot!(check(&package(&menu()), &inputs), @r##"
     "Triage" → StartWorkflow { workflow: "hello-branch", data: None, validate: [] } (exact item 1)
@@ -164,7 +164,7 @@ fn words_count_before_parts_and_triggers_before_descriptions() {
 }
 
 #[test]
-fn what_fits_nothing_is_said_as_it_is() {
+fn text_that_matches_nothing_is_sent_unchanged() {
     let inputs = ["please triage this\nnow", " *\n", "¿qué?", "the notes of the log book"];
     insta::assert_snapshot!(check(&package(&menu()), &inputs), @r#"
     "please triage this\nnow" → Chat { text: "please triage this\nnow" } (low)
@@ -184,7 +184,7 @@ fn the_lines_after_the_first_are_details() {
 }
 
 #[test]
-fn the_same_trigger_twice_is_asked_about() {
+fn a_trigger_used_twice_needs_clarification() {
     let twice = json!([
         { "trigger": "a", "description": "one", "action": "x" },
         { "trigger": "b", "description": "two", "action": "y", "triggers": [{ "type": "alias", "match": "A" }] },
@@ -197,7 +197,7 @@ fn the_same_trigger_twice_is_asked_about() {
 }
 
 #[test]
-fn a_handler_says_more_than_its_item() {
+fn a_handler_takes_precedence_over_its_item() {
     let menu = json!([{ "trigger": "draft", "description": "Write", "action": "parent",
         "triggers": [{ "type": "handler", "match": "draft", "action": "one" },
                      { "type": "handler", "match": "draft long", "action": "two" },
@@ -239,19 +239,19 @@ fn a_workflow_is_found_by_id_or_document() {
     }
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "gone" })), @"
     UNKNOWN_WORKFLOW: the menu starts `gone`, which is not a workflow of the package
-    hint: name one of `hello-branch` in the menu
+    hint: use one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "steps/end-99.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `steps/end-99.md`, which is not a workflow of the package
-    hint: name one of `hello-branch` in the menu
+    hint: use one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "{project-root}/workflow.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `{project-root}/workflow.md`, which is not a workflow of the package
-    hint: name one of `hello-branch` in the menu
+    hint: use one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "workflow": "old/Workflow.YAML" })), @"
-    NOT_SUPPORTED_CLASSIC_WORKFLOW: workflow `old/Workflow.YAML` is of the classic kind, without a graph: it cannot be run
-    hint: name a workflow of the package, or ask its author for one with a graph
+    NOT_SUPPORTED_CLASSIC_WORKFLOW: workflow `old/Workflow.YAML` has the classic format without a graph, so it cannot be run
+    hint: use a workflow of the package, or ask its author for one with a graph
     ");
 }
 
@@ -261,23 +261,23 @@ fn markdown_is_run_unless_it_is_a_workflow() {
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "{project-root}/docs/task.md" })), @r#"ExecScript { path: "@project/docs/task.md", content: None, data: None } (exact item 1)"#);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/hidden-workflow.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `assets/hidden-workflow.md`, which is not a workflow of the package
-    hint: name one of `hello-branch` in the menu
+    hint: use one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "{project-root}/x/Workflow.md" })), @"
     UNKNOWN_WORKFLOW: the menu starts `{project-root}/x/Workflow.md`, which is not a workflow of the package
-    hint: name one of `hello-branch` in the menu
+    hint: use one of `hello-branch` in the menu
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/gone.md" })), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/gone.md`: it is not in the package
-    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
+    hint: add the file, or correct the menu: a path without a mount is relative to the package
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "assets/run.sh" })), @"
-    VALIDATION_FAILED: nothing was started: `assets/run.sh` is not Markdown, and nothing else is run
-    hint: correct these in the package, then choose the item again
+    VALIDATION_FAILED: nothing was started: `assets/run.sh` is not Markdown, so it cannot be run
+    hint: correct them in the package, then select the item again
     ");
     insta::assert_snapshot!(chosen(json!({ "description": "d", "exec": "tasks/old.xml" })), @"
-    NOT_SUPPORTED_CLASSIC_WORKFLOW: workflow `tasks/old.xml` is of the classic kind, without a graph: it cannot be run
-    hint: name a workflow of the package, or ask its author for one with a graph
+    NOT_SUPPORTED_CLASSIC_WORKFLOW: workflow `tasks/old.xml` has the classic format without a graph, so it cannot be run
+    hint: use a workflow of the package, or ask its author for one with a graph
     ");
 }
 
@@ -287,19 +287,19 @@ fn an_action_is_a_prompt_a_name_or_a_text() {
     insta::assert_snapshot!(chosen(json!({ "description": "d", "action": "list {project-root}/src" })), @r#"RunAction { text: "list @project/src", data: None } (exact item 1)"#);
     insta::assert_snapshot!(chosen(json!({ "description": "d", "action": "#gone" })), @"
     UNKNOWN_PROMPT_ID: the menu uses prompt `#gone`, which agent `analyst` does not have
-    hint: name one of `greet` in the menu
+    hint: use one of `greet` in the menu
     ");
     let package = package(&json!([]));
     let mut agent = package.agents[1].clone();
     agent.menu = vec![item("x", "#greet")];
     insta::assert_snapshot!(shown(&route(&package, &agent, "1")), @"
     UNKNOWN_PROMPT_ID: the menu uses prompt `#greet`, which agent `pm` does not have
-    hint: give the agent a prompt of that id; `aiwf package check PATH` lists what is wrong
+    hint: add a prompt with this id to the agent; `aiwf package check PATH` lists all problems
     ");
 }
 
 #[test]
-fn data_of_the_package_comes_along_and_other_data_is_named() {
+fn data_of_the_package_is_included_and_other_data_only_named() {
     let with = |data: &str| chosen(json!({ "description": "d", "action": "a", "data": data }));
     insta::assert_snapshot!(with("assets/data.json"), @r#"RunAction { text: "a", data: Some(MenuData { label: "data.json", path: "@pkg/assets/data.json", format: Json, preview: Some("{\"a\": 1}"), n_cut_bytes: 0 }) } (exact item 1)"#);
     insta::assert_snapshot!(with("{project-root}/in.yml"), @r#"RunAction { text: "a", data: Some(MenuData { label: "in.yml", path: "@project/in.yml", format: Yaml, preview: None, n_cut_bytes: 0 }) } (exact item 1)"#);
@@ -308,15 +308,15 @@ fn data_of_the_package_comes_along_and_other_data_is_named() {
     insta::assert_snapshot!(with("{state-root}/workflow.md"), @r#"RunAction { text: "a", data: Some(MenuData { label: "workflow.md", path: "@state/workflow.md", format: Text, preview: None, n_cut_bytes: 0 }) } (exact item 1)"#);
     insta::assert_snapshot!(with("assets/broken.json"), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/broken.json`: it is not JSON: EOF while parsing a value at line 1 column 6
-    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
+    hint: add the file, or correct the menu: a path without a mount is relative to the package
     ");
     insta::assert_snapshot!(with("assets/bytes.txt"), @"
     DATA_LOAD_FAILED: could not load `@pkg/assets/bytes.txt`: it is not UTF-8 text: byte 1 is wrong
-    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
+    hint: add the file, or correct the menu: a path without a mount is relative to the package
     ");
     insta::assert_snapshot!(with("{package-root}"), @"
-    DATA_LOAD_FAILED: could not load `@pkg`: it is no file
-    hint: put the file in place, or correct the menu: a path without a mount is relative to the package
+    DATA_LOAD_FAILED: could not load `@pkg`: it is not a file
+    hint: add the file, or correct the menu: a path without a mount is relative to the package
     ");
 }
 
@@ -333,11 +333,11 @@ fn a_preview_is_cut_between_characters() {
 }
 
 #[test]
-fn no_path_of_a_menu_leads_out() {
+fn no_path_of_a_menu_escapes() {
     let with = |data: &str| chosen(json!({ "description": "d", "action": "a", "data": data }));
     insta::assert_snapshot!(with("../secret.txt"), @"
-    PERMISSION_DENIED: the menu may not use `../secret.txt`: it holds `..`
-    hint: begin the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package
+    PERMISSION_DENIED: the menu may not use `../secret.txt`: it contains `..`
+    hint: start the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package
     ");
     for path in [
         "a/../b",
@@ -363,12 +363,12 @@ fn files_are_checked_before_a_start() {
     insta::assert_snapshot!(with("workflow.md, {project-root}/in.md, artifacts/x.md,"), @r#"StartWorkflow { workflow: "hello-branch", data: None, validate: ["@project/in.md", "@project/artifacts/x.md"] } (exact item 1)"#);
     insta::assert_snapshot!(with("gone.md, steps/gone.md"), @"
     VALIDATION_FAILED: nothing was started: `@pkg/gone.md` is not in the package; `@pkg/steps/gone.md` is not in the package
-    hint: correct these in the package, then choose the item again
+    hint: correct them in the package, then select the item again
     ");
 }
 
 #[test]
-fn some_commands_count_everywhere() {
+fn global_commands_are_available_everywhere() {
     let found = |input: &str| global_command(input).map(GlobalCommand::as_str);
     for command in GlobalCommand::ALL {
         let name = command.as_str();
@@ -400,7 +400,7 @@ fn item(trigger: &str, action: &str) -> MenuItem {
     serde_json::from_value(json!({ "description": "d", "trigger": trigger, "action": action })).unwrap()
 }
 
-/// A word of few letters, so that words meet.
+/// A word of few letters, so that words often collide.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof!["[abAB*é\\[\\] 1-]{0,5}", any::<String>()]
 }
@@ -444,15 +444,14 @@ prop_compose! {
     }
 }
 
-/// A package that is checked once: that takes longer than many lines.
+/// A package that is checked only once, because checking is slower than many cases.
 static PLAIN: LazyLock<Package> = LazyLock::new(|| package(&json!([])));
 
-/// An agent with that menu.
 fn with_menu(package: &Package, menu: Vec<MenuItem>) -> AgentDefinition {
     AgentDefinition { menu, ..package.agents[0].clone() }
 }
 
-/// What stays of a command when its words do not count.
+/// What remains of a command without its texts.
 fn kind(routed: &Routed) -> (MenuCommand, Confidence, Option<usize>) {
     let command = match &routed.command {
         MenuCommand::Chat { .. } => MenuCommand::Chat { text: String::new() },
@@ -496,7 +495,7 @@ proptest! {
     }
 
     #[test]
-    fn a_number_of_the_menu_is_always_that_item(menu in prop::collection::vec(any_item(), 1..6), number in 1..6_usize) {
+    fn a_number_always_selects_that_item(menu in prop::collection::vec(any_item(), 1..6), number in 1..6_usize) {
         let agent = with_menu(&PLAIN, menu);
         let n_visible = visible_menu(&agent).items.len();
         match route(&PLAIN, &agent, &number.to_string()) {
@@ -512,7 +511,7 @@ proptest! {
     }
 
     #[test]
-    fn a_trigger_as_it_is_written_is_never_beaten_by_a_part(
+    fn an_exact_trigger_is_never_beaten_by_a_partial_match(
         names in prop::collection::btree_set("[ab]{1,4}", 1..6),
         wanted in any::<prop::sample::Index>(),
     ) {

@@ -1,4 +1,4 @@
-//! Packs the files of a package into an archive: same files, same bytes.
+//! Packs the files of a package into an archive: equal files give equal bytes.
 
 use std::io::{Cursor, Write as _};
 
@@ -8,28 +8,26 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 use crate::archive::{ArchiveError, read_archive};
 use crate::package::Package;
 
-/// Why a package cannot be packed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
-    /// The archive cannot be made.
-    #[error("the archive could not be made")]
+    /// The archive could not be created.
+    #[error("the archive could not be created")]
     Zip(#[from] zip::result::ZipError),
-    /// A file cannot be put into it.
-    #[error("the archive could not be made")]
+    /// A file could not be added.
+    #[error("the archive could not be created")]
     Write(#[from] std::io::Error),
-    /// It would be refused by whoever opens it.
+    /// The reader of archives would refuse it.
     #[error("the archive would be refused: {0}")]
     Refused(ArchiveError),
-    /// It does not hold what was put in.
-    #[error("the archive does not hold what was put in")]
+    /// Reading it back gave different files.
+    #[error("the archive does not contain the files that were added")]
     Differs,
 }
 
 impl PackError {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Refused(_) => "take out or rename what is named".to_owned(),
+            Self::Refused(_) => "remove or rename these files".to_owned(),
             Self::Zip(_) | Self::Write(_) | Self::Differs => {
                 "this is a bug in aiwf: please report it with the package".to_owned()
             }
@@ -37,7 +35,7 @@ impl PackError {
     }
 }
 
-/// The bytes of an archive with every file of a package: sorted, without times, and read back before it is given out.
+/// The bytes of an archive with every file of a package: sorted, without times, and read back as a check.
 pub fn pack(package: &Package) -> Result<Vec<u8>, PackError> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default()
@@ -60,7 +58,6 @@ pub fn pack(package: &Package) -> Result<Vec<u8>, PackError> {
 /// Longest file name of an archive, in characters.
 const MAX_NAME: usize = 120;
 
-/// The file name of a package's archive.
 pub fn archive_name(package_name: &str) -> String {
     let plain = |c: char| if c.is_control() || "\\/:*?\"<>|".contains(c) { '-' } else { c };
     let name: String = package_name.trim().trim_matches('.').chars().map(plain).take(MAX_NAME).collect();

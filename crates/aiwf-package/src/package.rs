@@ -12,58 +12,47 @@ use crate::graph::{Graph, Node};
 use crate::manifest::Manifest;
 use crate::schema::Schema;
 
-/// One workflow of a package.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workflow {
-    /// Its id.
     pub id: String,
-    /// Its entry document, relative to the package.
+    /// The entry document, relative to the package.
     pub workflow_path: String,
-    /// Its graph, relative to the package.
+    /// The graph, relative to the package.
     pub graph_path: String,
-    /// Its name for people.
     pub display_name: Option<String>,
-    /// What it is for.
     pub description: Option<String>,
-    /// What it is about.
     pub tags: Vec<String>,
-    /// Whether the manifest begins with it.
+    /// Whether it is the entry workflow of the manifest.
     pub is_entry: bool,
-    /// The graph.
     pub graph: Graph,
     /// The front matter of the entry document.
     pub front_matter: Map<String, Value>,
-    /// The entry document as it is.
+    /// The whole entry document.
     pub text: String,
 }
 
-/// A package: its manifest, its agents, its workflows and every file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
-    /// The manifest.
     pub manifest: Manifest,
-    /// The agents, at least one.
+    /// Never empty.
     pub agents: Vec<AgentDefinition>,
-    /// The workflows, at least one; the manifest's order.
+    /// Never empty; in the order of the manifest.
     pub workflows: Vec<Workflow>,
     /// The hash of all files.
     pub hash: String,
-    /// Every file.
     pub files: Files,
-    /// What is odd about it.
     pub warnings: Vec<Finding>,
 }
 
-/// Why a package cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
-    /// Its files cannot be had.
+    /// Its files could not be loaded.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// Something is wrong in it.
+    /// It has errors.
     #[error("package has {} {}: {}", n_errors(.findings), if n_errors(.findings) == 1 { "error" } else { "errors" }, first_error(.findings))]
     Faulty {
-        /// Everything that was found, warnings too.
+        /// All findings, including warnings.
         findings: Vec<Finding>,
     },
 }
@@ -81,60 +70,37 @@ fn first_error(findings: &[Finding]) -> String {
 }
 
 impl PackageError {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Source(error) => error.hint(),
-            Self::Faulty { .. } => "`aiwf package check PATH` lists everything that is wrong".to_owned(),
+            Self::Faulty { .. } => "`aiwf package check PATH` lists all problems".to_owned(),
         }
     }
 }
 
-/// Why a workflow or an agent of a package cannot be had.
+/// Why a workflow or an agent of a package is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
-    /// There are several workflows and none was named.
-    #[error("the package has several workflows: name one of {}", listed(.known))]
-    WorkflowRequired {
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// There is no workflow of that id.
-    #[error("there is no workflow `{id}` in the package: it has {}", listed(.known))]
-    WorkflowUnknown {
-        /// The id.
-        id: String,
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// The one workflow has another id.
-    #[error("the package's one workflow is `{known}`, not `{id}`")]
-    WorkflowMismatch {
-        /// The id.
-        id: String,
-        /// The one there is.
-        known: String,
-    },
-    /// There is no agent of that id.
-    #[error("there is no agent `{id}` in the package: it has {}", listed(.known))]
-    AgentUnknown {
-        /// The id.
-        id: String,
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// An agent is not what it should be.
-    #[error("agent `{id}` does not fit its schema: {fault}")]
+    /// There are several workflows, and none was selected.
+    #[error("the package has several workflows: choose one of {}", listed(.known))]
+    WorkflowRequired { known: Vec<String> },
+    #[error("the package has no workflow `{id}`: it has {}", listed(.known))]
+    WorkflowUnknown { id: String, known: Vec<String> },
+    #[error("the only workflow of the package is `{known}`, not `{id}`")]
+    WorkflowMismatch { id: String, known: String },
+    #[error("the package has no agent `{id}`: it has {}", listed(.known))]
+    AgentUnknown { id: String, known: Vec<String> },
+    /// The definition of an agent is invalid.
+    #[error("agent `{id}` does not match its schema: {fault}")]
     AgentInvalid {
-        /// The id.
         id: String,
-        /// The first thing that is wrong.
+        /// The first problem.
         fault: String,
     },
 }
 
 impl SelectError {
-    /// The code of the error, as other implementations have it.
+    /// The code of the error; other implementations use the same.
     pub fn code(&self) -> &'static str {
         match self {
             Self::WorkflowRequired { .. } => "WORKFLOW_REF_REQUIRED",
@@ -144,16 +110,13 @@ impl SelectError {
         }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::WorkflowRequired { .. } => "name it with `--workflow ID`".to_owned(),
+            Self::WorkflowRequired { .. } => "choose one with `--workflow ID`".to_owned(),
             Self::WorkflowUnknown { .. } | Self::WorkflowMismatch { .. } | Self::AgentUnknown { .. } => {
                 "`aiwf package show PATH` lists workflows and agents".to_owned()
             }
-            Self::AgentInvalid { .. } => {
-                "`aiwf package check PATH` lists everything that is wrong with it".to_owned()
-            }
+            Self::AgentInvalid { .. } => "`aiwf package check PATH` lists all its problems".to_owned(),
         }
     }
 }
@@ -168,7 +131,7 @@ impl Package {
         Self::from_files(read_files(path)?)
     }
 
-    /// Reads a package that passed its checks before, known by its hash; another one gives its own hash.
+    /// Reads a package that passed its checks before, identified by its hash; if the hash differs, returns the new one.
     pub fn load_known(path: &Path, sha256: &str) -> Result<Result<Self, String>, PackageError> {
         let files = read_files(path)?;
         let hash = hash_of(&files);
@@ -179,9 +142,9 @@ impl Package {
         read.package.map(Ok).ok_or(PackageError::Faulty { findings: read.findings })
     }
 
-    /// Puts its files into a directory of the cache that is named by their hash: all of them, or none.
+    /// Extracts its files into a cache directory named by their hash: all of them or none.
     ///
-    /// One that is there and whole is used as it is; one that was changed is replaced.
+    /// An intact copy is reused; a modified one is replaced.
     pub fn extract(&self, cache: &Path) -> Result<PathBuf, ExtractError> {
         extract(&self.files, &self.hash, cache)
     }
@@ -192,7 +155,7 @@ impl Package {
         checked.package.ok_or(PackageError::Faulty { findings: checked.findings })
     }
 
-    /// The workflow with that id; without an id, the only one.
+    /// The workflow with this id; without an id, the only one.
     pub fn workflow(&self, id: Option<&str>) -> Result<&Workflow, SelectError> {
         let known = || self.workflows.iter().map(|workflow| workflow.id.clone()).collect::<Vec<_>>();
         let id = id.map(str::trim).filter(|id| !id.is_empty());
@@ -211,12 +174,11 @@ impl Package {
         }
     }
 
-    /// The workflow the manifest begins with.
+    /// The entry workflow of the manifest.
     pub fn entry_workflow(&self) -> Option<&Workflow> {
         self.workflows.iter().find(|workflow| workflow.is_entry).or(self.workflows.first())
     }
 
-    /// The agent with that id.
     pub fn agent(&self, id: &str) -> Result<&AgentDefinition, SelectError> {
         self.agents.iter().find(|agent| agent.id == id).ok_or_else(|| SelectError::AgentUnknown {
             id: id.to_owned(),
@@ -224,7 +186,7 @@ impl Package {
         })
     }
 
-    /// Who works on a node: the node's own agent, else the one the run was started with.
+    /// The agent of a node: the node's own, otherwise the one the run was started with.
     pub fn effective_agent(
         &self,
         node: &Node,
@@ -233,7 +195,7 @@ impl Package {
         self.agent(node.agent_id().unwrap_or(active_agent_id.trim()))
     }
 
-    /// The agent a run begins with when nobody says: that of the entry node, else the package's first.
+    /// The default agent of a run: that of the entry node, otherwise the package's first.
     pub fn default_agent(&self, workflow: &Workflow) -> Option<&AgentDefinition> {
         let of_entry = workflow.graph.node(workflow.graph.entry_node_id()).and_then(Node::agent_id);
         of_entry.and_then(|id| self.agent(id).ok()).or(self.agents.first())
@@ -245,7 +207,7 @@ impl Package {
     }
 }
 
-/// The definition of an agent, read and validated from the files of a package alone.
+/// The definition of an agent, read and validated using only the files of a package.
 pub fn get_agent_definition(package: &Package, agent_id: &str) -> Result<AgentDefinition, SelectError> {
     let invalid = |fault: String| SelectError::AgentInvalid { id: agent_id.to_owned(), fault };
     let text = package.text(&package.manifest.entry.agents).unwrap_or_default();

@@ -22,12 +22,12 @@ fn one_workflow_needs_no_name_and_several_do() {
     let error = several.workflow(Some("x")).unwrap_err();
     assert_eq!(
         (error.code(), error.to_string().as_str()),
-        ("WORKFLOW_REF_UNKNOWN", "there is no workflow `x` in the package: it has `a`, `b`")
+        ("WORKFLOW_REF_UNKNOWN", "the package has no workflow `x`: it has `a`, `b`")
     );
 }
 
 #[test]
-fn a_known_package_is_what_a_check_gave_and_another_one_says_its_hash() {
+fn a_known_package_equals_the_checked_one_and_a_changed_one_returns_its_hash() {
     let directory = tempfile::tempdir().unwrap();
     let checked = package();
     let path = checked.extract(directory.path()).unwrap();
@@ -37,13 +37,13 @@ fn a_known_package_is_what_a_check_gave_and_another_one_says_its_hash() {
 }
 
 #[test]
-fn the_agent_of_a_node_is_its_own_else_the_runs() {
+fn the_agent_of_a_node_defaults_to_that_of_the_run() {
     let package = package();
     let graph = &package.workflows[0].graph;
     let decide = graph.node("decide-02-project-type").unwrap();
     let end = graph.node("end-99").unwrap();
     assert_eq!(package.effective_agent(decide, "analyst").unwrap().id, "pm");
-    // An empty id is none.
+    // An empty id counts as none.
     assert_eq!(package.effective_agent(end, "analyst").unwrap().id, "analyst");
     assert_eq!(package.effective_agent(end, "ghost").unwrap_err().code(), "AGENT_NOT_FOUND");
     assert_eq!(package.default_agent(&package.workflows[0]).unwrap().id, "analyst");
@@ -61,7 +61,7 @@ fn a_definition_is_read_and_validated() {
 }
 
 #[test]
-fn a_faulty_package_says_its_first_error() {
+fn an_invalid_package_reports_its_first_error() {
     let error = Package::from_files(Fixture::new().without("agents.json").files).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -1,7 +1,8 @@
-//! Moves a run on, and back, as functions of its state file.
+//! Moves a run forward and back, as functions of its state file.
 //!
-//! `complete_node` is what a model does by hand with a patch, checked as a whole: the node is the current one, its outputs
-//! exist, the edge is real, the decision is logged. `rewind` goes back. Both end in the guard or in the same schema.
+//! `complete_node` does what a model could do by hand with a patch, checked as a whole: the node is the current one,
+//! its outputs exist, the edge exists, the decision is logged. `rewind` goes back. Both results pass the guard or the
+//! same schema.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +16,24 @@ use crate::rejected::{RejectCode, Rejected};
 use crate::schema::short;
 use crate::state::{COMPLETE, State, WORKFLOW_STATUS};
 
-/// What `workflow.complete_node` takes.
+/// The arguments of `workflow.complete_node`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct CompleteNode {
-    /// The node that is done: the current one.
+    /// The completed node, which must be the current one.
     pub node_id: String,
-    /// The node to go to; not needed when there is one way.
+    /// The next node; not needed if there is only one edge.
     #[serde(default)]
     pub to: Option<String>,
     /// The label of the edge to take.
     #[serde(default)]
     pub label: Option<String>,
-    /// Why.
     #[serde(default)]
     pub reason: Option<String>,
     /// Variables to set.
     #[serde(default)]
     pub variables: Map<String, Value>,
-    /// Files that were made, relative to the project.
+    /// Files that were created, relative to the project.
     #[serde(default)]
     pub artifacts: Vec<String>,
 }
@@ -41,15 +41,14 @@ pub struct CompleteNode {
 /// A new text of the state file that passed the guard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The text.
     pub text: String,
-    /// What the guard says of it.
+    /// The result of the guard.
     pub accepted: Accepted,
 }
 
-/// Marks the current node as done and goes on.
+/// Completes the current node and moves on.
 ///
-/// `exists` tells whether a file relative to the project is there; `now` is the time as RFC 3339.
+/// `exists` tells whether a file relative to the project exists; `now` is the time as RFC 3339.
 pub fn complete_node(
     graph: &Graph,
     before: &str,
@@ -64,15 +63,11 @@ pub fn complete_node(
         Err(Rejected::new(RejectCode::InvalidTransition, message).with_details(details))
     };
     if call.node_id.trim() != current {
-        let message =
-            format!("node `{}` is not the current one: the run stands at `{current}`", short(&call.node_id));
+        let message = format!("node `{}` is not the current one, which is `{current}`", short(&call.node_id));
         return refuse(message, json!({ "currentNodeId": current }));
     }
     let Some(node) = graph.node(&current) else {
-        return refuse(
-            format!("the run stands at `{}`, which is not in the graph", short(&current)),
-            json!({}),
-        );
+        return refuse(format!("current node `{}` is not in the graph", short(&current)), json!({}));
     };
     let edge = chosen_edge(graph, node, call)?;
     let mut variables = state.variables();
@@ -80,7 +75,7 @@ pub fn complete_node(
     let (missing, open) = missing_outputs(node, &variables, exists);
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(String::as_str).collect();
-        let message = format!("node `{current}` must leave {} behind first", listed(&names));
+        let message = format!("node `{current}` must produce {} first", listed(&names));
         return refuse(message, json!({ "missingOutputs": missing }));
     }
     if edge.is_none() && node.node_type == NodeType::End {
@@ -116,7 +111,7 @@ pub fn complete_node(
     })?;
     let mut accepted = guard(graph, before, &text, None, conditions)?;
     for path in open {
-        let message = format!("output `{}` was not looked for: its variable is not set", short(&path));
+        let message = format!("output `{}` was not checked: its variable is not set", short(&path));
         accepted.warnings.push(StateWarning { code: "output-not-checked", message });
     }
     Ok(Moved { text, accepted })
@@ -130,7 +125,7 @@ fn decision(from: &str, to: &str, label: &str, reason: Option<&str>, now: &str) 
     entry
 }
 
-/// The edge a call means; none when the node has none.
+/// The edge that a call selects; `None` if the node has no edges.
 fn chosen_edge(graph: &Graph, node: &Node, call: &CompleteNode) -> Result<Option<Edge>, Rejected> {
     let wanted = |value: &Option<String>| {
         value.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -152,13 +147,13 @@ fn chosen_edge(graph: &Graph, node: &Node, call: &CompleteNode) -> Result<Option
             node.id,
             short(&to.or(label).unwrap_or_default())
         ),
-        _ => format!("node `{}` has {} ways to go on: say `to` or `label`", node.id, fitting.len()),
+        _ => format!("node `{}` has {} matching edges: set `to` or `label`", node.id, fitting.len()),
     };
     let details = json!({ "from": node.id, "to": call.to, "allowedNext": allowed_next(graph, &node.id) });
     Err(Rejected::new(RejectCode::InvalidTransition, message).with_details(details))
 }
 
-/// The outputs that are not there, and those whose names are still open.
+/// The missing outputs, and those whose names contain unset variables.
 fn missing_outputs(
     node: &Node,
     variables: &Map<String, Value>,
@@ -175,7 +170,7 @@ fn missing_outputs(
     (missing, open)
 }
 
-/// A path with its `<placeholders>` filled in from variables; nothing when one of them is not set.
+/// A path with its `<placeholders>` filled in from variables; `None` if one of them is not set.
 pub(crate) fn resolve_placeholders(path: &str, variables: &Map<String, Value>) -> Option<String> {
     let mut resolved = String::new();
     let mut rest = path;
@@ -195,9 +190,9 @@ pub(crate) fn resolve_placeholders(path: &str, variables: &Map<String, Value>) -
     Some(resolved)
 }
 
-/// Goes back to a node: it and what was done after it are open again; artifacts, variables and the log stay.
+/// Goes back to a node: it and the nodes completed after it are open again; artifacts, variables and the log stay.
 ///
-/// A run that was complete no longer is. The way back is an entry of the log with the label `rewind`.
+/// A completed run is no longer complete. The log gets an entry with the label `rewind`.
 pub fn rewind(
     graph: &Graph,
     before: &str,
@@ -215,7 +210,7 @@ pub fn rewind(
             reached.push(&current);
         }
         let message =
-            format!("the run has not been at `{}`: it can go back to {}", short(to), listed(&reached));
+            format!("the run never reached `{}`: it can go back to {}", short(to), listed(&reached));
         return Err(
             Rejected::new(RejectCode::InvalidTransition, message).with_details(json!({ "reached": reached }))
         );

@@ -1,4 +1,4 @@
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use super::*;
 use crate::fixture::{NOW, WORKFLOW, graph};
@@ -15,7 +15,7 @@ fn done(text: &str, call: Value, there: &[&str]) -> Result<Moved, Rejected> {
 }
 
 #[test]
-fn a_whole_run_goes_through() {
+fn a_whole_run_completes() {
     let intake = json!({ "nodeId": "step-01-intake", "artifacts": ["artifacts/intake.md"] });
     let rejected = done(&begin(), intake.clone(), &[]).unwrap_err();
     assert_eq!(rejected.details.unwrap(), json!({ "missingOutputs": ["artifacts/intake.md"] }));
@@ -23,7 +23,7 @@ fn a_whole_run_goes_through() {
     assert_eq!(moved.accepted.to, "decide-02-project-type");
 
     let open = done(&moved.text, json!({ "nodeId": "decide-02-project-type" }), &[]).unwrap_err();
-    assert!(open.message.contains("2 ways"), "{open}");
+    assert!(open.message.contains("2 matching edges"), "{open}");
     let wrong = json!({ "nodeId": "decide-02-project-type", "label": "greenfield", "variables": { "projectType": "brownfield" } });
     assert_eq!(done(&moved.text, wrong, &[]).unwrap_err().code, RejectCode::InvalidTransition);
     let choice = json!({ "nodeId": "decide-02-project-type", "to": "step-03a-greenfield", "reason": "nothing is there yet",
@@ -69,9 +69,9 @@ fn a_whole_run_goes_through() {
 }
 
 #[test]
-fn only_the_current_node_can_be_done_and_only_by_real_edges() {
+fn only_the_current_node_can_be_completed_and_only_along_existing_edges() {
     let rejected = done(&begin(), json!({ "nodeId": "end-99" }), &[]).unwrap_err();
-    assert!(rejected.message.contains("stands at `step-01-intake`"));
+    assert!(rejected.message.contains("which is `step-01-intake`"));
     let rejected =
         done(&begin(), json!({ "nodeId": "step-01-intake", "to": "end-99" }), &["artifacts/intake.md"])
             .unwrap_err();
@@ -90,7 +90,7 @@ fn placeholders_come_from_variables() {
 }
 
 #[test]
-fn going_back_opens_the_node_and_what_came_after() {
+fn going_back_reopens_the_node_and_later_ones() {
     let mut text = begin();
     for call in [
         json!({ "nodeId": "step-01-intake", "artifacts": ["artifacts/intake.md"] }),

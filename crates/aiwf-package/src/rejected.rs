@@ -1,22 +1,21 @@
-//! Why a change of a run's state is not taken.
+//! Why a change of a run's state is rejected.
 
 use serde_json::Value;
 
-/// What kind of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectCode {
     /// The file is not the one the caller read.
     PreconditionFailed,
-    /// There is no front matter, or it cannot be read.
+    /// The front matter is missing or unreadable.
     InvalidFrontMatter,
-    /// It does not fit its schema.
+    /// The front matter does not match its schema.
     SchemaValidation,
-    /// The run cannot go there, or not yet.
+    /// The run cannot go to that node, or not yet.
     InvalidTransition,
 }
 
 impl RejectCode {
-    /// As a model reads it.
+    /// The code as shown to models.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PreconditionFailed => "E_PRECONDITION_FAILED",
@@ -27,15 +26,13 @@ impl RejectCode {
     }
 }
 
-/// A change that is not taken; the file is as it was.
+/// A rejected change; the file is unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Rejected {
-    /// What kind.
     pub code: RejectCode,
-    /// What is wrong.
     pub message: String,
-    /// What a model can work with.
+    /// Details that help a model to correct the change.
     pub details: Option<Value>,
 }
 

@@ -1,4 +1,4 @@
-//! The files of a new package that passes its checks and shows what a package can have.
+//! The files of a new package, which passes its checks and shows what a package can contain.
 
 use crate::files::Files;
 
@@ -13,12 +13,12 @@ const FILES: [(&str, &str); 8] = [
     ("steps/finish.md", include_str!("scaffold/finish.md")),
 ];
 
-/// What stands for the package's name in the files.
+/// The placeholder for the package's name in the files.
 const NAME: &str = "PACKAGE_NAME";
 
-/// The files of a new package; nothing when the name cannot be one.
+/// The files of a new package; `None` if the name is invalid.
 ///
-/// A name is what ids are: letters, digits, `.`, `_`, `-`, a letter or a digit first.
+/// A name has the form of an id: letters, digits, `.`, `_`, `-`, starting with a letter or a digit.
 pub fn scaffold(name: &str) -> Option<Files> {
     let is_name =
         crate::check::is_id(name) && !name.contains(':') && !name.ends_with('.') && name.len() <= 100;

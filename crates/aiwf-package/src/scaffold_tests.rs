@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_new_package_passes_without_a_word() {
+fn a_new_package_has_no_findings() {
     let checked = crate::check(scaffold("my-flow").unwrap());
     assert_eq!(checked.findings, []);
     let package = checked.package.unwrap();
@@ -10,7 +10,7 @@ fn a_new_package_passes_without_a_word() {
 }
 
 #[test]
-fn names_that_are_no_names_give_nothing() {
+fn invalid_names_give_no_files() {
     for name in ["", "-x", "a b", "a/b", "..", "a:b", "a\"b", "x."] {
         assert_eq!(scaffold(name), None, "{name:?}");
     }

@@ -1,7 +1,7 @@
-//! The five schemas of packages, version 1.1, and what breaks them.
+//! The five schemas of packages, version 1.1, and their violations.
 //!
-//! The schemas are files beside the code (`schemas/*.json`, draft 2020-12, formats checked). A fault is told in our
-//! words, at the place where it can be mended: a missing key at its object, an unknown key at itself.
+//! The schemas are in `schemas/*.json` (draft 2020-12, formats checked). A violation is reported in our own words, at
+//! the place where it can be fixed: a missing key at its object, an unknown key at itself.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,10 @@ use serde_json::Value;
 
 use crate::finding::at;
 
-/// Which schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Schema {
-    /// `bmad.json`.
     Manifest,
-    /// `workflow.graph.json`.
     Graph,
-    /// `agents.json`.
     Agents,
     /// The front matter of `workflow.md`.
     Workflow,
@@ -25,25 +21,22 @@ pub(crate) enum Schema {
     Step,
 }
 
-/// One way in which a value breaks its schema.
+/// One violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SchemaFault {
-    /// Where, as a JSON pointer.
+    /// The position, as a JSON pointer.
     pub(crate) pointer: String,
-    /// The key it is about.
     pub(crate) key: Option<String>,
-    /// The keyword of the schema that says so.
+    /// The violated keyword of the schema.
     pub(crate) keyword: String,
     /// What is wrong: lower case, no final period.
     pub(crate) message: String,
 }
 
 impl Schema {
-    /// Every schema.
     #[cfg(test)]
     pub(crate) const ALL: [Self; 5] = [Self::Manifest, Self::Graph, Self::Agents, Self::Workflow, Self::Step];
 
-    /// The schema as JSON text.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Manifest => include_str!("../schemas/bmad.schema.json"),
@@ -69,10 +62,10 @@ impl Schema {
         }
     }
 
-    /// Everything that breaks the schema, in the order of places.
+    /// All violations, ordered by position.
     pub(crate) fn faults(self, value: &Value) -> Vec<SchemaFault> {
         let Some(schema) = self.compiled() else {
-            // A test compiles every schema; this is for the day somebody breaks one.
+            // A test compiles every schema; this is for the day one of them breaks.
             return vec![fault("", None, "$schema", "the schema itself cannot be used")];
         };
         let mut faults: Vec<SchemaFault> = schema
@@ -106,12 +99,7 @@ fn faults_of(violation: &Violation, value: &Value) -> Vec<SchemaFault> {
     let message = match &violation.kind {
         ViolationKind::UnknownKeys(names) => {
             let unknown = |name: &String| {
-                fault(
-                    &at(pointer, name),
-                    Some(name),
-                    keyword,
-                    format!("key `{}` is not known here", short(name)),
-                )
+                fault(&at(pointer, name), Some(name), keyword, format!("unknown key `{}`", short(name)))
             };
             return names.iter().map(unknown).collect();
         }
@@ -128,26 +116,28 @@ fn faults_of(violation: &Violation, value: &Value) -> Vec<SchemaFault> {
             format!("{found} is none of {}", options.join(", "))
         }
         ViolationKind::Pattern if key == Some("schemaVersion") => {
-            format!("{found} is not a version that is supported: write `1.1`")
+            format!("{found} is not a supported version: write `1.1`")
         }
         ViolationKind::Pattern if key == Some("version") => format!("{found} is not a version like `1.2.3`"),
         ViolationKind::Pattern if key == Some("sha256") => format!("{found} is not a SHA-256 in hex"),
         ViolationKind::Pattern => {
-            format!("{found} is not an id: letters, digits, `.`, `_`, `:` and `-`, a letter or a digit first")
+            format!(
+                "{found} is not an id: use letters, digits, `.`, `_`, `:` and `-`, starting with a letter or a digit"
+            )
         }
         ViolationKind::Format => format!("{found} is not a time like `2026-01-31T12:00:00Z`"),
         ViolationKind::TooShort => "is empty".to_owned(),
-        ViolationKind::TooFew => "has no entries: one is needed".to_owned(),
+        ViolationKind::TooFew => "has no entries: at least one is needed".to_owned(),
         ViolationKind::LessThan(limit) => format!("{found} is less than {limit}"),
         ViolationKind::Other => violation.message.clone(),
     };
     vec![fault(pointer, key, keyword, message)]
 }
 
-/// A type as the words of messages name it.
+/// The name of a type in messages.
 fn in_words(kind: &str) -> &str {
     match kind {
-        "string" => "a text",
+        "string" => "a string",
         "array" => "a list",
         "object" => "an object",
         "boolean" => "`true` or `false`",
@@ -171,7 +161,7 @@ fn shown_text(value: &Value) -> String {
     short(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
 }
 
-/// Text of others, on one line and not too long.
+/// Untrusted text, on one line and truncated.
 pub(crate) fn short(text: &str) -> String {
     let mut shown: String = text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(80).is_some() {

@@ -1,7 +1,7 @@
-//! The state file of a run, `@state/workflow.md`: with the graph it is all that is needed to go on.
+//! The state file of a run, `@state/workflow.md`: together with the graph it is all that is needed to resume.
 //!
-//! In: the text of the file. Out: what it says, or why it cannot be taken. The text itself stays the truth: changes are
-//! made to its lines, never by writing this value out again.
+//! In: the text of the file. Out: its content, or why it is invalid. The text is authoritative: changes edit its lines;
+//! this value is never written out.
 
 use aiwf_reply::{EditError, edit_front_matter, parse_front_matter};
 use serde::Serialize;
@@ -11,12 +11,12 @@ use crate::graph::{Graph, NodeType};
 use crate::rejected::{RejectCode, Rejected};
 use crate::schema::Schema;
 
-/// The word that ends a run.
+/// The value that ends a run.
 pub(crate) const COMPLETE: &str = "complete";
-/// The variable it stands in.
+/// The variable with that value.
 pub(crate) const WORKFLOW_STATUS: &str = "workflowStatus";
 
-/// What a state file says.
+/// The content of a state file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     data: Map<String, Value>,
@@ -37,7 +37,7 @@ impl State {
         let faults = Schema::Workflow.faults(&value);
         if let Some(first) = faults.first() {
             let place = if first.pointer.is_empty() { "front matter" } else { &first.pointer };
-            let message = format!("the state file does not fit its schema: {place}: {}", first.message);
+            let message = format!("the state file does not match its schema: {place}: {}", first.message);
             let errors: Vec<Value> = faults
                 .iter()
                 .map(|fault| json!({ "instancePath": fault.pointer, "keyword": fault.keyword, "message": fault.message }))
@@ -47,13 +47,16 @@ impl State {
         }
         match value {
             Value::Object(data) => Ok(Self { data }),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Err(
-                Rejected::new(RejectCode::InvalidFrontMatter, "the state file's front matter is no mapping"),
-            ),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Err(Rejected::new(
+                    RejectCode::InvalidFrontMatter,
+                    "the state file's front matter is not a mapping",
+                ))
+            }
         }
     }
 
-    /// Everything it says, keys of others included.
+    /// All its data, including unknown keys.
     pub fn data(&self) -> &Map<String, Value> {
         &self.data
     }
@@ -66,33 +69,31 @@ impl State {
         self.data.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// The node the run stands at, as it is written; blank before it began.
+    /// The current node as written; blank before the run starts.
     pub fn current_node_id(&self) -> &str {
         self.text("currentNodeId")
     }
 
-    /// The nodes that are done.
     pub fn steps_completed(&self) -> Vec<&str> {
         self.texts("stepsCompleted")
     }
 
-    /// What the run has decided.
     pub fn variables(&self) -> Map<String, Value> {
         self.data.get("variables").and_then(Value::as_object).cloned().unwrap_or_default()
     }
 
-    /// The decisions that were taken.
     pub fn decision_log(&self) -> &[Value] {
         self.data.get("decisionLog").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The files that were made, relative to the project.
+    /// The created files, relative to the project.
     pub fn artifacts(&self) -> Vec<&str> {
         self.texts("artifacts")
     }
 }
 
-/// Whether a workflow is complete: it says so, or it stands at an end that is done. Nothing else decides this.
+/// Whether a workflow is complete: it says so, or its current node is a completed end node. This is the only
+/// definition.
 pub fn is_complete(graph: &Graph, state: &State) -> bool {
     let says_so = state
         .data
@@ -107,19 +108,15 @@ pub fn is_complete(graph: &Graph, state: &State) -> bool {
     says_so || is_done_end()
 }
 
-/// Where a node stands in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeStatus {
-    /// It is done.
     Completed,
-    /// The run stands at it.
     Current,
-    /// It may come.
     Pending,
 }
 
-/// Every node with where it stands, in the order of the graph.
+/// Every node with its status, in the order of the graph.
 pub fn progress<'g>(graph: &'g Graph, state: &State) -> Vec<(&'g str, NodeStatus)> {
     let done = state.steps_completed();
     let current = graph.effective_node_id(state.current_node_id());
@@ -135,20 +132,17 @@ pub fn progress<'g>(graph: &'g Graph, state: &State) -> Vec<(&'g str, NodeStatus
     graph.nodes().iter().map(|node| (node.id.as_str(), status(&node.id))).collect()
 }
 
-/// Who a run is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunIdentity {
-    /// Its id.
     pub run_id: String,
-    /// The agent it is started with.
+    /// The agent it was started with.
     pub active_agent_id: String,
-    /// Its workflow.
     pub workflow_ref: String,
-    /// Now, as RFC 3339.
+    /// The current time, as RFC 3339.
     pub now: String,
 }
 
-/// The state file a run begins with: the entry document, its progress empty, its variables kept.
+/// The initial state file: the entry document with empty progress and its own variables.
 pub fn initial_state(document: &str, identity: &RunIdentity) -> Result<String, Rejected> {
     let text = edit_front_matter(document, |data| {
         let mut changes = identity_keys(identity);
@@ -165,7 +159,7 @@ pub fn initial_state(document: &str, identity: &RunIdentity) -> Result<String, R
     Ok(text)
 }
 
-/// The state file of another run that goes on from this one.
+/// The state file of a run that continues from another one.
 pub fn adopt_state(text: &str, identity: &RunIdentity) -> Result<String, Rejected> {
     let text = edit_front_matter(text, |_| identity_keys(identity))?;
     State::parse(&text)?;
@@ -191,7 +185,7 @@ impl From<EditError> for Rejected {
     }
 }
 
-/// What YAML makes of ids and empty values, back to what was meant: an id like `1` is text, an empty list a list.
+/// Restores what YAML turned into other types: an id like `1` becomes text, an empty list a list.
 pub(crate) fn normalise(value: &mut Value) {
     let Some(data) = value.as_object_mut() else { return };
     let to_text = |value: &mut Value| {
@@ -215,7 +209,7 @@ pub(crate) fn normalise(value: &mut Value) {
             to_text(value);
         }
     }
-    // `schemaVersion: 1.1` without quotes is a number to YAML.
+    // `schemaVersion: 1.1` without quotes is a number in YAML.
     if let Some(version) = data.get_mut("schemaVersion")
         && version.as_f64() == Some(1.1)
     {

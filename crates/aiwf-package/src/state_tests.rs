@@ -15,7 +15,7 @@ fn state(keys: &str) -> State {
 }
 
 #[test]
-fn a_run_begins_with_empty_progress_and_the_authors_variables() {
+fn a_run_starts_with_empty_progress_and_the_authors_variables() {
     let text = initial_state(WORKFLOW, &identity()).unwrap();
     insta::assert_snapshot!(text, @r#"
     ---
@@ -49,7 +49,7 @@ fn a_run_begins_with_empty_progress_and_the_authors_variables() {
 }
 
 #[test]
-fn complete_is_said_or_stood_at() {
+fn completion_is_declared_or_reached() {
     let graph = graph();
     let complete = |keys: &str| is_complete(&graph, &state(keys));
     assert!(complete(
@@ -64,7 +64,7 @@ fn complete_is_said_or_stood_at() {
 }
 
 #[test]
-fn what_yaml_makes_of_ids_times_and_nothing_is_put_right() {
+fn ids_times_and_empty_values_survive_yaml() {
     let state = State::parse(
         "---\nschemaVersion: 1.1\nworkflowType: 7\ncurrentNodeId: 1\nstepsCompleted: [0, a]\nupdatedAt: 2026-01-31T12:00:00Z\nvariables:\ndecisionLog:\n---\n",
     )

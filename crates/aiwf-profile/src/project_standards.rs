@@ -75,7 +75,7 @@ impl ProjectStandards {
 
     /// Questionable settings, given these profiles: unknown names, and names that both a profile and the project have
     /// without a rule for which one counts. `profiles` maps each profile to its file names.
-    pub fn doubts(&self, profiles: &BTreeMap<String, Vec<String>>) -> Vec<ProfileProblem> {
+    pub fn warnings(&self, profiles: &BTreeMap<String, Vec<String>>) -> Vec<ProfileProblem> {
         let of_profiles: BTreeSet<&str> = profiles.values().flatten().map(String::as_str).collect();
         let of_project: BTreeSet<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         let unknown = |key: &str, name: &str, known: &BTreeSet<&str>, whose: &str| {
@@ -84,18 +84,18 @@ impl ProjectStandards {
                 ProfileProblem::new(Kind::NoStandardsFile, &format!("[standards] {key}"), 0, message);
             problem.with_hint(known_hint(name, known.iter().copied()))
         };
-        let mut doubts = Vec::new();
+        let mut warnings = Vec::new();
         for name in &self.replace {
             if !of_profiles.contains(name.as_str()) {
-                doubts.push(unknown("replace", name, &of_profiles, "a profile's standards"));
+                warnings.push(unknown("replace", name, &of_profiles, "a profile's standards"));
             }
             if !of_project.contains(name.as_str()) {
-                doubts.push(unknown("replace", name, &of_project, "the project's standards"));
+                warnings.push(unknown("replace", name, &of_project, "the project's standards"));
             }
         }
         let all: BTreeSet<&str> = of_profiles.union(&of_project).copied().collect();
         for name in self.exclude.iter().filter(|name| !all.contains(name.as_str())) {
-            doubts.push(unknown("exclude", name, &all, "the standards"));
+            warnings.push(unknown("exclude", name, &all, "the standards"));
         }
         let is_settled = |name: &String| self.replace.contains(name) || self.exclude.contains(name);
         for file in self.files.iter().filter(|file| !is_settled(&file.name)) {
@@ -104,10 +104,10 @@ impl ProjectStandards {
                 let message =
                     format!("profile `{profile}` has a file `{}` too, and both are used", file.name);
                 let problem = ProfileProblem::new(Kind::RepeatedRule, &file.source, 0, message);
-                doubts.push(problem.with_hint(CLASH_HINT.to_owned()));
+                warnings.push(problem.with_hint(CLASH_HINT.to_owned()));
             }
         }
-        doubts
+        warnings
     }
 }
 

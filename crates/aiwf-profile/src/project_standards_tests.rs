@@ -16,10 +16,10 @@ fn unknown_names_and_clashing_names_are_reported() {
         replace: names(&["naming.rules.yml", "namimg.rules.yml", "java.rules.yml"]),
         exclude: names(&["team.md", "gone.md"]),
     };
-    let shown = |doubts: Vec<ProfileProblem>| {
-        doubts.iter().map(|doubt| format!("{doubt} / {}", doubt.hint)).collect::<Vec<_>>().join("\n")
+    let shown = |warnings: Vec<ProfileProblem>| {
+        warnings.iter().map(|doubt| format!("{doubt} / {}", doubt.hint)).collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!(shown(project.doubts(&profiles)), @"
+    insta::assert_snapshot!(shown(project.warnings(&profiles)), @"
     [standards] replace: no file of a profile's standards is named `namimg.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `java.rules.yml`, `naming.rules.yml`
     [standards] replace: no file of the project's standards is named `namimg.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `naming.rules.yml`, `team.md`
     [standards] replace: no file of the project's standards is named `java.rules.yml` / did you mean `naming.rules.yml`? known: `component.md`, `naming.rules.yml`, `team.md`
@@ -28,5 +28,5 @@ fn unknown_names_and_clashing_names_are_reported() {
     ");
     project.replace = names(&["naming.rules.yml", "component.md"]);
     project.exclude = Vec::new();
-    assert_eq!(project.doubts(&profiles), Vec::new());
+    assert_eq!(project.warnings(&profiles), Vec::new());
 }

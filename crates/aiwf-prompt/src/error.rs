@@ -88,7 +88,7 @@ impl PromptError {
                 })
             }
             Self::Component { id, .. } => {
-                Some(format!("give the component `{id}` what it needs, or leave it out of the recipe"))
+                Some(format!("give the component `{id}` what it needs, or remove it of the recipe"))
             }
         }
     }

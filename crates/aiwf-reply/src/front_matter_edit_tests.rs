@@ -1,4 +1,4 @@
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,9 +1,9 @@
-//! Searches 10,000 files with `fs.search`, beside plain walks of ripgrep's own crates over the same files with the same
-//! pattern and the same lines around a match, and prints the times as JSON.
+//! Searches 10,000 files with `fs.search`, next to plain walks with ripgrep's own crates over the same files with the
+//! same pattern and context, and prints the times as JSON.
 //!
 //! `cargo run --release -p aiwf-tools --example search_against_grep`
 
-#![expect(clippy::print_stdout, reason = "an example prints")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 #![expect(clippy::disallowed_methods, reason = "an example writes its own files")]
 
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use ignore::{WalkBuilder, WalkState};
 
 const N_FILES: u64 = 10_000;
-/// One file in so many has a match, so that all are read to their end.
+/// One in so many files has a match, so that all files are read to the end.
 const RARITY: u64 = 250;
 const PATTERN: &str = "needle_in_the_haystack";
 const ROUNDS: usize = 15;
@@ -98,7 +98,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Files of a few hundred bytes to a few thousand, three directories deep.
+/// Files of a few hundred to a few thousand bytes, three directories deep.
 fn write_files(root: &Path) -> io::Result<u64> {
     let spread = |index: u64| index.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     let mut n_bytes = 0;
@@ -142,7 +142,7 @@ fn walker(root: &Path) -> WalkBuilder {
     walker
 }
 
-/// One thread, files in the order of their names, as `rg --sort path`.
+/// One thread, files sorted by name, as in `rg --sort path`.
 fn walk_in_order(root: &Path, matcher: &RegexMatcher) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let mut searcher = searcher();
     let mut lines = Vec::new();
@@ -161,7 +161,7 @@ fn walk_in_order(root: &Path, matcher: &RegexMatcher) -> Result<Vec<String>, Box
     Ok(lines)
 }
 
-/// As many threads as there are cores, in no order, as `rg` does unless it is told otherwise.
+/// One thread per core, in no particular order, as `rg` does by default.
 fn walk_on_all_cores(root: &Path, matcher: &RegexMatcher) -> u64 {
     let n_lines = AtomicU64::new(0);
     walker(root).build_parallel().run(|| {
@@ -182,7 +182,7 @@ fn walk_on_all_cores(root: &Path, matcher: &RegexMatcher) -> u64 {
     n_lines.into_inner()
 }
 
-/// Hands on the lines of matches and those around them.
+/// Counts the lines of matches and their context.
 struct Lines<F>(F);
 
 impl<F: FnMut(&[u8])> Sink for Lines<F> {
@@ -199,7 +199,7 @@ impl<F: FnMut(&[u8])> Sink for Lines<F> {
     }
 }
 
-/// The median of the ratios of neighbouring rounds, which one disturbed round does not move.
+/// The median of the ratios of adjacent rounds, which is robust against a single disturbed round.
 fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     median(ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect())
 }

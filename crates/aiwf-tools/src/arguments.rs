@@ -1,4 +1,4 @@
-//! Checks a call's arguments against the tool's schema before anything is sent.
+//! Validates a call's arguments against the tool's schema before anything is sent.
 
 use aiwf_reply::JsonSchema;
 use serde_json::{Map, Value};
@@ -7,17 +7,17 @@ use crate::error::ToolsError;
 use crate::shown::excerpt;
 use crate::tool::Tool;
 
-/// How deep arguments and schemas may be nested.
+/// Maximum nesting of arguments and schemas.
 const MAX_DEPTH: usize = 64;
-/// How many bytes a schema may have.
+/// Size limit of a schema.
 pub(crate) const MAX_SCHEMA_BYTES: usize = 256 * 1024;
-/// How many problems are told; a model mends a few at a time.
+/// Maximum number of reported problems; a model fixes only a few at a time.
 const MAX_PROBLEMS: usize = 8;
 
-/// Checks that the arguments of a call fit its tool.
+/// Checks the arguments of a call against the schema of its tool.
 ///
-/// Nothing is fetched: a schema that refers to a file or an address is a bad schema. A schema that refers to itself
-/// is fine as long as following it takes the arguments apart.
+/// Nothing is fetched: a schema that refers to a file or a URL is invalid. A schema may refer to itself, as long as
+/// each step descends into the arguments.
 pub fn check_arguments(tool: &Tool, arguments: &Map<String, Value>) -> Result<(), ToolsError> {
     let name = tool.full_name();
     let bad_schema =
@@ -41,7 +41,7 @@ pub fn check_arguments(tool: &Tool, arguments: &Map<String, Value>) -> Result<()
     if problems.is_empty() { Ok(()) } else { Err(ToolsError::BadArguments { tool: name, problems }) }
 }
 
-/// What keeps a schema from being used, found without following it.
+/// Why a schema is unusable, as far as can be found without following it.
 pub(crate) fn check_schema(schema: &Value) -> Result<(), String> {
     if !schema.is_object() {
         return Err("it is not an object".to_owned());
@@ -55,7 +55,7 @@ pub(crate) fn check_schema(schema: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// How deep a value is nested; counted without recursion, and no further than matters.
+/// The nesting of a value, computed without recursion and up to the limit.
 fn depth(value: &Value) -> usize {
     let mut deepest = 0;
     let mut open = vec![(value, 1)];
@@ -73,11 +73,11 @@ fn depth(value: &Value) -> usize {
     deepest
 }
 
-/// Keywords whose schemas apply to the same value, so that a circle of them never ends.
+/// Keywords whose schemas apply to the same value, so that a cycle of them never ends.
 const SAME_VALUE: [&str; 4] = ["allOf", "anyOf", "oneOf", "not"];
 const SAME_VALUE_ALONE: [&str; 3] = ["if", "then", "else"];
 
-/// A reference that leads back to itself without taking the value apart.
+/// A reference that leads back to itself without descending into the value.
 fn endless_reference(root: &Value) -> Option<String> {
     let mut references = Vec::new();
     let mut open = vec![root];

@@ -11,7 +11,7 @@ fn check(schema: Value, arguments: Value) -> Result<(), String> {
 }
 
 #[test]
-fn arguments_that_fit_pass() {
+fn valid_arguments_pass() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
     assert_eq!(check(schema, json!({"a": 1})), Ok(()));
     assert_eq!(check(json!({"type": "object"}), json!({})), Ok(()));
@@ -19,7 +19,7 @@ fn arguments_that_fit_pass() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_with_its_place() {
+fn violations_are_reported_with_their_position() {
     let schema = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -27,14 +27,14 @@ fn what_does_not_fit_is_said_with_its_place() {
         "required": ["a"], "additionalProperties": false,
     });
     let error = check(schema, json!({"b": ["y"], "c": 1})).unwrap_err();
-    assert!(error.starts_with("the arguments do not fit `s__t`: "), "{error}");
+    assert!(error.starts_with("invalid arguments for `s__t`: "), "{error}");
     for part in ["\"a\" is a required property", "at `/b/0`: \"y\" is not one of", "'c' was unexpected"] {
         assert!(error.contains(part), "{part} in {error}");
     }
 }
 
 #[test]
-fn a_schema_that_is_none_is_a_clear_error() {
+fn an_invalid_schema_is_a_clear_error() {
     let bad = |schema: Value| check(schema, json!({})).unwrap_err();
     assert!(bad(json!({"type": "wrong"})).starts_with("the schema of `s__t` cannot be used: "));
     assert_eq!(bad(json!([])), "the schema of `s__t` cannot be used: it is not an object");
@@ -51,7 +51,7 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn a_schema_that_refers_to_itself_is_followed_as_far_as_the_arguments_go() {
+fn a_recursive_schema_is_followed_as_deep_as_the_arguments() {
     let tree = json!({
         "type": "object",
         "properties": {"children": {"type": "array", "items": {"$ref": "#"}}, "name": {"type": "string"}},
@@ -76,14 +76,14 @@ fn a_schema_that_never_ends_is_refused() {
 }
 
 #[test]
-fn arguments_without_bottom_are_refused() {
+fn arguments_nested_too_deeply_are_refused() {
     let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
     let error = check(json!({}), json!({"a": deep})).unwrap_err();
-    assert_eq!(error, "the arguments do not fit `s__t`: they are nested more than 64 deep");
+    assert_eq!(error, "invalid arguments for `s__t`: they are nested more than 64 deep");
 }
 
 #[test]
-fn a_pattern_that_explodes_ends() {
+fn a_catastrophic_pattern_terminates() {
     let schema = json!({"properties": {"a": {"pattern": "^(a+)+(?=b)$"}}});
     assert!(check(schema, json!({"a": "a".repeat(40)})).is_err());
 }

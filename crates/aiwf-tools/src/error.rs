@@ -6,185 +6,122 @@ use std::time::Duration;
 
 use aiwf_store::{LockError, StoreError, UserFileError};
 
-/// Why a server or a tool cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolsError {
-    /// A `.mcp.json` that cannot be read.
+    /// A `.mcp.json` file is invalid.
     #[error("`{}` is wrong: {message}", path.display())]
-    BadFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, with the key.
-        message: String,
-    },
-    /// A server's settings make no sense.
+    BadFile { path: PathBuf, message: String },
+    /// The settings of a server are invalid.
     #[error("server `{server}` cannot be used: {message}")]
-    BadServer {
-        /// The server.
-        server: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// A variable that a server's settings name is not set.
+    BadServer { server: String, message: String },
+    /// A variable in the settings of a server is not set.
     #[error("server `{server}` needs the variable `{variable}`, which is not set")]
     NoVariable {
-        /// The server.
         server: String,
-        /// The variable.
         variable: String,
-        /// The setting that names it, such as `env.TOKEN`.
+        /// The setting that uses it, such as `env.TOKEN`.
         setting: String,
     },
-    /// No server has that name.
     #[error("there is no tool server `{server}`")]
-    UnknownServer {
-        /// The name.
-        server: String,
-        /// The servers there are.
-        known: Vec<String>,
-    },
-    /// No tool has that name.
+    UnknownServer { server: String, known: Vec<String> },
     #[error("there is no tool `{tool}`")]
     UnknownTool {
-        /// The full name.
         tool: String,
-        /// The one that was meant, if one is near.
+        /// The closest known name, if any.
         near: Option<String>,
-        /// The tools of that server, or of all.
+        /// The tools of this server, or all of them.
         known: Vec<String>,
     },
-    /// Nobody agreed to start the server.
+    /// The user has not agreed to start the server.
     #[error("server `{name}` is not trusted yet\n  it would start: {shown_command}")]
     Untrusted {
-        /// The server.
         name: String,
-        /// Exactly what would be started or connected to.
+        /// The exact command or address.
         shown_command: String,
     },
-    /// The server's program cannot be started.
+    /// The program of the server could not be started.
     #[error("server `{server}` cannot be started: {message}")]
     NotStarted {
-        /// The server.
         server: String,
-        /// What is wrong.
         message: String,
-        /// The end of what it complained about.
+        /// The end of its stderr.
         stderr: String,
     },
-    /// The server did not speak the protocol in time.
-    #[error("server `{server}` said nothing that makes sense within {} s", after.as_secs_f32())]
+    /// The server did not complete the handshake in time.
+    #[error("server `{server}` did not complete the MCP handshake within {} s", after.as_secs_f32())]
     StartTimedOut {
-        /// The server.
         server: String,
-        /// How long it had.
         after: Duration,
-        /// The end of what it complained about.
+        /// The end of its stderr.
         stderr: String,
     },
-    /// The server ended, or the connection to it.
-    #[error("server `{server}` is gone: {message}")]
+    /// The server, or the connection to it, ended.
+    #[error("server `{server}` ended: {message}")]
     Died {
-        /// The server.
         server: String,
-        /// How.
         message: String,
-        /// The end of what it complained about.
+        /// The end of its stderr.
         stderr: String,
     },
-    /// The server ended too often.
-    #[error("server `{server}` was started {starts} times and is not started again: {message}")]
+    /// The server ended too many times.
+    #[error("server `{server}` was started {starts} times and keeps ending: {message}")]
     GaveUp {
-        /// The server.
         server: String,
-        /// How often it was started.
         starts: u32,
         /// How it ended the last time.
         message: String,
     },
-    /// The call took too long.
-    #[error("`{tool}` gave no result within {} s", after.as_secs_f32())]
-    TimedOut {
-        /// The tool.
-        tool: String,
-        /// How long it had.
-        after: Duration,
-    },
-    /// The call was sent, and no answer came back: it may have taken effect.
+    #[error("`{tool}` did not return within {} s", after.as_secs_f32())]
+    TimedOut { tool: String, after: Duration },
+    /// The call was sent, but no answer came back: it may have taken effect.
     #[error("`{tool}` was sent, outcome unknown: {cause}")]
-    Unanswered {
-        /// The tool.
-        tool: String,
-        /// Why there is no answer.
-        cause: Box<Self>,
-    },
-    /// Someone asked for an end.
+    Unanswered { tool: String, cause: Box<Self> },
+    /// The user interrupted the call.
     #[error("the call of `{tool}` was interrupted")]
     Stopped {
-        /// The tool, or the server.
+        /// The tool or the server.
         tool: String,
     },
-    /// The server said no.
-    #[error("server `{server}` answered with error {code}: {message}")]
+    /// The server returned an error.
+    #[error("server `{server}` returned error {code}: {message}")]
     Refused {
-        /// The server.
         server: String,
-        /// The protocol's code.
+        /// The protocol's error code.
         code: i32,
-        /// What it said.
         message: String,
     },
-    /// The server said something that is not an answer.
-    #[error("server `{server}` broke the protocol: {message}")]
-    Protocol {
-        /// The server.
-        server: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// The arguments do not fit the tool.
-    #[error("the arguments do not fit `{tool}`: {}", problems.join("; "))]
+    /// The server violated the protocol.
+    #[error("server `{server}` violated the protocol: {message}")]
+    Protocol { server: String, message: String },
+    /// The arguments do not match the schema of the tool.
+    #[error("invalid arguments for `{tool}`: {}", problems.join("; "))]
     BadArguments {
-        /// The tool.
         tool: String,
-        /// What is wrong, each with its place.
+        /// The problems, each with its position.
         problems: Vec<String>,
     },
-    /// The tool's schema is none.
+    /// The schema of the tool is invalid.
     #[error("the schema of `{tool}` cannot be used: {message}")]
-    BadSchema {
-        /// The tool.
-        tool: String,
-        /// What is wrong.
-        message: String,
-    },
-    /// The tool is not what it was when it was first used.
+    BadSchema { tool: String, message: String },
+    /// The tool changed since it was pinned.
     #[error("`{tool}` has changed since it was pinned: {changed}")]
-    Changed {
-        /// The tool.
-        tool: String,
-        /// Which parts differ.
-        changed: String,
-    },
-    /// There is nowhere to keep what a person decided.
-    #[error("there is no home directory to keep pins and approvals in")]
+    Changed { tool: String, changed: String },
+    /// There is no directory to store the user's decisions in.
+    #[error("there is no home directory to store pins and approvals in")]
     NoHome,
-    /// A file of the user's directory cannot be read.
+    /// A file in the user's directory cannot be read.
     #[error("could not read `{}`", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// What the system says.
         #[source]
         source: io::Error,
     },
-    /// A file could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A file could not be locked.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The thread that talks to servers cannot be had.
-    #[error("could not start what talks to servers")]
+    /// The thread for MCP servers could not be started.
+    #[error("could not start the MCP runtime")]
     NoRuntime(#[source] io::Error),
 }
 
@@ -199,18 +136,17 @@ impl From<UserFileError> for ToolsError {
 }
 
 impl ToolsError {
-    /// Whether someone asked for an end.
+    /// Whether the user interrupted the call.
     pub fn is_stopped(&self) -> bool {
         let cause = if let Self::Unanswered { cause, .. } = self { cause } else { self };
         matches!(cause, Self::Stopped { .. })
     }
 
-    /// Whether a server said this about a call that reached it.
+    /// Whether the error is the server's answer to a call that reached it.
     pub(crate) fn is_answer(&self) -> bool {
         matches!(self, Self::Refused { .. })
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::BadFile { path, .. } => format!("correct `{}`, or remove it", path.display()),
@@ -221,19 +157,19 @@ impl ToolsError {
                 format!("set `{variable}` in the environment, or change `{setting}`")
             }
             Self::UnknownServer { known, .. } if known.is_empty() => {
-                "name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`".to_owned()
+                "add servers to `[mcp.servers.NAME]` in `.aiwf/config.toml`, or to `.mcp.json`".to_owned()
             }
             Self::UnknownTool { known, .. } if known.is_empty() => {
-                "`aiwf tools list` shows what there is".to_owned()
+                "`aiwf tools list` lists all tools".to_owned()
             }
             Self::UnknownTool { near: Some(near), known, .. } => {
                 format!("did you mean `{near}`? known: {}", ticked(known))
             }
             Self::UnknownServer { known, .. } | Self::UnknownTool { known, .. } => {
-                format!("name one of {}", ticked(known))
+                format!("use one of {}", ticked(known))
             }
             Self::Untrusted { .. } => {
-                "`--trust-servers` starts it and remembers that for exactly this command".to_owned()
+                "`--trust-servers` starts it and remembers your consent to exactly this command".to_owned()
             }
             Self::NotStarted { stderr, .. }
             | Self::Died { stderr, .. }
@@ -241,21 +177,21 @@ impl ToolsError {
                 if !stderr.is_empty() =>
             {
                 format!(
-                    "run its command by hand to see why; it said last: {}",
+                    "run its command by hand to see why; its last output: {}",
                     crate::shown::excerpt(last_line(stderr))
                 )
             }
             Self::NotStarted { .. } => "check `command`, `args` and `cwd` of the server".to_owned(),
             Self::StartTimedOut { .. } => {
-                "check that the command is an MCP server that speaks on its standard output".to_owned()
+                "check that the command is an MCP server that uses stdio".to_owned()
             }
-            Self::Died { .. } => "run it again: the server is started anew".to_owned(),
+            Self::Died { .. } => "try again: the server is restarted".to_owned(),
             Self::GaveUp { .. } => "run the server by hand to see why it ends".to_owned(),
             Self::TimedOut { .. } => {
-                "raise `timeout` of the server, which sets how long a call may take".to_owned()
+                "increase `timeout` of the server, the time limit of a call".to_owned()
             }
             Self::Unanswered { cause, .. } if matches!(**cause, Self::TimedOut { .. }) => {
-                "check whether it took effect before you call it again; `timeout` of the server sets how long to wait"
+                "check whether it took effect before you call it again; `timeout` of the server is the time limit of a call"
                     .to_owned()
             }
             Self::Unanswered { .. } => "check whether it took effect before you call it again".to_owned(),
@@ -266,15 +202,15 @@ impl ToolsError {
             Self::BadArguments { tool, .. } => {
                 format!("`aiwf tools list --json` has the schema of `{tool}`")
             }
-            Self::BadSchema { .. } => "the server is at fault: use another version of it".to_owned(),
+            Self::BadSchema { .. } => "use another version of the server".to_owned(),
             Self::Changed { tool, .. } => {
-                format!("look at it with `aiwf tools status {tool}`, then `aiwf tools pin {tool}`")
+                format!("review it with `aiwf tools status {tool}`, then run `aiwf tools pin {tool}`")
             }
             Self::NoHome => "set `HOME` to your home directory".to_owned(),
             Self::Unreadable { path, .. } => format!("check `{}`, or remove it", path.display()),
             Self::Store(error) => error.hint(),
             Self::Lock(error) => error.hint(),
-            Self::NoRuntime(_) => "try again when the machine has room for one more thread".to_owned(),
+            Self::NoRuntime(_) => "try again when the system can start more threads".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs the calls of one reply: side by side, results in the order of the calls.
+//! Runs the calls of one reply in parallel; results are in the order of the calls.
 
 use std::time::{Duration, Instant};
 
@@ -10,30 +10,27 @@ use crate::policy::{Policy, Refusal};
 use crate::servers::{CallOptions, Progress, Servers};
 use crate::tool_result::{ResultsDir, ToolResult};
 
-/// How many calls run at the same time.
+/// Maximum number of parallel calls.
 const MAX_PARALLEL: usize = 8;
-/// How many bytes of a result a model sees when nobody says otherwise.
+/// Default limit of a result, as shown to a model.
 const DEFAULT_RESULT_BYTES: u64 = 32 * 1024;
 
-/// A call as a model made it.
+/// A call as written by a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// Its id: the model's own, or one that was made for it.
+    /// The model's own id, or a generated one.
     pub id: String,
-    /// The full name of the tool.
     pub name: String,
-    /// The arguments.
     pub arguments: Map<String, Value>,
 }
 
-/// How calls are run.
 #[derive(Clone, Copy)]
 pub struct ExecuteOptions<'a> {
-    /// Where the whole of a result goes that is cut, or is no text.
+    /// Where results that are truncated or not text are saved in full.
     pub results: ResultsDir<'a>,
-    /// Says when to give up.
+    /// Whether the caller wants to stop.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
-    /// Hears how far a call is: the call, what its server says.
+    /// Receives the progress of a call, as reported by its server.
     pub on_progress: &'a (dyn Fn(&Call, &Progress) + Sync),
 }
 
@@ -43,44 +40,39 @@ impl std::fmt::Debug for ExecuteOptions<'_> {
     }
 }
 
-/// Why a call has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// It may not be made; nothing was sent.
+    /// The call is not allowed; nothing was sent.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// It could not be made, or gave nothing.
+    /// The call could not be made, or failed.
     #[error(transparent)]
     Failed(#[from] ToolsError),
 }
 
-/// What became of a call.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The call's id.
     pub id: String,
-    /// The name as it was called.
+    /// The name as called.
     pub name: String,
-    /// The server that was asked, or would have been; none when the name names no server.
+    /// The server of the tool; `None` if the name contains no server.
     pub server: Option<String>,
-    /// What it gave.
     pub result: Result<ToolResult, CallError>,
-    /// How long it took.
     pub duration: Duration,
 }
 
 impl Outcome {
-    /// Whether the tool did what it was asked for.
+    /// Whether the tool succeeded.
     pub fn is_success(&self) -> bool {
         self.result.as_ref().is_ok_and(|result| !result.is_error)
     }
 
-    /// Whether the call was sent and nobody knows what became of it.
+    /// Whether the call was sent and its outcome is unknown.
     pub fn is_unknown(&self) -> bool {
         matches!(self.result, Err(CallError::Failed(ToolsError::Unanswered { .. })))
     }
 
-    /// What a model reads about it.
+    /// The result as shown to a model.
     pub fn text(&self) -> String {
         match &self.result {
             Ok(result) => result.text.clone(),
@@ -89,10 +81,10 @@ impl Outcome {
     }
 }
 
-/// Runs calls that do not depend on each other; one outcome for each, in their order.
+/// Runs independent calls; returns one outcome for each, in the same order.
 ///
-/// Every name is looked up in the policy as it is; arguments are checked before anything is sent. What cannot be run
-/// has an outcome that says why, for the model to read.
+/// Every name is looked up in the policy exactly; arguments are validated before anything is sent. A call that cannot
+/// be run has an outcome with the reason, for the model to read.
 pub fn execute_tools(
     calls: &[Call],
     policy: &Policy,

@@ -1,8 +1,8 @@
 //! `${VAR}` in settings.
 
-/// A text with every `${VAR}` replaced by what `lookup` says; the name of the first that has no value.
+/// Replaces every `${VAR}` by its value from `lookup`; the error is the first name without a value.
 ///
-/// `$${` stands for `${`. Anything else stays as it is, a lone `$` included: values are no shell.
+/// `$${` stands for `${`. Anything else stays as it is, including a lone `$`: values are not shell code.
 pub(crate) fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
@@ -80,7 +80,7 @@ mod tests {
             }
 
             #[test]
-            fn any_text_ends_with_a_value_or_a_name(text in ".*") {
+            fn any_text_gives_a_value_or_a_name(text in ".*") {
                 match expand(&text, &|_| Some("x".to_owned())) {
                     Ok(_) => {}
                     Err(name) => prop_assert!(false, "{}", name),

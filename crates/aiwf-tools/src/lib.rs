@@ -1,12 +1,12 @@
-//! Runs tools: MCP servers, what may be called, and what came back.
+//! Runs tools: MCP servers, the policy, and results.
 //!
-//! In: servers as configured, calls as a model made them, and a policy. Out: one result for each call. It knows no
-//! model and no prompt: whoever talks to one asks [`Policy`] which tools to show, hands the calls to
-//! [`execute_tools`], and shows what [`format_results_prompt`] makes of the results.
+//! In: configured servers, calls as written by a model, and a policy. Out: one result per call. It knows no model and
+//! no prompt: the caller asks [`Policy`] which tools to show, passes the calls to [`execute_tools`], and shows the
+//! output of [`format_results_prompt`].
 //!
-//! A server is started when the first call needs it, never before a person has agreed to its exact command
-//! (`ServersOptions::is_trusted`); a tool that changed since it was first used is refused until it is pinned again ([`Pins`]).
-//! [`sandbox`] has the tools that are our own: files under three mounts.
+//! A server starts when the first call needs it, and never before the user agreed to its exact command
+//! (`ServersOptions::is_trusted`); a tool that changed since its first use is refused until it is pinned again
+//! ([`Pins`]). [`sandbox`] contains our own tools: files under three mounts.
 
 mod error;
 mod shown;

@@ -1,7 +1,7 @@
-//! Reads `.mcp.json`, the file in which other tools name a project's servers.
+//! Reads `.mcp.json`, the file where other tools configure the servers of a project.
 //!
-//! `{"mcpServers": {"NAME": {"command", "args", "env", "cwd"} or {"url", "headers"}}}`. Keys that other tools add are
-//! left alone; what we need must have the right shape, and an error names the file and the key.
+//! `{"mcpServers": {"NAME": {"command", "args", "env", "cwd"} or {"url", "headers"}}}`. Keys added by other tools are
+//! ignored; those we need must have the right type, and an error names the file and the key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,22 +13,21 @@ use crate::error::ToolsError;
 use crate::server_spec::{DEFAULT_TIMEOUT, Launch, ServerSpec};
 use crate::shown::excerpt;
 
-/// The largest file that is taken for one.
+/// Size limit of the file.
 pub(crate) const MAX_MCP_JSON_BYTES: usize = 1024 * 1024;
 const MAX_SERVERS: usize = 100;
 
-/// What a file names.
 #[derive(Debug, Default)]
 pub struct McpJson {
-    /// The servers that can be used, sorted by name.
+    /// The usable servers, sorted by name.
     pub servers: Vec<ServerSpec>,
-    /// What is wrong with the others: the file belongs to other tools too, so one entry does not spoil the rest.
+    /// Problems of the other entries: the file belongs to other tools too, so one bad entry does not affect the rest.
     pub problems: Vec<ToolsError>,
 }
 
-/// The servers that a file names.
+/// Reads the servers of a file.
 ///
-/// `shown_path` is the file as a person knows it; `root` is the directory that relative paths start from.
+/// `shown_path` is the path for messages; relative paths start from `root`.
 pub fn parse_mcp_json(text: &str, shown_path: &Path, root: &Path) -> Result<McpJson, ToolsError> {
     let reader = Reader { path: shown_path, root };
     if text.len() > MAX_MCP_JSON_BYTES {
@@ -50,7 +49,7 @@ pub fn parse_mcp_json(text: &str, shown_path: &Path, root: &Path) -> Result<McpJ
     for (name, value) in servers {
         let place = format!("mcpServers.{}", excerpt(name));
         let spec = reader.object(value, &place).and_then(|entry| {
-            // Other tools switch a server off without removing it.
+            // Other tools can disable a server without removing it.
             let is_off = entry.get("disabled").and_then(Value::as_bool) == Some(true);
             if is_off { Ok(None) } else { reader.server(name, entry, &place).map(Some) }
         });
@@ -127,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// In milliseconds, as other tools have it.
+    /// In milliseconds, as in other tools.
     fn timeout(&self, entry: &Map<String, Value>, place: &str) -> Result<Duration, ToolsError> {
         match entry.get("timeout") {
             None => Ok(DEFAULT_TIMEOUT),
@@ -143,7 +142,7 @@ impl Reader<'_> {
         match entry.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(self.wrong(format!("`{place}.{key}` is not a text"))),
+            Some(_) => Err(self.wrong(format!("`{place}.{key}` is not a string"))),
         }
     }
 
@@ -152,7 +151,7 @@ impl Reader<'_> {
         let texts = value.as_array().and_then(|list| {
             list.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
         });
-        texts.ok_or_else(|| self.wrong(format!("`{place}.{key}` is not a list of texts")))
+        texts.ok_or_else(|| self.wrong(format!("`{place}.{key}` is not a list of strings")))
     }
 
     fn table(
@@ -165,7 +164,7 @@ impl Reader<'_> {
         let mut table = BTreeMap::new();
         for (name, value) in self.object(value, &format!("{place}.{key}"))? {
             let Some(text) = value.as_str() else {
-                return Err(self.wrong(format!("`{place}.{key}.{name}` is not a text")));
+                return Err(self.wrong(format!("`{place}.{key}.{name}` is not a string")));
             };
             table.insert(name.clone(), text.to_owned());
         }

@@ -13,7 +13,7 @@ fn parse(text: &str) -> Result<Vec<ServerSpec>, ToolsError> {
 }
 
 #[test]
-fn an_entry_that_cannot_be_used_does_not_spoil_the_others() {
+fn an_unusable_entry_does_not_affect_the_others() {
     let McpJson { servers, problems } =
         read(r#"{"mcpServers": {"bad name": {"command": "x"}, "good": {"command": "y"}, "odd": 1}}"#)
             .unwrap();
@@ -53,14 +53,14 @@ fn an_error_names_the_file_and_the_key() {
     check(r#"{"mcpServers": []}"#, "`mcpServers` is not an object");
     check(r#"{"mcpServers": {"a": 1}}"#, "`mcpServers.a` is not an object");
     check(r#"{"mcpServers": {"a": {}}}"#, "`mcpServers.a` has neither `command` nor `url`");
-    check(r#"{"mcpServers": {"a": {"command": 1}}}"#, "`mcpServers.a.command` is not a text");
+    check(r#"{"mcpServers": {"a": {"command": 1}}}"#, "`mcpServers.a.command` is not a string");
     check(
         r#"{"mcpServers": {"a": {"command": "x", "args": "y"}}}"#,
-        "`mcpServers.a.args` is not a list of texts",
+        "`mcpServers.a.args` is not a list of strings",
     );
     check(
         r#"{"mcpServers": {"a": {"command": "x", "env": {"A": 1}}}}"#,
-        "`mcpServers.a.env.A` is not a text",
+        "`mcpServers.a.env.A` is not a string",
     );
     check(
         r#"{"mcpServers": {"a": {"command": "x", "url": "http://y"}}}"#,

@@ -1,9 +1,9 @@
-//! What tools were when they were first used.
+//! The definitions of tools at their first use.
 //!
-//! A description is part of what a model reads, so a server that changes one after it was trusted can change what the
-//! model does. Kept in the user's own directory (a file in the project would let a checkout approve itself), by the
-//! key of the server, which has the project's directory in it: two projects that call different servers `files` do
-//! not meet, and one server that two projects name differently is pinned once.
+//! A description is part of the prompt, so a server that changes one after it was trusted can change what the model
+//! does. The pins are in the user's own directory (in the project, a checkout could approve itself), under the key of
+//! the server, which includes the project's directory: two projects with different servers named `files` do not
+//! collide, and a server with two names in two projects is pinned once.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,19 +14,18 @@ use serde::{Deserialize, Serialize};
 use crate::error::ToolsError;
 use crate::tool::{Parts, Tool};
 
-/// How a tool compares with what was pinned.
+/// How a tool compares with its pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PinState {
     /// It was never used.
     New,
-    /// It is what it was.
+    /// It is unchanged.
     Same,
-    /// It is not what it was; the parts that differ, in words.
+    /// It changed; the changed parts in words.
     Changed(String),
 }
 
 impl PinState {
-    /// The word for it.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::New => "new",
@@ -36,19 +35,18 @@ impl PinState {
     }
 }
 
-/// One tool as it was pinned.
+/// A pinned tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Pinned {
-    /// SHA-256 of the tool.
     pub(crate) sha256: String,
-    /// Whether it said that it changes nothing.
+    /// Whether it declared itself read-only.
     #[serde(default)]
     pub(crate) is_read_only: bool,
     #[serde(flatten)]
     parts: Parts,
 }
 
-/// The pins of all servers, as the file has them.
+/// The pins of all servers, as stored in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pins {
     /// By the key of the server, then by the name of the tool.
@@ -57,7 +55,7 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// How a tool compares with what was pinned.
+    /// Compares a tool with its pin.
     pub fn state(&self, server_key: &str, tool: &Tool) -> PinState {
         let Some(pinned) = self.get(server_key, &tool.name) else { return PinState::New };
         if pinned.sha256 == tool.sha256() {
@@ -73,12 +71,11 @@ impl Pins {
         PinState::Changed(if names.is_empty() { "name".to_owned() } else { names.join(" and ") })
     }
 
-    /// One tool as it was pinned.
     pub(crate) fn get(&self, server_key: &str, tool: &str) -> Option<&Pinned> {
         self.servers.get(server_key)?.get(tool)
     }
 
-    /// The names of the tools of a server that are pinned.
+    /// The names of the pinned tools of a server.
     pub fn names(&self, server_key: &str) -> Vec<String> {
         self.servers.get(server_key).into_iter().flat_map(BTreeMap::keys).cloned().collect()
     }
@@ -93,24 +90,22 @@ impl Pins {
     }
 }
 
-/// The file that holds the pins.
 #[derive(Clone, Debug)]
 pub struct PinsFile {
     path: PathBuf,
 }
 
 impl PinsFile {
-    /// The pins in a file; it is created when the first tool is pinned.
+    /// The pins in a file, which is created with the first one.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The pins as they are now.
     pub fn read(&self) -> Result<Pins, ToolsError> {
         Ok(read_user_file(&self.path)?)
     }
 
-    /// Pins tools as they are now, whatever they were.
+    /// Pins the current definitions of tools, replacing older pins.
     pub fn pin(&self, server_key: &str, tools: &[Tool]) -> Result<(), ToolsError> {
         Ok(update_user_file(&self.path, |pins: &mut Pins| {
             for tool in tools {
@@ -119,9 +114,9 @@ impl PinsFile {
         })?)
     }
 
-    /// Pins the tools that are used for the first time, and says how each compares.
+    /// Pins tools that are used for the first time; returns how each compares with its pin.
     ///
-    /// A tool that changed keeps its pin: it stays refused.
+    /// A changed tool keeps its pin and stays refused.
     pub fn admit(&self, server_key: &str, tools: &[Tool]) -> Result<Vec<PinState>, ToolsError> {
         Ok(update_user_file(&self.path, |pins: &mut Pins| {
             let states = tools.iter().map(|tool| pins.state(server_key, tool)).collect::<Vec<_>>();
@@ -134,7 +129,8 @@ impl PinsFile {
         })?)
     }
 
-    /// Forgets tools: the next use pins them again. All of the server when none is named; how many were forgotten.
+    /// Removes pins, all of the server if no tools are given; the next use pins the tools again. Returns the number of
+    /// removed pins.
     pub fn unpin(&self, server_key: &str, tools: Option<&[String]>) -> Result<usize, ToolsError> {
         Ok(update_user_file(&self.path, |pins: &mut Pins| match tools {
             None => pins.servers.remove(server_key).map_or(0, |tools| tools.len()),

@@ -1,7 +1,7 @@
-//! What a model may call: one object that feeds the prompt, the list of tools and the enforcement.
+//! The tools a model may call: one object for the prompt, the list of tools and the enforcement.
 //!
-//! [`Rules`] of the system, the agent and the phase are merged, each can only tighten; a [`Grant`] names the tools of
-//! a phase. Together with the tools that servers offer they make a [`Policy`]: what it lists is what it allows.
+//! [`Rules`] of the system, the agent and the phase are merged, and each can only tighten; a [`Grant`] lists the tools
+//! of a phase. Together with the tools of the servers they form a [`Policy`]: what it lists is what it allows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,23 +9,22 @@ use std::time::Duration;
 use crate::pins::PinState;
 use crate::tool::Tool;
 
-/// What one side says; what it leaves open is empty.
+/// The rules of one source; unset fields restrict nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether tools are there at all.
     pub is_enabled: Option<bool>,
-    /// The servers; all of them when not said, none when empty.
+    /// The allowed servers; all if unset, none if empty.
     pub servers: Option<BTreeSet<String>>,
-    /// How many rounds of calls there may be.
+    /// Maximum number of tool rounds.
     pub max_rounds: Option<u32>,
-    /// How many bytes of a result a model sees.
+    /// Maximum number of bytes of a result shown to a model.
     pub max_result_bytes: Option<u64>,
-    /// How long a call may take.
+    /// Time limit of a call.
     pub timeout: Option<Duration>,
 }
 
 impl Rules {
-    /// What holds when both hold: enabled only if both say so, the smaller limit, the servers of both.
+    /// The rules that satisfy both: enabled only if both agree, the smaller limits, the servers in both.
     #[must_use]
     pub fn and(&self, other: &Self) -> Self {
         fn least<T: Ord + Copy>(one: Option<T>, other: Option<T>) -> Option<T> {
@@ -50,16 +49,15 @@ impl Rules {
 /// What a phase may do with its tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Only call what is marked as changing nothing: planning and reviewing.
+    /// Call only read-only tools: planning and reviewing.
     ReadOnly,
-    /// Call what is granted.
+    /// Call all granted tools.
     Full,
 }
 
-/// What a phase is given.
+/// The tools of a phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// What it may do.
     pub access: Access,
     /// The full names of its tools.
     pub names: BTreeSet<String>,
@@ -68,98 +66,73 @@ pub struct Grant {
 /// A tool that a server offers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offered {
-    /// The tool.
     pub tool: Tool,
-    /// How it compares with what was pinned.
+    /// How it compares with its pin.
     pub pin: PinState,
-    /// Whether a person marked it as changing nothing.
+    /// Whether the user marked it as read-only.
     pub is_marked_read_only: bool,
 }
 
 impl Offered {
-    /// Whether it counts as changing nothing: a person says so, or the tool does and is pinned saying so.
+    /// Whether it counts as read-only: the user says so, or its pinned definition does.
     pub fn is_read_only(&self) -> bool {
         let says_so = self.tool.annotations.read_only_hint == Some(true);
         self.is_marked_read_only || (says_so && self.pin == PinState::Same)
     }
 }
 
-/// Why a name cannot be called.
+/// Why a tool cannot be called.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Tools are switched off.
     #[error("tools are not available here")]
     Disabled,
-    /// No tool has exactly that name.
     #[error("there is no tool `{name}`")]
-    Unknown {
-        /// The name.
-        name: String,
-    },
-    /// The tool is there and not granted.
+    Unknown { name: String },
+    /// The tool exists but is not granted.
     #[error("`{name}` is not granted here")]
-    NotGranted {
-        /// The name.
-        name: String,
-    },
-    /// The tool's server is not allowed.
+    NotGranted { name: String },
     #[error("`{name}` is not available: its server `{server}` is not allowed here")]
-    ServerNotAllowed {
-        /// The name.
-        name: String,
-        /// Its server.
-        server: String,
-    },
-    /// The phase reads only and the tool is not marked so.
-    #[error("`{name}` is not marked read-only, and this phase only reads")]
-    NotReadOnly {
-        /// The name.
-        name: String,
-    },
-    /// The tool changed since it was pinned.
+    ServerNotAllowed { name: String, server: String },
+    /// The phase is read-only and the tool is not.
+    #[error("`{name}` is not marked read-only, and this phase is")]
+    NotReadOnly { name: String },
     #[error("`{name}` has changed since it was pinned: {changed}")]
-    Changed {
-        /// The name.
-        name: String,
-        /// Which parts.
-        changed: String,
-    },
+    Changed { name: String, changed: String },
 }
 
 impl Refusal {
-    /// One thing that a person can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Disabled => "set `enabled = true` in `[tools]` of `.aiwf/config.toml`".to_owned(),
-            Self::Unknown { .. } => "`aiwf tools list` shows what there is".to_owned(),
-            Self::NotGranted { name } => format!("name `{name}` in `[tools.grant]` of `.aiwf/config.toml`"),
+            Self::Unknown { .. } => "`aiwf tools list` lists all tools".to_owned(),
+            Self::NotGranted { name } => format!("add `{name}` to `[tools.grant]` in `.aiwf/config.toml`"),
             Self::ServerNotAllowed { server, .. } => {
-                format!("name `{server}` among the servers that the agent's tool policy allows")
+                format!("add `{server}` to the allowed servers of the agent's tool policy")
             }
             Self::NotReadOnly { name } => {
                 let (server, tool) = name.split_once("__").unwrap_or(("NAME", name));
-                format!("if it changes nothing, `[mcp.servers.{server}] read_only = [\"{tool}\"]` says so")
+                format!("if it changes nothing, set `[mcp.servers.{server}] read_only = [\"{tool}\"]`")
             }
             Self::Changed { name, .. } => {
-                format!("look at it with `aiwf tools status {name}`, then `aiwf tools pin {name}`")
+                format!("review it with `aiwf tools status {name}`, then run `aiwf tools pin {name}`")
             }
         }
     }
 }
 
-/// What may be called, and why the rest may not.
+/// Which tools may be called, and why the others may not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     rules: Rules,
     access: Access,
     allowed: BTreeMap<String, Tool>,
-    /// What is there or granted, and still cannot be called.
+    /// Tools that exist or are granted, but cannot be called.
     refused: BTreeMap<String, Refusal>,
     granted: BTreeSet<String>,
 }
 
 impl Policy {
-    /// A policy from merged rules, the phase's grant and everything that servers offer.
+    /// Builds a policy from merged rules, the grant of the phase and the tools of all servers.
     pub fn new(rules: Rules, grant: &Grant, offered: &[Offered]) -> Self {
         let mut allowed = BTreeMap::new();
         let mut refused = BTreeMap::new();
@@ -173,13 +146,13 @@ impl Policy {
         Self { rules, access: grant.access, allowed, refused, granted: grant.names.clone() }
     }
 
-    /// A policy under which nothing can be called.
+    /// A policy that allows no tool.
     pub fn nothing() -> Self {
         let rules = Rules { is_enabled: Some(false), ..Rules::default() };
         Self::new(rules, &Grant { access: Access::ReadOnly, names: BTreeSet::new() }, &[])
     }
 
-    /// The tool of exactly that name, if it may be called.
+    /// The tool with exactly this name, if it may be called.
     pub fn allows(&self, name: &str) -> Result<&Tool, Refusal> {
         if let Some(tool) = self.allowed.get(name) {
             return Ok(tool);
@@ -196,23 +169,22 @@ impl Policy {
         self.allowed.values()
     }
 
-    /// The tool behind the name that a model API was given.
+    /// Finds a tool by the name given to a model API.
     pub fn tool_of_api_name(&self, api_name: &str) -> Option<&Tool> {
         self.allowed.values().find(|tool| tool.api_name() == api_name)
     }
 
-    /// What was granted and cannot be called all the same, for a person to know before a model is asked.
+    /// Grants that cannot be used, to be reported before a model is asked.
     pub fn unusable_grants(&self) -> Vec<Refusal> {
         let unusable = self.granted.iter().filter(|name| !self.allowed.contains_key(*name));
         unusable.filter_map(|name| self.allows(name).err()).collect()
     }
 
-    /// The rules that hold.
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Whether there is anything to call.
+    /// Whether no tool may be called.
     pub fn is_empty(&self) -> bool {
         self.allowed.is_empty()
     }

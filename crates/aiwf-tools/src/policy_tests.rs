@@ -25,7 +25,7 @@ fn only_exact_granted_names_are_allowed_and_nothing_is_guessed() {
 }
 
 #[test]
-fn a_phase_that_reads_gets_only_what_is_marked_so() {
+fn a_read_only_phase_gets_only_read_only_tools() {
     let mut hinted = offered("s", "hinted");
     hinted.tool.annotations.read_only_hint = Some(true);
     let mut not_pinned = hinted.clone();
@@ -43,8 +43,8 @@ fn a_phase_that_reads_gets_only_what_is_marked_so() {
         why,
         [
             "there is no tool `s__missing`",
-            "`s__not_pinned` is not marked read-only, and this phase only reads",
-            "`s__unmarked` is not marked read-only, and this phase only reads",
+            "`s__not_pinned` is not marked read-only, and this phase is",
+            "`s__unmarked` is not marked read-only, and this phase is",
         ]
     );
     let full = Policy::new(Rules::default(), &grant(Access::Full, &names), &tools);
@@ -52,7 +52,7 @@ fn a_phase_that_reads_gets_only_what_is_marked_so() {
 }
 
 #[test]
-fn a_changed_tool_a_foreign_server_and_a_switch_refuse() {
+fn changed_tools_other_servers_and_disabled_tools_are_refused() {
     let mut changed = offered("s", "t");
     changed.pin = PinState::Changed("description".to_owned());
     let all = grant(Access::Full, &["s__t"]);

@@ -1,8 +1,8 @@
-//! The files a model may touch: three mounts, one resolver, five tools.
+//! File tools for models: three mounts, one path resolver, five tools.
 //!
-//! In: a path under `@project`, `@pkg` or `@state` and the arguments of a call. Out: the flat JSON of its result, or a
-//! code and a message. Nothing here knows a package or a run: who guards a write is handed in. No real path is in
-//! any result or message, because none is ever looked at: paths are aliases on the way in and on the way out.
+//! In: a path under `@project`, `@pkg` or `@state` and the arguments of a call. Out: the flat JSON of the result, or a
+//! code and a message. It knows no package and no run: the caller passes the guard of writes. Results and messages
+//! contain no real paths, because only aliases are used on the way in and on the way out.
 
 mod alias_path;
 mod apply_patch;
@@ -22,12 +22,12 @@ pub use search::{SearchArgs, search};
 pub use tool_error::{ErrorCode, ToolError, parse_args};
 pub use write::{WriteArgs, WriteGate, Written, write};
 
-/// How much one call may read and write.
+/// Size limits of reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FsLimits {
-    /// How many bytes one read may return.
+    /// Maximum number of bytes per read.
     pub max_read_bytes: u64,
-    /// How many bytes one write may take.
+    /// Maximum number of bytes per write.
     pub max_write_bytes: u64,
 }
 

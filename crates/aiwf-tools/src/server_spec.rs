@@ -1,4 +1,4 @@
-//! A server as it is configured: what is started or connected to, and how long it may take.
+//! The configuration of a server: its command or address, and its time limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,51 +11,46 @@ use crate::error::ToolsError;
 use crate::expand::expand;
 use crate::shown::word;
 
-/// How long a call may take when nobody says otherwise.
+/// Default time limit of a call.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
 const MAX_NAME: usize = 32;
 
-/// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Launch {
-    /// A program that speaks on its standard input and output.
+    /// A program that uses stdin and stdout.
     Stdio {
-        /// The program: a path, or a name that is looked up as the system does.
+        /// The program: a path, or a name to find in `PATH`.
         command: String,
-        /// Its arguments.
         args: Vec<String>,
-        /// Variables it gets beside the few that every server gets; `${VAR}` is replaced.
+        /// Variables in addition to those that every server gets; `${VAR}` is replaced.
         env: BTreeMap<String, String>,
-        /// Where it works; absolute.
+        /// The working directory; absolute.
         cwd: PathBuf,
     },
-    /// An address that speaks streamable HTTP.
+    /// A streamable HTTP address.
     Http {
-        /// The address.
         url: String,
         /// Headers of every request; `${VAR}` is replaced.
         headers: BTreeMap<String, String>,
     },
 }
 
-/// A server as it is configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSpec {
-    /// Its name: the first part of the name of each of its tools.
+    /// The name, which is the first part of the names of its tools.
     pub name: String,
-    /// How it is reached.
     pub launch: Launch,
-    /// How long a call may take.
+    /// Time limit of a call.
     pub timeout: Duration,
-    /// Its tools that change nothing, as a person says.
+    /// Its tools that the user marked as read-only.
     pub read_only: BTreeSet<String>,
 }
 
-/// Whether a server may be called that.
+/// Whether a name is valid for a server.
 ///
-/// `__` separates it from its tools' names, so it has none, and neither begins nor ends with half of one: a full name
-/// can be read in one way only.
+/// `__` separates it from the names of its tools, so it contains no `__`, and neither starts nor ends with `_`: a full
+/// name is unambiguous.
 pub(crate) fn is_server_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_NAME
@@ -66,12 +61,12 @@ pub(crate) fn is_server_name(name: &str) -> bool {
 }
 
 impl ServerSpec {
-    /// A server with the default timeout and no marks.
+    /// A server with the default timeout and no marked tools.
     pub fn new(name: impl Into<String>, launch: Launch) -> Self {
         Self { name: name.into(), launch, timeout: DEFAULT_TIMEOUT, read_only: BTreeSet::new() }
     }
 
-    /// What is wrong with it, if anything.
+    /// Why the settings are invalid, if they are.
     pub fn check(&self) -> Result<(), ToolsError> {
         let wrong = |message: String| Err(ToolsError::BadServer { server: self.name.clone(), message });
         if !is_server_name(&self.name) {
@@ -86,10 +81,10 @@ impl ServerSpec {
                 }
                 let values = env.iter().flat_map(|(name, value)| [name, value]);
                 if args.iter().chain([command]).chain(values).any(|text| text.contains('\0')) {
-                    return wrong("a setting holds a NUL character".to_owned());
+                    return wrong("a setting contains a NUL character".to_owned());
                 }
                 if env.keys().any(|name| name.is_empty() || name.contains('=')) {
-                    return wrong("`env` has a name that is none".to_owned());
+                    return wrong("`env` has an invalid name".to_owned());
                 }
                 if !cwd.is_absolute() {
                     return wrong(format!("`cwd` is `{}`, which is not absolute", cwd.display()));
@@ -98,7 +93,7 @@ impl ServerSpec {
             Launch::Http { url, .. } => {
                 if !url.starts_with("http://") && !url.starts_with("https://") {
                     return wrong(format!(
-                        "`url` is `{url}`, which begins with neither `http://` nor `https://`"
+                        "`url` is `{url}`, which starts with neither `http://` nor `https://`"
                     ));
                 }
             }
@@ -106,13 +101,13 @@ impl ServerSpec {
         Ok(())
     }
 
-    /// Exactly what would be started or connected to, for a person to agree to; variables by name.
+    /// The exact command or address, for the user's consent; variables are shown by name.
     pub fn shown_command(&self) -> String {
         let mut shown = String::new();
         match &self.launch {
             Launch::Stdio { command, args, env, cwd } => {
                 for (name, value) in env {
-                    // Writing to a string does not fail.
+                    // Writing to a string cannot fail.
                     let _ = write!(shown, "{} ", word(&format!("{name}={value}")));
                 }
                 shown.push_str(&word(command));
@@ -131,11 +126,11 @@ impl ServerSpec {
         shown
     }
 
-    /// What tells this server from every other: SHA-256 of all that decides what runs.
+    /// The identity of a server: SHA-256 of everything that determines what runs.
     ///
-    /// The directory is part of it, since `npx` and its like run what they find there; variables and headers are,
-    /// since they can change what runs and say which secrets are handed over. They count as written, before `${VAR}`
-    /// is replaced: a new token is not a new server.
+    /// The directory is part of it, because `npx` and similar programs run what they find there. Variables and headers
+    /// are part of it, because they can change what runs and which secrets are passed. They count as written, before
+    /// `${VAR}` is replaced: a new token does not make a new server.
     pub fn key(&self) -> String {
         let parts = match &self.launch {
             Launch::Stdio { command, args, env, cwd } => {

@@ -13,7 +13,7 @@ pub(crate) fn stdio(name: &str, command: &str, args: &[&str]) -> ServerSpec {
 }
 
 #[test]
-fn a_full_name_can_be_read_in_one_way_only() {
+fn a_full_name_is_unambiguous() {
     for name in ["a", "my-server", "a_b", "A1"] {
         assert!(is_server_name(name), "{name}");
     }
@@ -23,7 +23,7 @@ fn a_full_name_can_be_read_in_one_way_only() {
 }
 
 #[test]
-fn a_person_sees_exactly_what_would_be_started() {
+fn the_user_sees_exactly_what_would_be_started() {
     let mut spec = stdio("files", "npx", &["-y", "@scope/server", "a b"]);
     if let Launch::Stdio { env, .. } = &mut spec.launch {
         env.insert("TOKEN".to_owned(), "${TOKEN}".to_owned());
@@ -32,7 +32,7 @@ fn a_person_sees_exactly_what_would_be_started() {
 }
 
 #[test]
-fn everything_that_decides_what_runs_is_in_the_key() {
+fn the_key_covers_everything_that_determines_what_runs() {
     let spec = stdio("files", "npx", &["-y", "server"]);
     let mut others = vec![
         stdio("files", "npx", &["-y", "server", "x"]),
@@ -74,12 +74,12 @@ fn a_missing_variable_is_named_with_its_server_and_setting() {
 }
 
 #[test]
-fn settings_that_make_no_sense_are_refused() {
+fn invalid_settings_are_refused() {
     let check = |spec: ServerSpec, expected: &str| {
         assert_eq!(spec.check().unwrap_err().to_string(), expected);
     };
     check(stdio("a", " ", &[]), "server `a` cannot be used: `command` is empty");
-    check(stdio("a", "x", &["\0"]), "server `a` cannot be used: a setting holds a NUL character");
+    check(stdio("a", "x", &["\0"]), "server `a` cannot be used: a setting contains a NUL character");
     check(
         stdio("a__b", "x", &[]),
         "server `a__b` cannot be used: its name is not 1 to 32 letters, digits, `-` or single `_` inside",
@@ -87,7 +87,7 @@ fn settings_that_make_no_sense_are_refused() {
     let url = Launch::Http { url: "ftp://x".to_owned(), headers: BTreeMap::new() };
     check(
         ServerSpec::new("a", url),
-        "server `a` cannot be used: `url` is `ftp://x`, which begins with neither `http://` nor `https://`",
+        "server `a` cannot be used: `url` is `ftp://x`, which starts with neither `http://` nor `https://`",
     );
     assert!(stdio("a", "x", &[]).check().is_ok());
 }

@@ -1,7 +1,7 @@
-//! The servers: started when first needed, one for each name, and stopped with this value.
+//! The servers: each starts when first needed and stops when this value is dropped.
 //!
-//! Callers are synchronous and on any thread. What talks to servers runs in a thread of its own, so that no runtime
-//! ever stands inside another; a caller waits and looks at its stop flag meanwhile.
+//! Callers are synchronous and may be on any thread. Communication with servers runs in a dedicated thread, so that
+//! runtimes never nest; a waiting caller checks its stop flag meanwhile.
 
 mod child;
 mod client;
@@ -31,28 +31,28 @@ pub use server::Listed;
 use runtime::Runtime;
 use server::Server;
 
-/// A server's complaint, line by line: its name, the line.
+/// Receives a server's stderr, line by line, with its name.
 pub type LogSink = Arc<dyn Fn(&str, &str) + Send + Sync>;
-/// Whether a person agreed to start a server.
+/// Whether the user agreed to start a server.
 pub type IsTrusted = Arc<dyn Fn(&ServerSpec) -> Result<bool, ToolsError> + Send + Sync>;
-/// The value of a variable of the environment.
+/// Looks up an environment variable.
 pub type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// What the servers need to know of the world.
+/// The environment of the servers.
 #[derive(Clone)]
 pub struct ServersOptions {
-    /// The environment, for `${VAR}` and for the few variables that every server gets.
+    /// The environment variables, for `${VAR}` and for those that every server gets.
     pub lookup: Lookup,
-    /// Whether a person agreed to start a server.
+    /// Whether the user agreed to start a server.
     pub is_trusted: IsTrusted,
-    /// Where a server's complaints go; the end of them is kept for errors in any case.
+    /// Receives stderr of the servers; its end is kept for errors in any case.
     pub log: Option<LogSink>,
-    /// How long a server has to say hello.
+    /// Time limit of the handshake.
     pub start_timeout: Duration,
 }
 
 impl ServersOptions {
-    /// How long a server has to say hello when nobody says otherwise: `npx` may have to fetch it first.
+    /// Default time limit of the handshake: `npx` may have to download the server first.
     pub const START_TIMEOUT: Duration = Duration::from_secs(30);
 }
 
@@ -62,18 +62,17 @@ impl std::fmt::Debug for ServersOptions {
     }
 }
 
-/// How one call is made.
 #[derive(Clone, Copy)]
 pub struct CallOptions<'a> {
-    /// The longest it may take; the server's own `timeout` holds too.
+    /// Time limit; the server's own `timeout` applies too.
     pub timeout: Option<Duration>,
-    /// How many bytes of a result are given out.
+    /// Maximum number of bytes of a result.
     pub max_result_bytes: u64,
-    /// Where a result goes that is larger, or is no text.
+    /// Where results that are larger or not text are saved.
     pub results: ResultsDir<'a>,
-    /// Says when to give the call up.
+    /// Whether the caller wants to stop.
     pub is_stopped: &'a (dyn Fn() -> bool + Sync),
-    /// Hears what the server says about how far it is.
+    /// Receives the progress that the server reports.
     pub on_progress: &'a (dyn Fn(&Progress) + Sync),
 }
 
@@ -89,7 +88,7 @@ impl std::fmt::Debug for CallOptions<'_> {
 
 /// The servers of a project.
 ///
-/// Dropping it stops them: they are asked to end, then made to, with everything they started in their group.
+/// Dropping this value stops them: they are asked to end, then killed with their process group.
 pub struct Servers {
     servers: BTreeMap<String, Arc<Server>>,
     runtime: OnceLock<Runtime>,
@@ -102,7 +101,7 @@ impl std::fmt::Debug for Servers {
 }
 
 impl Servers {
-    /// The servers, none of them started. Of two with one name the first counts.
+    /// The servers, none of them started. If two have the same name, the first counts.
     pub fn new(specs: impl IntoIterator<Item = ServerSpec>, options: &ServersOptions) -> Self {
         let mut servers = BTreeMap::new();
         for spec in specs {
@@ -112,19 +111,17 @@ impl Servers {
         Self { servers, runtime: OnceLock::new() }
     }
 
-    /// The servers as they are configured, sorted by name.
     pub fn specs(&self) -> impl Iterator<Item = &ServerSpec> {
         self.servers.values().map(|server| server.spec())
     }
 
-    /// One server as it is configured.
     pub fn spec(&self, name: &str) -> Result<&ServerSpec, ToolsError> {
         Ok(self.server(name)?.spec())
     }
 
-    /// The tools of a server, which is started if it is not running; all pages of them.
+    /// The tools of a server, from all pages; starts the server if it is not running.
     ///
-    /// They are asked for again when the server says that they changed, or was started anew.
+    /// The list is fetched again if the server announces a change or was restarted.
     pub fn tools(&self, server: &str, is_stopped: &(dyn Fn() -> bool + Sync)) -> Result<Listed, ToolsError> {
         let found = Arc::clone(self.server(server)?);
         let listing = async move { found.tools().await };
@@ -133,7 +130,7 @@ impl Servers {
 
     /// Calls a tool and waits for its result.
     ///
-    /// Whether it may be called is not asked here, nor whether its arguments fit: see [`crate::execute_tools`].
+    /// Neither the policy nor the arguments are checked here: see [`crate::execute_tools`].
     pub fn call(
         &self,
         tool: &Tool,
@@ -148,7 +145,7 @@ impl Servers {
         let is_sent = Arc::new(AtomicBool::new(false));
         let sent = Arc::clone(&is_sent);
         let calling = async move { server.call(&expected, arguments, timeout, progress, &sent).await };
-        // Progress is told on the caller's thread, while it waits.
+        // Progress is reported on the caller's thread, while it waits.
         let tell = || {
             while let Ok(progress) = heard.try_recv() {
                 (options.on_progress)(&progress);
@@ -168,7 +165,7 @@ impl Servers {
         ToolResult::new(&result, Cap { max_bytes: options.max_result_bytes, results: options.results })
     }
 
-    /// How often the servers that run have said that their tools changed.
+    /// How often the running servers announced that their tools changed.
     pub fn n_list_changes(&self) -> u64 {
         let Some(runtime) = self.runtime.get() else { return 0 };
         let servers: Vec<_> = self.servers.values().cloned().collect();
@@ -182,7 +179,7 @@ impl Servers {
         runtime.wait(counting, &|| false).unwrap_or_default()
     }
 
-    /// The process of a server that runs, for whoever wants to look at it.
+    /// The process id of a running server.
     pub fn process_id(&self, server: &str) -> Option<u32> {
         let server = Arc::clone(self.server(server).ok()?);
         self.runtime.get()?.wait(async move { server.process_id().await }, &|| false)?
@@ -216,7 +213,7 @@ impl Drop for Servers {
             let stopping: Vec<_> =
                 servers.into_iter().map(|server| tokio::spawn(async move { server.stop().await })).collect();
             for server in stopping {
-                // One that cannot be stopped must not keep the others from it.
+                // A server that cannot be stopped must not block the others.
                 drop(server.await);
             }
         });

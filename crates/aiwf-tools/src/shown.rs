@@ -1,9 +1,9 @@
-//! Text of others as it can stand in a message.
+//! Formats untrusted text for messages.
 
-/// The most that a message repeats of what a server said.
+/// Maximum number of characters of a server's text in a message.
 const MAX_CHARACTERS: usize = 300;
 
-/// On one line, shortened, and without what moves a cursor.
+/// The text on one line, shortened, and without control characters.
 pub(crate) fn excerpt(text: &str) -> String {
     let mut shown = String::new();
     for (index, character) in text.trim().chars().enumerate() {
@@ -20,7 +20,7 @@ pub(crate) fn excerpt(text: &str) -> String {
     shown
 }
 
-/// A word of a command line as a shell would take it.
+/// Quotes a word of a command line for a shell.
 pub(crate) fn word(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./=:@%+,${}".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
@@ -30,7 +30,7 @@ pub(crate) fn word(word: &str) -> String {
     if is_printable { format!("'{}'", word.replace('\'', r"'\''")) } else { format!("{word:?}") }
 }
 
-/// How many bytes at the start of a text make at most `limit` and end with a whole character.
+/// The largest character boundary of at most `limit` bytes.
 pub(crate) fn floor_boundary(text: &str, limit: usize) -> usize {
     text.floor_char_boundary(limit)
 }
@@ -40,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_repeats_one_short_line_without_control_characters() {
+    fn an_excerpt_is_one_short_line_without_control_characters() {
         assert_eq!(excerpt("a\u{1b}[2Jb\nc"), "a [2Jb c");
         assert_eq!(excerpt(&"x".repeat(301)).chars().count(), 301);
         assert!(excerpt(&"x".repeat(301)).ends_with('…'));
     }
 
     #[test]
-    fn a_command_is_shown_so_that_its_words_can_be_told_apart() {
+    fn the_words_of_a_shown_command_are_distinguishable() {
         assert_eq!(word("npx"), "npx");
         assert_eq!(word("a b"), "'a b'");
         assert_eq!(word(""), "''");

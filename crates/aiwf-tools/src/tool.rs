@@ -4,40 +4,34 @@ use aiwf_store::sha256_hex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The longest name of a tool; what MCP allows.
+/// The longest name of a tool that MCP allows.
 const MAX_NAME: usize = 128;
-/// The longest name that model APIs take.
+/// The longest name that model APIs allow.
 const MAX_API_NAME: usize = 64;
 
-/// What a server says about how a tool behaves. Hints: only a pinned one counts.
+/// What a server declares about the behaviour of a tool. These are hints: only pinned ones count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
-    /// It changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// It may destroy something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it again changes nothing more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches out of its own world.
+    /// It interacts with the outside world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
 
-/// A tool of a server.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tool {
-    /// The server.
     pub server: String,
-    /// Its name at the server.
+    /// Its name on the server.
     pub name: String,
-    /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, in the server's words.
+    /// The server's description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
@@ -45,11 +39,11 @@ pub struct Tool {
     /// The JSON Schema of its structured results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// How it behaves, as the server says.
+    /// The behaviour that the server declares.
     pub annotations: Annotations,
 }
 
-/// The parts of a tool that a pin covers, each by its hash.
+/// The parts of a tool that a pin covers, as hashes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parts {
     pub(crate) description: String,
@@ -58,14 +52,14 @@ pub(crate) struct Parts {
 }
 
 impl Tool {
-    /// The name by which it is granted and called.
+    /// The name used in grants and calls.
     pub fn full_name(&self) -> String {
         full_name(&self.server, &self.name)
     }
 
-    /// The name that a model API takes: letters, digits, `_` and `-`, at most 64.
+    /// The name for model APIs: letters, digits, `_` and `-`, at most 64.
     ///
-    /// Only for showing to a model; what comes back is looked up, never taken apart.
+    /// It is only shown to a model; names that come back are looked up, never parsed.
     pub fn api_name(&self) -> String {
         let full = self.full_name();
         let is_fine = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
@@ -99,14 +93,14 @@ pub(crate) fn full_name(server: &str, tool: &str) -> String {
     format!("{server}__{tool}")
 }
 
-/// Whether a tool may be called that: the characters that MCP's specification gives.
+/// Whether a name is valid for a tool, by the characters in MCP's specification.
 pub(crate) fn is_tool_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= MAX_NAME
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
 }
 
-/// The same value with its keys sorted: a server or a model may write them in another order every time.
+/// The value with sorted keys: servers and models may change the order every time.
 pub fn canonical(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! What a call gave, as text for a model and as data for a program.
+//! The result of a call, as text for a model and as data for a program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,60 +11,57 @@ use serde_json::Value;
 use crate::error::ToolsError;
 use crate::shown::{excerpt, floor_boundary};
 
-/// Where the whole of a result is kept when it is cut, or is no text: in a file named by its SHA-256.
+/// Where results that are truncated or not text are saved, in files named by their SHA-256.
 #[derive(Clone, Copy, Debug)]
 pub struct ResultsDir<'a> {
-    /// The directory.
     pub path: &'a Path,
-    /// The directory as a model reads it: relative to the project, or an alias.
+    /// The directory as shown to a model: relative to the project, or an alias.
     pub shown: &'a str,
 }
 
-/// How much of a result is given out, and where the whole of it goes.
+/// The size limit of a result, and where the whole is saved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cap<'a> {
-    /// How many bytes of text at most.
+    /// Maximum number of bytes of text.
     pub(crate) max_bytes: u64,
-    /// Where a result goes that is larger, or is no text.
+    /// Where results that are larger or not text are saved.
     pub(crate) results: ResultsDir<'a>,
 }
 
-/// Something in a result that is no text.
+/// Content of a result that is not text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attachment {
     /// `image`, `audio`, `resource` or `resource_link`.
     pub kind: &'static str,
-    /// Its type, as the server says.
+    /// The media type declared by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
-    /// Its size in bytes, decoded, as far as it is known.
+    /// Its decoded size in bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
 }
 
-/// What a call gave.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolResult {
-    /// Whether the tool says that it failed.
+    /// Whether the tool reported a failure.
     pub is_error: bool,
-    /// The result as text: whole, or its beginning and a note.
+    /// The result as text: complete, or its beginning with a note.
     pub text: String,
-    /// Whether `text` is only the beginning.
+    /// Whether `text` is truncated.
     pub is_cut: bool,
-    /// How many bytes the whole text has.
+    /// The size of the complete text in bytes.
     pub bytes: u64,
-    /// SHA-256 of the whole text.
+    /// SHA-256 of the complete text.
     pub sha256: String,
-    /// What was in it beside text.
+    /// The other content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// The structured result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
-    /// The file that holds the whole of it, when `text` does not.
+    /// The file with the complete result, if `text` is not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
 }
@@ -75,14 +72,14 @@ impl ToolResult {
         let max_bytes = usize::try_from(cap.max_bytes).unwrap_or(usize::MAX);
         let is_cut = whole.len() > max_bytes;
         let structured = result.structured_content.clone();
-        // What is shown of the structured result is bounded like the text is; the file has all of it.
+        // The structured result has the same limit as the text; the file contains all of it.
         let structured_bytes = structured.as_ref().map_or(0, |value| value.to_string().len());
         let is_structured_cut = structured_bytes > max_bytes;
         let holds_data = attachments.iter().any(|attachment| attachment.kind != "resource_link");
         let keep = |bytes: &[u8]| Objects::in_directory(cap.results.path)?.keep(bytes);
-        // Text for whoever reads on; everything as it came when there is more than text.
+        // Text for a reader; the original JSON if there is more than text.
         let kept = if holds_data || is_structured_cut {
-            // Invariant: every key is a string, which is all that can be wrong with a value.
+            // Invariant: every key is a string, so serializing cannot fail.
             Some(keep(&serde_json::to_vec(result).unwrap_or_default())?)
         } else if is_cut {
             Some(keep(whole.as_bytes())?)
@@ -110,10 +107,13 @@ impl ToolResult {
 fn cut(whole: &str, max_bytes: usize, path: &str) -> String {
     let end = floor_boundary(whole, max_bytes);
     let start = whole.get(..end).unwrap_or_default();
-    format!("{start}\n[cut: the first {end} of {} bytes; the whole result is in `{path}`]", whole.len())
+    format!(
+        "{start}\n[truncated: the first {end} of {} bytes; the complete result is in `{path}`]",
+        whole.len()
+    )
 }
 
-/// The text of a result, and what else is in it.
+/// The text of a result, and its other content.
 fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
     let mut pieces = Vec::new();
     let mut attachments = Vec::new();
@@ -143,7 +143,7 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
                     let attachment = binary("resource", mime_type.as_deref(), Some(uri), blob);
                     add(&mut pieces, &mut attachments, attachment);
                 }
-                _ => pieces.push("[a resource of a kind that is not known]".to_owned()),
+                _ => pieces.push("[a resource of an unknown kind]".to_owned()),
             },
             ContentBlock::ResourceLink(link) => {
                 pieces.push(shown_link(link));
@@ -154,10 +154,10 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
                     bytes: link.size,
                 });
             }
-            _ => pieces.push("[content of a kind that is not known]".to_owned()),
+            _ => pieces.push("[content of an unknown kind]".to_owned()),
         }
     }
-    // A server says the same in text beside a structured result; only one that does not is shown as JSON.
+    // Servers usually repeat a structured result as text; otherwise it is shown as JSON.
     if pieces.is_empty()
         && let Some(structured) = &result.structured_content
     {
@@ -169,7 +169,7 @@ fn render(result: &CallToolResult) -> (String, Vec<Attachment>) {
 fn add(pieces: &mut Vec<String>, attachments: &mut Vec<Attachment>, attachment: Attachment) {
     let mut shown = format!("[{}", attachment.kind);
     for part in [&attachment.uri, &attachment.mime_type].into_iter().flatten() {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(shown, " {part}");
     }
     if let Some(bytes) = attachment.bytes {

@@ -12,7 +12,7 @@ fn read(value: Value, max_bytes: u64) -> (ToolResult, Option<String>) {
     let results = ResultsDir { path: &path, shown: "kept" };
     let given = ToolResult::new(&result(value), Cap { max_bytes, results }).unwrap();
     let kept = given.path.as_ref().map(|path| std::fs::read_to_string(path).unwrap());
-    // It is named by what is in it.
+    // The file is named by the hash of its content.
     let name = given.path.as_ref().map(|path| path.strip_prefix(directory.path().join("deep")).unwrap());
     assert_eq!(
         name.map(|name| name.display().to_string()),
@@ -22,7 +22,7 @@ fn read(value: Value, max_bytes: u64) -> (ToolResult, Option<String>) {
 }
 
 #[test]
-fn every_kind_of_content_has_its_place_in_the_text() {
+fn every_kind_of_content_appears_in_the_text() {
     let (given, kept) = read(
         json!({"content": [
             {"type": "text", "text": "one"},
@@ -62,7 +62,7 @@ fn a_structured_result_is_text_when_there_is_no_other() {
 }
 
 #[test]
-fn a_failure_of_the_tool_keeps_its_words() {
+fn a_failure_of_the_tool_keeps_its_text() {
     let (given, _) =
         read(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}), 100);
     assert!(given.is_error);
@@ -70,14 +70,17 @@ fn a_failure_of_the_tool_keeps_its_words() {
 }
 
 #[test]
-fn a_large_result_is_cut_at_a_whole_character_and_kept_whole() {
+fn a_large_result_is_truncated_at_a_character_and_saved_in_full() {
     let whole = "ä".repeat(1000);
     let (given, kept) = read(json!({"content": [{"type": "text", "text": whole}]}), 101);
     assert!(given.is_cut);
     assert_eq!((given.bytes, given.sha256), (2000, sha256_hex(whole.as_bytes())));
     let (start, note) = given.text.split_once('\n').unwrap();
     assert_eq!(start, "ä".repeat(50));
-    assert!(note.starts_with("[cut: the first 100 of 2000 bytes; the whole result is in `"), "{note}");
+    assert!(
+        note.starts_with("[truncated: the first 100 of 2000 bytes; the complete result is in `"),
+        "{note}"
+    );
     assert_eq!(kept.unwrap(), whole);
 }
 
@@ -97,11 +100,11 @@ mod properties {
 
     proptest! {
         #[test]
-        fn a_cut_text_is_a_beginning_within_its_limit(text in ".*", limit in 0..40_u64) {
+        fn a_truncated_text_is_a_prefix_within_its_limit(text in ".*", limit in 0..40_u64) {
             let (given, kept) = read(json!({"content": [{"type": "text", "text": text}]}), limit);
             if given.is_cut {
                 prop_assert_eq!(kept.as_ref(), Some(&text));
-                let shown = given.text.rsplit_once("\n[cut: ").map(|(start, _)| start).unwrap();
+                let shown = given.text.rsplit_once("\n[truncated: ").map(|(start, _)| start).unwrap();
                 prop_assert!(shown.len() as u64 <= limit && text.starts_with(shown));
             } else {
                 prop_assert_eq!(given.text, text);

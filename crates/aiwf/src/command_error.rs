@@ -66,7 +66,7 @@ impl CommandError {
             Self::ForeignFile { .. } => "move it away, or replace it with `--force`".to_owned(),
             Self::NoHome => "set `HOME`, or print the script with `aiwf completions bash`".to_owned(),
             Self::NoServer => {
-                "name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`".to_owned()
+                "add servers to `[mcp.servers.NAME]` in `.aiwf/config.toml`, or to `.mcp.json`".to_owned()
             }
             Self::ToolFailed { tool } => {
                 format!("its result says why; `aiwf tools list --json` has the schema of `{tool}`")

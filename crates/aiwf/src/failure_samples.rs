@@ -502,7 +502,7 @@ fn run_errors() -> Vec<Sample> {
         PersonCannotAnswer => [RunError::PersonCannotAnswer { provider: text("manual") }],
         StateInit => [RunError::StateInit(Rejected {
             code: RejectCode::SchemaValidation,
-            message: text("the state file does not fit its schema: `currentNodeId` is missing"),
+            message: text("the state file does not match its schema: `currentNodeId` is missing"),
             details: None,
         })],
         Rejected => [RunError::Rejected(one_rejected())],

@@ -87,9 +87,9 @@ impl Engine {
                     Some((found.name.clone(), found.profile.as_ref().ok()?.standards_files()))
                 })
                 .collect();
-            let doubts = of_project.doubts(&names);
+            let warnings = of_project.warnings(&names);
             let findings =
-                doubts.iter().map(|doubt| Finding::new(doubt.to_string(), doubt.hint.clone())).collect();
+                warnings.iter().map(|doubt| Finding::new(doubt.to_string(), doubt.hint.clone())).collect();
             let found = of_project.files.iter().map(|file| file.source.clone()).collect();
             validations
                 .push(Validation { found, ..Validation::new("standards", "of the project", findings) });

@@ -1,4 +1,4 @@
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ fn warnings_of_the_guard_reach_the_model_and_the_user() {
     let ran = place.run("fs.apply_patch", patch(json!({ "currentNodeId": { "set": "choose" } })));
     let result: Value = serde_json::from_str(&ran.content).unwrap();
     assert_eq!(result["warnings"][0]["code"], "left-node-not-completed");
-    assert_eq!(ran.warnings, ["node `one` is left and not in `stepsCompleted`"]);
+    assert_eq!(ran.warnings, ["node `one` was left but is not in `stepsCompleted`"]);
     assert_eq!(ran.exec.output["warnings"], json!(["left-node-not-completed"]));
 }
 

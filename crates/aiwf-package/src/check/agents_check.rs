@@ -1,4 +1,4 @@
-//! What no schema says about agents.
+//! Checks of agents that a schema cannot express.
 
 use std::collections::BTreeMap;
 
@@ -38,14 +38,14 @@ impl Check<'_> {
         }
     }
 
-    /// Menu items that lead nowhere.
+    /// Menu items that refer to missing things.
     pub(super) fn menus(&mut self, manifest: &Manifest, agents: &[AgentDefinition], workflows: &[Workflow]) {
         let path = &manifest.entry.agents;
         for (idx, agent) in agents.iter().enumerate() {
             for (n, item) in agent.menu.iter().enumerate() {
                 let pointer = |key: &str| format!("/agents/{idx}/menu/{n}{key}");
                 if item.ide_only && item.web_only {
-                    let message = "is both `ide-only` and `web-only`: nobody will see it";
+                    let message = "is both `ide-only` and `web-only`, so it is never shown";
                     self.add(Finding::new(FindingCode::MenuHidden, path, pointer(""), message));
                 }
                 let workflow = item.workflow.as_deref().map(str::trim).filter(|name| !name.is_empty());
@@ -81,7 +81,7 @@ impl Check<'_> {
                 if let Some(id) = item.action.as_deref().and_then(|action| action.trim().strip_prefix('#'))
                     && !agent.prompts.iter().any(|prompt| prompt.id == id)
                 {
-                    let message = format!("prompt `{}` is not one of the agent's", short(id));
+                    let message = format!("the agent has no prompt `{}`", short(id));
                     self.add(Finding::new(FindingCode::MenuUnknownPrompt, path, pointer("/action"), message));
                 }
             }

@@ -1,4 +1,4 @@
-//! What no schema says about a graph.
+//! Checks of a graph that a schema cannot express.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ impl Check<'_> {
                 }
             }
             if let Some(first) = ways.insert((&edge.from, &edge.to, &edge.label), idx) {
-                let message = format!("edge is the same as /edges/{first}");
+                let message = format!("edge is a duplicate of /edges/{first}");
                 self.add(Finding::new(FindingCode::DuplicateEdge, path, format!("/edges/{idx}"), message));
             }
             if let Some(expression) = &edge.condition_expr
@@ -62,7 +62,7 @@ impl Check<'_> {
         self.ways(path, graph);
     }
 
-    /// Where a run can go, and where it cannot.
+    /// Reachability and edges of each node.
     fn ways(&mut self, path: &str, graph: &Graph) {
         let has_entry = graph.node(graph.entry_node_id()).is_some();
         let reached = graph.reachable_from(graph.entry_node_id());
@@ -89,15 +89,15 @@ impl Check<'_> {
             }
             match node.node_type {
                 NodeType::End if !edges.is_empty() => {
-                    let message = format!("end node `{}` has an edge out of it", node.id);
+                    let message = format!("end node `{}` has an outgoing edge", node.id);
                     self.add(Finding::new(FindingCode::EndGoesOn, path, pointer, message));
                 }
                 NodeType::Decision => {
                     if edges.len() < 2 {
                         let message = format!(
-                            "decision `{}` has {} to choose from: two edges are needed",
+                            "decision `{}` has {}: two are needed",
                             node.id,
-                            if edges.is_empty() { "nothing" } else { "one edge" }
+                            if edges.is_empty() { "no outgoing edge" } else { "one outgoing edge" }
                         );
                         self.add(Finding::new(FindingCode::NoChoice, path, pointer.clone(), message));
                     }
@@ -115,7 +115,7 @@ impl Check<'_> {
                     }
                 }
                 NodeType::Step | NodeType::Merge | NodeType::Subworkflow if edges.is_empty() && has_end => {
-                    let message = format!("node `{}` has no edge out of it and is no end", node.id);
+                    let message = format!("node `{}` has no outgoing edge and is not an end", node.id);
                     self.add(Finding::new(FindingCode::DeadEnd, path, pointer, message));
                 }
                 NodeType::Step | NodeType::Merge | NodeType::Subworkflow | NodeType::End => {}
@@ -126,7 +126,7 @@ impl Check<'_> {
 
 pub(super) fn unknown_agent(path: &str, pointer: &str, agent: &str, known: &BTreeSet<String>) -> Finding {
     let known: Vec<String> = known.iter().map(|id| format!("`{id}`")).collect();
-    let message = format!("agent `{}` is not one of the package's", short(agent));
+    let message = format!("the package has no agent `{}`", short(agent));
     let finding = Finding::new(FindingCode::UnknownAgent, path, pointer, message);
-    if known.is_empty() { finding } else { finding.with_hint(format!("name one of {}", known.join(", "))) }
+    if known.is_empty() { finding } else { finding.with_hint(format!("use one of {}", known.join(", "))) }
 }

@@ -1,4 +1,4 @@
-//! Step files and the entry document beside the graph: the graph is the authority, and they should agree with it.
+//! Checks step files and the entry document against the graph, which is authoritative.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::graph::{Graph, Node};
 use crate::schema::{Schema, short};
 
 impl Check<'_> {
-    /// The step files beside a graph that cannot be read, each by itself.
+    /// Checks the step files of an unreadable graph, each on its own.
     pub(super) fn steps_beside(&mut self, graph_path: &str) {
         let above = graph_path.rsplit_once('/').map_or(String::new(), |(above, _)| format!("{above}/"));
         let prefix = format!("{above}steps/");
@@ -35,7 +35,7 @@ impl Check<'_> {
             };
             if let Some(id) = text("nodeId").filter(|id| *id != node.id) {
                 let message = format!(
-                    "says node `{id}`, and `{graph_path}` has it as node `{}` at /nodes/{idx}",
+                    "has node id `{id}`, but `{graph_path}` assigns it to node `{}` at /nodes/{idx}",
                     node.id
                 );
                 self.add(Finding::new(FindingCode::NodeMismatch, &node.file, "/nodeId", message));
@@ -47,7 +47,8 @@ impl Check<'_> {
                 self.add(unknown_agent(&node.file, "/agentId", agent, known));
             }
             let mut differ = |key: &str, here: &str, there: &str| {
-                let message = format!("`{key}` is {here} here and {there} in the graph, which decides");
+                let message =
+                    format!("`{key}` is {here} here but {there} in the graph, which takes precedence");
                 self.add(
                     Finding::new(FindingCode::StepDisagrees, &node.file, format!("/{key}"), message)
                         .with_key(key),
@@ -59,7 +60,7 @@ impl Check<'_> {
             if text("type") != Some(node.node_type.as_str()) {
                 differ("type", &quoted(text("type")), &quoted(Some(node.node_type.as_str())));
             }
-            // A step file that leaves a key out says nothing about it.
+            // A key that a step file omits cannot contradict the graph.
             for (key, there) in [("agentId", node.agent_id()), ("title", node.title.as_deref())] {
                 let is_unknown = key == "agentId"
                     && text(key).is_some_and(|id| agent_ids.is_some_and(|known| !known.contains(id)));
@@ -111,11 +112,11 @@ impl Check<'_> {
                 );
                 continue;
             };
-            // A single edge is the default of its step by convention, and the graph leaves the mark out.
+            // By convention a single edge is the default of its step, without `isDefault` in the graph.
             let is_default = transition.get("isDefault").and_then(Value::as_bool).unwrap_or_default();
             if edges.len() > 1 && is_default != edge.is_default {
                 let message = format!(
-                    "`isDefault` is {is_default} here and {} in the graph, which decides",
+                    "`isDefault` is {is_default} here but {} in the graph, which takes precedence",
                     edge.is_default
                 );
                 self.add(Finding::new(
@@ -133,7 +134,7 @@ impl Check<'_> {
             });
             if !is_told {
                 let message = format!(
-                    "does not name the edge to `{}` with label `{}` that the graph has",
+                    "lacks the edge to `{}` with label `{}` of the graph",
                     edge.to,
                     short(&edge.label)
                 );
@@ -142,11 +143,12 @@ impl Check<'_> {
         }
     }
 
-    /// The entry document: where it says the run stands, and the links of its index.
+    /// The entry document: its current node and the links of its index.
     pub(super) fn document(&mut self, path: &str, data: &Map<String, Value>, text: &str, graph: &Graph) {
         let current = data.get("currentNodeId").and_then(Value::as_str).unwrap_or_default().trim();
         if !current.is_empty() && graph.node(current).is_none() {
-            let message = format!("node `{}` is not in the graph; a run begins at its entry", short(current));
+            let message =
+                format!("node `{}` is not in the graph; a run starts at the entry node", short(current));
             self.add(Finding::new(FindingCode::UnknownCurrentNode, path, "/currentNodeId", message));
         }
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
@@ -165,7 +167,7 @@ impl Check<'_> {
     }
 }
 
-/// The targets of links, as they are written.
+/// The targets of links, as written.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '\n']).next())
 }

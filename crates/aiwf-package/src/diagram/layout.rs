@@ -1,15 +1,15 @@
-//! Places the nodes of a graph in rows: each below the nodes that lead to it.
+//! Arranges the nodes of a graph in rows: each below the nodes that lead to it.
 //!
-//! Edges that close a loop are found by a walk from the entry and do not count. Within a row nodes stand by the middle of
-//! what leads to them, then in the order of the file: same graph, same picture.
+//! Edges that close a loop, found by a walk from the entry, are ignored. Within a row, nodes are ordered by the average
+//! position of their predecessors, then by the order in the file, so equal graphs give equal pictures.
 
 use std::collections::BTreeMap;
 
 use crate::graph::Graph;
 
-/// Where a node is: its row from the top, its place in the row from the left.
+/// The row of each node, from the top, and its position in the row, from the left.
 pub(super) struct Layout {
-    /// The nodes of each row, as places in the graph's list.
+    /// The nodes of each row, as indexes into the graph's list.
     pub(super) rows: Vec<Vec<usize>>,
 }
 
@@ -43,12 +43,12 @@ impl Layout {
     }
 }
 
-/// The nodes so that every edge but those of loops leads forward.
+/// An order of the nodes in which every edge, except those of loops, points forward.
 fn without_loops(next: &[Vec<usize>], entry: Option<usize>) -> Vec<usize> {
     let mut is_seen = vec![false; next.len()];
     let mut finished = Vec::with_capacity(next.len());
     for start in entry.into_iter().chain(0..next.len()) {
-        // A stack of its own: a chain of a thousand nodes is not deep for it.
+        // An explicit stack: recursion would overflow on a chain of a thousand nodes.
         let mut stack = vec![(start, 0)];
         if is_seen.get(start).copied().unwrap_or(true) {
             continue;
@@ -77,7 +77,7 @@ fn set(flags: &mut [bool], idx: usize) {
     }
 }
 
-/// The row of each node: one below the lowest that leads to it.
+/// The row of each node: one below its lowest predecessor.
 fn ranks(next: &[Vec<usize>], order: &[usize]) -> Vec<usize> {
     let mut place = vec![0; next.len()];
     for (position, idx) in order.iter().enumerate() {
@@ -110,7 +110,7 @@ fn sort_rows(rows: &mut [Vec<usize>], next: &[Vec<usize>]) {
         row.sort_by_key(|idx| {
             let above = above.get(*idx).map(Vec::as_slice).unwrap_or_default();
             let sum: usize = above.iter().filter_map(|from| column.get(*from)).sum();
-            // Thousandths, so that a middle between two columns is between them.
+            // In thousandths, so that averages between two columns stay distinct.
             (sum * 1000 / above.len().max(1), *idx)
         });
         for (position, idx) in row.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A picture of a graph: rows of boxes with arrows, readable in light and dark.
+//! A picture of a graph: rows of boxes with arrows, readable in light and dark mode.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ const NODE_HEIGHT: usize = 56;
 const COLUMN: usize = 230;
 const ROW: usize = 120;
 const MARGIN: usize = 40;
-/// How many characters of a name fit into a box.
+/// The number of characters of a name that fit into a box.
 const NAME_LENGTH: usize = 24;
 
-/// Plain colours first: a viewer that knows no `@media` shows the light picture.
+/// Plain colours come first: a viewer that does not support `@media` shows the light picture.
 const STYLE: &str = "text{font:13px sans-serif;fill:#1b1f24;text-anchor:middle}\
 .type,.label{font-size:11px;fill:#57606a}.page{fill:#fff}.node{fill:#f3f6fa;stroke:#57606a}\
 .entry{stroke-width:3}.edge{fill:none;stroke:#57606a}.default{stroke-width:2.5}.arrow{fill:#57606a}\
@@ -27,7 +27,7 @@ pub(super) fn draw(graph: &Graph, title: &str) -> String {
     let height = MARGIN * 2 + layout.rows.len().saturating_sub(1) * ROW + NODE_HEIGHT;
     let mut places = vec![(0, 0); graph.nodes().len()];
     for (row, nodes) in layout.rows.iter().enumerate() {
-        // Each row stands in the middle; half columns are whole numbers of pixels.
+        // Rows are centred; half columns are whole numbers of pixels.
         let indent = (n_columns - nodes.len()) * COLUMN / 2;
         for (column, idx) in nodes.iter().enumerate() {
             if let Some(place) = places.get_mut(*idx) {
@@ -80,7 +80,7 @@ pub(super) fn draw(graph: &Graph, title: &str) -> String {
     svg
 }
 
-/// The id of a node and its whole title, which a box may have to cut.
+/// The id and title of a node; the box may truncate them.
 fn full_name(node: &Node) -> String {
     match &node.title {
         Some(title) if *title != node.id => format!("{}: {title}", node.id),
@@ -109,7 +109,7 @@ fn shape(node_type: NodeType, x: usize, y: usize, entry: &str) -> String {
     )
 }
 
-/// The way of an edge and the place of its label; one that leads up goes around on the right.
+/// The path of an edge and the position of its label; an upward edge goes around on the right.
 fn route(from: (usize, usize), to: (usize, usize), edge_of_page: usize) -> (String, (usize, usize)) {
     let half = NODE_HEIGHT / 2;
     if to.1 > from.1 {
@@ -117,7 +117,7 @@ fn route(from: (usize, usize), to: (usize, usize), edge_of_page: usize) -> (Stri
         let bend = (end - start) / 2;
         let path =
             format!("M{} {start}C{} {} {} {} {} {end}", from.0, from.0, start + bend, to.0, end - bend, to.0);
-        // Nearer to where it begins, so that labels of branches do not lie on each other.
+        // Close to the start of the edge, so that the labels of branches do not overlap.
         let x =
             if to.0 >= from.0 { from.0 + (to.0 - from.0) * 2 / 5 } else { from.0 - (from.0 - to.0) * 2 / 5 };
         return (path, (x, start + (end - start) * 2 / 5 + 4));

@@ -1,7 +1,7 @@
-//! Paths that menus name, and the files of the package behind them.
+//! Paths in menus, and the files of the package behind them.
 //!
-//! A path never shows where a package or a project lies. Files of the package are here already; those of the project
-//! and of a run are named by their alias, and whoever may read them does.
+//! A path never reveals the location of a package or project. Files of the package are already loaded; those of the
+//! project and of a run are identified by alias, and read by callers with access to them.
 
 use serde::de::IgnoredAny;
 
@@ -9,10 +9,10 @@ use super::menu_error::MenuError;
 use crate::files::Files;
 use crate::schema::short;
 
-/// How many bytes of a file are shown along with a command.
+/// Maximum size of a file preview in a command, in bytes.
 pub const MAX_PREVIEW_BYTES: usize = 4096;
 
-/// Where a path begins, as menus write it and as everybody else does.
+/// The roots of paths, in the syntax of menus and in ours.
 const TEMPLATES: [(&str, &str); 4] = [
     ("{project-root}", "@project"),
     ("{artifacts-root}", "@project/artifacts"),
@@ -20,18 +20,14 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("{state-root}", "@state"),
 ];
 
-/// What kind of file data is, by its extension.
+/// The format of a data file, by extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataFormat {
-    /// `.json`.
     Json,
     /// `.yaml` or `.yml`.
     Yaml,
-    /// `.csv`.
     Csv,
-    /// `.xml`.
     Xml,
-    /// Any other.
     Text,
 }
 
@@ -47,22 +43,21 @@ impl DataFormat {
     }
 }
 
-/// A file that is given along with a command.
+/// A data file of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuData {
-    /// Its name.
+    /// The file name.
     pub label: String,
-    /// The file, by its alias: `@pkg/…`, `@project/…` or `@state/…`.
+    /// The file, by alias: `@pkg/…`, `@project/…` or `@state/…`.
     pub path: String,
-    /// What kind it is.
     pub format: DataFormat,
-    /// How it begins; none when it is not in the package and has to be read first.
+    /// The beginning of the file; `None` if it is outside the package and must be read first.
     pub preview: Option<String>,
-    /// How many bytes of it the preview does not show.
+    /// Number of bytes that the preview omits.
     pub n_cut_bytes: u64,
 }
 
-/// Which root a path begins at.
+/// The root of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mount {
     Project,
@@ -70,7 +65,7 @@ pub(super) enum Mount {
     State,
 }
 
-/// A path without `.` and `..`, under a root.
+/// A path without `.` and `..`, below a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AliasPath {
     pub(super) mount: Mount,
@@ -78,7 +73,7 @@ pub(super) struct AliasPath {
 }
 
 impl AliasPath {
-    /// As people and models see it.
+    /// The path as shown to users and models.
     pub(super) fn shown(&self) -> String {
         let mount = match self.mount {
             Mount::Project => "@project",
@@ -93,12 +88,12 @@ impl AliasPath {
         self.relative.rsplit('/').next().unwrap_or(&self.relative)
     }
 
-    /// The text, if the file is one of the package's; nothing if it is not for us to read.
+    /// The text of a file of the package; `None` for a file outside the package.
     pub(super) fn text<'a>(&self, files: &'a Files) -> Result<Option<&'a str>, MenuError> {
         let not_loaded =
             |reason: &str| MenuError::NotLoaded { path: short(&self.shown()), reason: reason.to_owned() };
         if self.relative.is_empty() {
-            return Err(not_loaded("it is no file"));
+            return Err(not_loaded("it is not a file"));
         }
         match self.mount {
             Mount::Project | Mount::State => Ok(None),
@@ -114,15 +109,15 @@ impl AliasPath {
     }
 }
 
-/// The path of a menu, under its root.
+/// The path in a menu, with its root.
 ///
-/// Without a root, `artifacts/` is the project's and everything else the package's. A `..` is refused even where it
-/// would stay inside: nobody needs one.
+/// Without a root, `artifacts/` belongs to the project and everything else to the package. `..` is refused even where
+/// it would stay inside, because no menu needs it.
 pub(super) fn alias_path(written: &str) -> Result<AliasPath, MenuError> {
     let denied = |reason| MenuError::Denied { path: short(written), reason };
     let path = expand(written.trim()).replace('\\', "/");
     if path.contains('\0') {
-        return Err(denied("holds a NUL"));
+        return Err(denied("contains a NUL"));
     }
     let is_drive =
         path.as_bytes().get(1) == Some(&b':') && path.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -135,7 +130,7 @@ pub(super) fn alias_path(written: &str) -> Result<AliasPath, MenuError> {
             "@project" => Mount::Project,
             "@pkg" => Mount::Package,
             "@state" => Mount::State,
-            _ => return Err(denied("begins with a root that is not known")),
+            _ => return Err(denied("starts with an unknown root")),
         };
         (mount, rest)
     } else {
@@ -143,13 +138,13 @@ pub(super) fn alias_path(written: &str) -> Result<AliasPath, MenuError> {
     };
     let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if parts.contains(&"..") {
-        return Err(denied("holds `..`"));
+        return Err(denied("contains `..`"));
     }
     let is_artifact = !path.starts_with('@') && parts.first() == Some(&"artifacts");
     Ok(AliasPath { mount: if is_artifact { Mount::Project } else { mount }, relative: parts.join("/") })
 }
 
-/// A text in which every root is written as everybody else writes it.
+/// A text with every root in our syntax.
 pub(super) fn expand(text: &str) -> String {
     TEMPLATES.iter().fold(text.to_owned(), |text, (template, alias)| text.replace(template, alias))
 }
@@ -160,7 +155,7 @@ pub(super) fn extension(path: &str) -> Option<String> {
     name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase())
 }
 
-/// The data that an item names: looked at if it is in the package, else named.
+/// The data file of an item: read if it is in the package, otherwise only named.
 pub(crate) fn data(files: &Files, written: &str) -> Result<MenuData, MenuError> {
     let path = alias_path(written)?;
     let format = DataFormat::of(&path.relative);

@@ -1,4 +1,4 @@
-//! What an item does once it is chosen.
+//! What a selected item does.
 
 use aiwf_reply::parse_front_matter;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::files::Files;
 use crate::package::{Package, Workflow};
 use crate::schema::short;
 
-/// What an item or one of its triggers says about what is to be done.
+/// The action of an item or of one of its triggers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Handler<'a> {
     workflow: Option<&'a str>,
@@ -20,7 +20,7 @@ pub(super) struct Handler<'a> {
     validate_workflow: Option<&'a str>,
 }
 
-/// What an item itself says; where it says nothing and has one trigger that does, what that says.
+/// The action of the item itself; if it has none and exactly one trigger has one, that of the trigger.
 pub(super) fn own(item: &MenuItem) -> Handler<'_> {
     let own = Handler {
         workflow: filled(item.workflow.as_deref()),
@@ -39,7 +39,7 @@ pub(super) fn own(item: &MenuItem) -> Handler<'_> {
     }
 }
 
-/// What a trigger with a handler says. Its item's data is the item's.
+/// The action of a trigger with a handler. It inherits the data file of its item.
 pub(super) fn of_trigger(trigger: &Map<String, Value>) -> Handler<'_> {
     let text = |key: &str| filled(trigger.get(key).and_then(Value::as_str));
     Handler {
@@ -56,7 +56,7 @@ fn filled(text: Option<&str>) -> Option<&str> {
 }
 
 impl Handler<'_> {
-    /// The command, with everything of the package that it needs.
+    /// The command, with everything it needs from the package.
     pub(super) fn command(
         self,
         package: &Package,
@@ -76,7 +76,7 @@ impl Handler<'_> {
             return Ok(MenuCommand::ExecScript { path, content, data });
         }
         let Some(action) = self.action else {
-            // An item of words alone is said as it stands.
+            // An item with only a description sends that description.
             return Ok(MenuCommand::RunAction { text: item.description.clone(), data });
         };
         if let Some(id) = action.strip_prefix('#').map(str::trim) {
@@ -128,7 +128,7 @@ impl Handler<'_> {
     }
 }
 
-/// The workflow that a menu names, by its id or by its document.
+/// The workflow that a menu refers to, by id or by document.
 pub(crate) fn find_workflow<'a>(workflows: &'a [Workflow], name: &str) -> Result<&'a Workflow, MenuError> {
     if let Some(workflow) = workflows.iter().find(|workflow| workflow.id == name) {
         return Ok(workflow);
@@ -151,11 +151,11 @@ fn unknown_workflow(workflows: &[Workflow], name: &str) -> MenuError {
     MenuError::UnknownWorkflow { name: short(name), known }
 }
 
-/// What a file is that a menu runs.
+/// The meaning of a file that a menu runs.
 pub(crate) enum Script<'a> {
     /// The document of a workflow.
     Workflow(&'a Workflow),
-    /// Words: the file by its alias, and what it says if it is in the package.
+    /// A text: the file by alias, and its content if it is in the package.
     Text(String, Option<&'a str>),
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn script<'a>(
         Some("md") => {}
         Some("yaml" | "yml" | "xml") => return Err(MenuError::ClassicWorkflow { path: short(written) }),
         _ => {
-            let problem = format!("`{}` is not Markdown, and nothing else is run", short(written));
+            let problem = format!("`{}` is not Markdown, so it cannot be run", short(written));
             return Err(MenuError::NotValid { problems: vec![problem] });
         }
     }
@@ -184,7 +184,7 @@ pub(crate) fn script<'a>(
     Ok(Script::Text(path.shown(), content))
 }
 
-/// Whether a text has the front matter of a workflow's document.
+/// Whether a text has the front matter of a workflow document.
 fn is_workflow(text: &str) -> bool {
     let data = parse_front_matter(text).value.data;
     ["workflowType", "stepsCompleted", "currentNodeId"].iter().all(|key| data.get(key).is_some())

@@ -1,58 +1,43 @@
-//! Why what an item asks for cannot be had.
+//! Why a selected item cannot be run.
 
-/// Why a chosen item leads nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MenuError {
-    /// There is no such workflow.
     #[error("the menu starts `{name}`, which is not a workflow of the package")]
     UnknownWorkflow {
-        /// What the item names.
         name: String,
-        /// The workflows there are.
+        /// The workflows of the package.
         known: Vec<String>,
     },
-    /// The workflow is of a kind from before packages had graphs.
-    #[error("workflow `{path}` is of the classic kind, without a graph: it cannot be run")]
-    ClassicWorkflow {
-        /// What the item names.
-        path: String,
-    },
-    /// There is no such prompt.
+    /// The workflow has the old format without a graph.
+    #[error("workflow `{path}` has the classic format without a graph, so it cannot be run")]
+    ClassicWorkflow { path: String },
     #[error("the menu uses prompt `#{id}`, which agent `{agent}` does not have")]
     UnknownPrompt {
-        /// What the item names.
         id: String,
-        /// The agent.
         agent: String,
-        /// The prompts it has.
+        /// The prompts of the agent.
         known: Vec<String>,
     },
-    /// A file that the item needs cannot be had.
+    /// A file that the item needs could not be loaded.
     #[error("could not load `{path}`: {reason}")]
     NotLoaded {
-        /// The file, by its alias.
+        /// The file, by alias.
         path: String,
-        /// What is wrong.
         reason: String,
     },
-    /// A path leads where no menu may lead.
+    /// A path that menus may not use.
     #[error("the menu may not use `{path}`: it {reason}")]
-    Denied {
-        /// What the item names.
-        path: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
-    /// What has to be right before the start is not.
+    Denied { path: String, reason: &'static str },
+    /// A check before the start failed.
     #[error("nothing was started: {}", .problems.join("; "))]
     NotValid {
-        /// Everything that is wrong.
+        /// All problems.
         problems: Vec<String>,
     },
 }
 
 impl MenuError {
-    /// The code of the error, as other implementations have it.
+    /// The code of the error; other implementations use the same.
     pub fn code(&self) -> &'static str {
         match self {
             Self::UnknownWorkflow { .. } => "UNKNOWN_WORKFLOW",
@@ -64,28 +49,29 @@ impl MenuError {
         }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         let listed =
             |known: &[String]| known.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
         match self {
             Self::ClassicWorkflow { .. } => {
-                "name a workflow of the package, or ask its author for one with a graph".to_owned()
+                "use a workflow of the package, or ask its author for one with a graph".to_owned()
             }
             Self::UnknownPrompt { known, .. } if known.is_empty() => {
-                "give the agent a prompt of that id; `aiwf package check PATH` lists what is wrong".to_owned()
-            }
-            Self::UnknownWorkflow { known, .. } | Self::UnknownPrompt { known, .. } => {
-                format!("name one of {} in the menu", listed(known))
-            }
-            Self::NotLoaded { .. } => {
-                "put the file in place, or correct the menu: a path without a mount is relative to the package".to_owned()
-            }
-            Self::Denied { .. } => {
-                "begin the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package"
+                "add a prompt with this id to the agent; `aiwf package check PATH` lists all problems"
                     .to_owned()
             }
-            Self::NotValid { .. } => "correct these in the package, then choose the item again".to_owned(),
+            Self::UnknownWorkflow { known, .. } | Self::UnknownPrompt { known, .. } => {
+                format!("use one of {} in the menu", listed(known))
+            }
+            Self::NotLoaded { .. } => {
+                "add the file, or correct the menu: a path without a mount is relative to the package"
+                    .to_owned()
+            }
+            Self::Denied { .. } => {
+                "start the path with `@project/`, `@pkg/` or `@state/`, or make it relative to the package"
+                    .to_owned()
+            }
+            Self::NotValid { .. } => "correct them in the package, then select the item again".to_owned(),
         }
     }
 }

@@ -1,34 +1,32 @@
-//! Which items of a menu a line can mean.
+//! Which items of a menu a line of input can mean.
 
 use serde_json::{Map, Value};
 
 use super::Confidence;
 use crate::agent::MenuItem;
 
-/// Where a line was found. The order is the order in which places count.
+/// Where a match was found, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Description,
     Trigger,
 }
 
-/// Whose trigger it is: the item's, or that of one of its handlers.
+/// Whose trigger matched: the item's, or that of one of its handlers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     Item,
     Handler,
 }
 
-/// How well a line fits. The order is the order in which fits count.
+/// How well a line matches, in order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// Part of a word.
     Part(Place, Owner),
-    /// Whole words.
     Words(Place, Owner),
     /// The code in brackets in a description.
     Code,
-    /// A trigger as it is written. Whose it is does not decide between items, only within one.
+    /// An exact trigger. The owner does not decide between items, only within one.
     Exact,
 }
 
@@ -37,7 +35,7 @@ enum Fit {
 pub(super) struct Match<'a> {
     pub(super) number: usize,
     pub(super) item: &'a MenuItem,
-    /// The trigger with a handler of its own, if that is what was found.
+    /// The trigger with its own handler, if that is what matched.
     pub(super) trigger: Option<&'a Map<String, Value>>,
     fit: Fit,
 }
@@ -62,10 +60,10 @@ impl Match<'_> {
     }
 }
 
-/// A word that chooses an item.
+/// A word that selects an item.
 struct Name<'a> {
     text: &'a str,
-    /// The trigger with a handler of its own.
+    /// The trigger with its own handler.
     trigger: Option<&'a Map<String, Value>>,
 }
 
@@ -80,7 +78,7 @@ fn names(item: &MenuItem) -> impl Iterator<Item = Name<'_>> {
     own.chain(more).filter(|name| !normal(name.text).is_empty())
 }
 
-/// The words that choose an item, as they are written.
+/// The words that select an item, as written.
 pub(super) fn shown(item: &MenuItem) -> Vec<&str> {
     let mut shown: Vec<&str> = Vec::new();
     for name in names(item) {
@@ -120,7 +118,7 @@ pub(super) fn handlers(item: &MenuItem) -> impl Iterator<Item = &Map<String, Val
     item.triggers.iter().filter(|trigger| fault(trigger).is_none() && is_handler(trigger))
 }
 
-/// The items that fit a line best, all equally well, in the order of the menu; each way to go is there once.
+/// The items that match a line best, all equally well, in menu order, without duplicate actions.
 pub(super) fn best<'a>(items: &[(usize, &'a MenuItem)], line: &str) -> Vec<Match<'a>> {
     let wanted = normal(line);
     let mut best: Vec<Match<'a>> = Vec::new();
@@ -140,7 +138,7 @@ pub(super) fn best<'a>(items: &[(usize, &'a MenuItem)], line: &str) -> Vec<Match
     best
 }
 
-/// Every way in which a line fits an item.
+/// All ways in which a line matches an item.
 fn matches<'a>(number: usize, item: &'a MenuItem, wanted: &str) -> Vec<Match<'a>> {
     if wanted.is_empty() {
         return Vec::new();
@@ -148,7 +146,7 @@ fn matches<'a>(number: usize, item: &'a MenuItem, wanted: &str) -> Vec<Match<'a>
     let found = |trigger, fit| Match { number, item, trigger, fit };
     let mut matches = Vec::new();
     let exact: Vec<Name<'_>> = names(item).filter(|name| normal(name.text) == wanted).collect();
-    // A handler says more than the item it belongs to.
+    // A handler is more specific than its item.
     let handler = exact.iter().find_map(|name| name.trigger);
     if let Some(first) = exact.first() {
         matches.push(found(handler.or(first.trigger), Fit::Exact));
@@ -166,7 +164,7 @@ fn matches<'a>(number: usize, item: &'a MenuItem, wanted: &str) -> Vec<Match<'a>
     matches
 }
 
-/// A text without the sign of a command, in lower case.
+/// A text without the command prefix, in lower case.
 fn normal(text: &str) -> String {
     text.trim().trim_start_matches('*').trim().to_lowercase()
 }
@@ -179,8 +177,8 @@ fn code(description: &str) -> Option<&str> {
     is_code.then_some(code)
 }
 
-/// How a line fits a text that holds it. A text that the line holds does not count: who mentions a word in a sentence
-/// is talking, not choosing.
+/// How a line matches a text that contains it. A text contained in the line does not count: a user who mentions a word
+/// in a sentence is talking, not selecting.
 fn fit(text: &str, wanted: &str, place: Place, owner: Owner) -> Option<Fit> {
     let mut is_found = false;
     for (idx, _) in text.char_indices() {

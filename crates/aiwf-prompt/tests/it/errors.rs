@@ -101,7 +101,7 @@ fn a_component_that_cannot_make_its_sections() {
     insta::assert_snapshot!(shown(&error.to_string(), error.hint()), @"
     error: component `licences`: no licence file
 
-    hint: give the component `licences` what it needs, or leave it out of the recipe
+    hint: give the component `licences` what it needs, or remove it of the recipe
     ");
 }
 

@@ -75,7 +75,7 @@ fn a_setting_that_makes_no_sense_is_refused_when_it_is_opened() {
     assert_snapshot!(texts.join("\n"), @"
     provider `local` cannot be asked: `model` is not set
     set `model`, the model that answers, in `[providers.local]`
-    provider `local` cannot be asked: `base_url` is no address: relative URL without a base
+    provider `local` cannot be asked: `base_url` is not a URL: relative URL without a base
     set `base_url` to an address like `https://api.anthropic.com`
     provider `local` cannot be asked: `base_url` holds a user name or a password
     set `base_url` to an address like `https://api.anthropic.com`

@@ -1,8 +1,8 @@
-//! Paths as a model writes them: a mount and the names below it.
+//! Paths as written by a model: a mount and the names below it.
 //!
-//! In: text. Out: a mount and plain names, or the reason why not. Nothing is looked up: what a name stands for is the
-//! business of [`Mounts`](super::Mounts). A name that some file system could take for another one — by case, by
-//! composition of characters, by characters it skips, by a device — is refused or counts as that other one.
+//! In: text. Out: a mount and plain names, or why the path is refused. Nothing is accessed; [`Mounts`](super::Mounts)
+//! does that. A name that some file system could take for another one — by case, Unicode composition, ignored
+//! characters or device names — is refused or treated as that other one.
 
 use std::fmt;
 
@@ -13,22 +13,20 @@ use super::tool_error::{ErrorCode, ToolError};
 /// Longest path, in bytes.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Where a path begins.
+/// The root of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mount {
     /// The user's project, read and write.
     Project,
-    /// The package, read only.
+    /// The package, read-only.
     Package,
     /// The run's own directory, read and write, hidden from the user.
     State,
 }
 
 impl Mount {
-    /// Every mount.
     pub const ALL: [Self; 3] = [Self::Project, Self::Package, Self::State];
 
-    /// As it is written.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Project => "@project",
@@ -38,7 +36,7 @@ impl Mount {
     }
 }
 
-/// A mount and the names below it; no name is empty, `.`, `..` or a trick.
+/// A mount and the names below it; no name is empty, `.`, `..` or otherwise unsafe.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AliasPath {
     mount: Mount,
@@ -46,7 +44,7 @@ pub struct AliasPath {
 }
 
 impl AliasPath {
-    /// Reads a path: backslashes are slashes, `.` and empty parts are dropped, any `..` is refused.
+    /// Reads a path: backslashes count as slashes, `.` and empty parts are dropped, any `..` is refused.
     pub fn parse(text: &str) -> Result<Self, ToolError> {
         let refuse =
             |reason: &str| Err(violation(None, text, reason, format!("path `{}` {reason}", shown(text))));
@@ -54,29 +52,29 @@ impl AliasPath {
             return refuse("is too long: shorten it");
         }
         if text.contains('\0') {
-            return refuse("holds a NUL: leave it out");
+            return refuse("contains a NUL: remove it");
         }
         let normal = text.replace('\\', "/");
         let (head, rest) = normal.split_once('/').unwrap_or((&normal, ""));
         let Some(mount) = Mount::ALL.into_iter().find(|mount| mount.as_str() == head) else {
             return refuse(match head.chars().next() {
                 Some('@') => "names an unknown mount: use `@project`, `@pkg` or `@state`",
-                None if !text.is_empty() => "is absolute: begin it with `@project`, `@pkg` or `@state`",
-                Some('~') => "names a home directory: begin it with `@project`, `@pkg` or `@state`",
-                _ if is_drive(head) => "names a drive: begin it with `@project`, `@pkg` or `@state`",
-                _ => "has no mount: begin it with `@project`, `@pkg` or `@state`",
+                None if !text.is_empty() => "is absolute: start it with `@project`, `@pkg` or `@state`",
+                Some('~') => "names a home directory: start it with `@project`, `@pkg` or `@state`",
+                _ if is_drive(head) => "names a drive: start it with `@project`, `@pkg` or `@state`",
+                _ => "has no mount: start it with `@project`, `@pkg` or `@state`",
             });
         };
         Self::below(mount, rest)
     }
 
-    /// Reads a path that is relative to a mount, by the same rules.
+    /// Reads a path relative to a mount, by the same rules.
     pub fn below(mount: Mount, relative: &str) -> Result<Self, ToolError> {
         let normal = relative.replace('\\', "/");
         let mut parts: Vec<String> = Vec::new();
         for part in normal.split('/').filter(|part| !matches!(*part, "" | ".")) {
             let fault = if part == "~" && parts.is_empty() {
-                Some("names a home directory: name a file of the mount")
+                Some("names a home directory: use a file of the mount")
             } else {
                 name_fault(part)
             };
@@ -91,12 +89,11 @@ impl AliasPath {
         Ok(Self { mount, parts })
     }
 
-    /// The mount.
     pub fn mount(&self) -> Mount {
         self.mount
     }
 
-    /// The names below it; none for the mount itself.
+    /// The names below the mount; empty for the mount itself.
     pub fn parts(&self) -> &[String] {
         &self.parts
     }
@@ -119,20 +116,20 @@ impl AliasPath {
         self.mount == mount && self.relative() == relative
     }
 
-    /// Whether some file system would take this for that path.
+    /// Whether some file system could take this path for that one.
     pub(crate) fn could_be(&self, mount: Mount, relative: &str) -> bool {
         self.mount == mount
             && self.parts.len() == relative.split('/').count()
             && self.parts.iter().zip(relative.split('/')).all(|(a, b)| folded(a) == folded(b))
     }
 
-    /// A refusal to touch this path.
+    /// An error that refuses this path.
     pub(super) fn violation(&self, reason: &str) -> ToolError {
         let text = self.to_string();
         violation(Some(self.mount), &text, reason, format!("`{text}` {reason}"))
     }
 
-    /// There is nothing at this path.
+    /// An error for a path that does not exist.
     pub(super) fn missing(&self) -> ToolError {
         ToolError::new(
             ErrorCode::NotFound,
@@ -157,7 +154,7 @@ fn violation(mount: Option<Mount>, path: &str, reason: &str, message: String) ->
     ToolError::new(ErrorCode::SandboxViolation, message).with_details(details)
 }
 
-/// The path as it may be repeated: one that lies outside of the mounts may be real, and is not.
+/// The path as shown in messages; a path outside the mounts may be real and is hidden.
 fn shown(text: &str) -> String {
     let is_alias = Mount::ALL.iter().any(|mount| {
         text.strip_prefix(mount.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))

@@ -1,4 +1,4 @@
-//! `fs.apply_patch`: changes keys in the front matter of a file under `@state` and leaves its text alone.
+//! `fs.apply_patch`: changes keys in the front matter of a file under `@state` and keeps its body.
 
 use aiwf_reply::{EditError, edit_front_matter};
 use serde::Deserialize;
@@ -11,13 +11,11 @@ use super::mounts::Mounts;
 use super::tool_error::{ErrorCode, ToolError};
 use super::write::{WriteGate, Written, before, replace};
 
-/// What `fs.apply_patch` takes.
+/// The arguments of `fs.apply_patch`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApplyPatchArgs {
-    /// The file.
     pub path: String,
-    /// What to change.
     pub patch: FrontMatterPatch,
 }
 
@@ -25,16 +23,16 @@ pub struct ApplyPatchArgs {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct FrontMatterPatch {
-    /// There is one operation: `updateFrontmatter`.
+    /// The only operation is `updateFrontmatter`.
     pub operation: Operation,
     /// The keys to change.
     pub update: FrontMatterUpdate,
-    /// The hash the file must have now.
+    /// The expected hash of the current file.
     #[serde(default)]
     pub if_match_sha256: Option<String>,
 }
 
-/// What a patch can do.
+/// The operation of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Operation {
     /// Changes keys of the front matter.
@@ -42,50 +40,47 @@ pub enum Operation {
     UpdateFrontMatter,
 }
 
-/// The keys that can be changed, each in its own way; there is no way to remove anything.
+/// The keys that can be changed; nothing can be removed.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct FrontMatterUpdate {
-    /// Nodes that are done now; those that were before stay once.
+    /// Newly completed nodes; nodes that are already listed are not repeated.
     #[serde(default)]
     pub steps_completed: Option<Append<String>>,
-    /// Variables to set, beside those that are there.
+    /// Variables to set; the others stay.
     #[serde(default)]
     pub variables: Option<Set<Map<String, Value>>>,
-    /// Decisions that were taken.
+    /// Decisions that were made.
     #[serde(default)]
     pub decision_log: Option<Append<Value>>,
-    /// Files that were made; those that were before stay once.
+    /// Files that were created; files that are already listed are not repeated.
     #[serde(default)]
     pub artifacts: Option<Append<String>>,
-    /// The node the run goes to.
+    /// The next node of the run.
     #[serde(default)]
     pub current_node_id: Option<Set<String>>,
-    /// When.
     #[serde(default)]
     pub updated_at: Option<Set<String>>,
 }
 
-/// Values to add at the end of a list.
+/// Values to append to a list.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Append<T> {
-    /// The values.
     pub append: Vec<T>,
 }
 
-/// A value to put in place.
+/// A new value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Set<T> {
-    /// The value.
     pub set: T,
 }
 
 impl FrontMatterUpdate {
-    /// The keys with the values they get.
+    /// The changed keys with their new values.
     ///
-    /// A key that holds something of another shape is left for the schema to complain about.
+    /// If the current value has another type, the schema check reports it later.
     pub(crate) fn changes(&self, data: &Map<String, Value>) -> Map<String, Value> {
         let mut changes = Map::new();
         let unique = |key: &str, append: &Option<Append<String>>| {
@@ -123,13 +118,13 @@ impl FrontMatterUpdate {
         changes
     }
 
-    /// The text of a file with these changes.
+    /// Applies the changes to the text of a file.
     pub fn apply(&self, text: &str) -> Result<String, EditError> {
         edit_front_matter(text, |data| self.changes(data))
     }
 }
 
-/// Changes the front matter of a file under `@state`; whatever refuses, nothing has changed.
+/// Changes the front matter of a file under `@state`; after an error nothing has changed.
 pub fn apply_patch(
     mounts: &Mounts,
     limits: FsLimits,
@@ -138,9 +133,8 @@ pub fn apply_patch(
 ) -> Result<Written, ToolError> {
     let path = AliasPath::parse(&args.path)?;
     if path.mount() != Mount::State {
-        return Err(path.violation(
-            "is not under `@state`, where alone front matter can be patched: write the whole file",
-        ));
+        return Err(path
+            .violation("is not under `@state`, and only files there can be patched: write the whole file"));
     }
     let before = before(mounts, &path, args.patch.if_match_sha256.as_deref())?;
     let Some(bytes) = before.as_ref().and_then(|before| before.bytes.as_deref()) else {

@@ -8,18 +8,17 @@ use super::alias_path::AliasPath;
 use super::mounts::Mounts;
 use super::tool_error::ToolError;
 
-/// How many entries one call returns.
+/// Maximum number of entries per call.
 const MAX_ENTRIES: usize = 200;
 
-/// What `fs.list` takes.
+/// The arguments of `fs.list`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListArgs {
-    /// The directory.
     pub path: String,
 }
 
-/// The direct children, sorted, directories with a slash at the end; hidden ones, links and devices are left out.
+/// The direct children, sorted, directories with a trailing slash; hidden files, links and devices are omitted.
 pub fn list(mounts: &Mounts, args: &ListArgs) -> Result<Value, ToolError> {
     let path = AliasPath::parse(&args.path)?;
     let directory = mounts.directory(&path)?;
@@ -40,6 +39,6 @@ pub fn list(mounts: &Mounts, args: &ListArgs) -> Result<Value, ToolError> {
     }
     let n_left_out = names.len() - MAX_ENTRIES;
     names.truncate(MAX_ENTRIES);
-    let hint = format!("{n_left_out} more entries; list a directory below, or use fs.search");
+    let hint = format!("{n_left_out} more entries; list a subdirectory, or use fs.search");
     Ok(json!({ "ok": true, "path": path, "entriesPreview": names, "truncated": true, "hint": hint }))
 }

@@ -1,7 +1,7 @@
-//! The directories behind the mounts, held by their handles.
+//! The directories of the mounts, as open handles.
 //!
-//! In: an alias path. Out: a handle of what it stands for. Every step down goes through
-//! [`ConfinedDir`](aiwf_store::ConfinedDir), which follows no link, so nothing can be swapped between a check and its use.
+//! In: an alias path. Out: a handle of its target. Every step goes through [`ConfinedDir`](aiwf_store::ConfinedDir),
+//! which follows no link, so nothing can be swapped between a check and its use.
 
 use std::fs::File;
 use std::io;
@@ -12,19 +12,17 @@ use aiwf_store::{ConfinedDir, ConfinedError, folded, is_reserved_dir};
 use super::alias_path::{AliasPath, Mount};
 use super::tool_error::{ErrorCode, ToolError};
 
-/// What is under `@state` and only the engine writes.
+/// A directory under `@state` that only the engine writes to.
 const ENGINES_OWN: &str = "logs";
 
-/// What a path is wanted for.
+/// The purpose of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
-    /// To be read.
     Read,
-    /// To be written.
     Write,
 }
 
-/// The directories behind the mounts; one that is not there is refused.
+/// The directories of the mounts; a missing mount is refused.
 #[derive(Debug, Default)]
 pub struct Mounts {
     project: Option<ConfinedDir>,
@@ -33,7 +31,7 @@ pub struct Mounts {
 }
 
 impl Mounts {
-    /// Puts a directory behind a mount.
+    /// Opens the directory of a mount.
     pub fn mount(&mut self, mount: Mount, directory: &Path) -> io::Result<()> {
         let directory = Some(ConfinedDir::open(directory)?);
         match mount {
@@ -51,11 +49,10 @@ impl Mounts {
             Mount::State => &self.state,
         };
         root.as_ref().ok_or_else(|| {
-            path.violation("is not there, since this conversation has no such mount: use another one")
+            path.violation("is not available, because this conversation has no such mount: use another one")
         })
     }
 
-    /// Opens a directory.
     pub fn directory(&self, path: &AliasPath) -> Result<ConfinedDir, ToolError> {
         allowed(path, Access::Read)?;
         self.walk(path, path.parts())
@@ -70,7 +67,7 @@ impl Mounts {
         self.walk(path, above)?.file(name).map_err(|error| error_of(path, error))
     }
 
-    /// The bytes of a file that may be written; nothing when it does not exist yet.
+    /// The bytes of a writable file; `None` if it does not exist yet.
     pub fn current(&self, path: &AliasPath, limit: u64) -> Result<Option<Vec<u8>>, ToolError> {
         allowed(path, Access::Write)?;
         match self.file(path) {
@@ -92,7 +89,7 @@ impl Mounts {
         }
     }
 
-    /// Writes a file, with the directories above it: all of it, or nothing.
+    /// Writes a file atomically and creates missing directories.
     pub fn write(
         &self,
         path: &AliasPath,
@@ -110,7 +107,7 @@ impl Mounts {
         directory.write(name, content, durability).map_err(|error| error_of(path, error))
     }
 
-    /// Removes a file that was written by mistake; nothing there is fine too.
+    /// Removes a file that was written by mistake; missing is not an error.
     pub fn remove_file(&self, path: &AliasPath) -> Result<(), ToolError> {
         allowed(path, Access::Write)?;
         let Some((name, above)) = path.parts().split_last() else {
@@ -123,13 +120,13 @@ impl Mounts {
         }
     }
 
-    /// Whether a path may be written at all; whether it can is found out by doing it.
+    /// Whether a path may be written at all; permissions are checked by the write itself.
     pub fn may_write(&self, path: &AliasPath) -> Result<(), ToolError> {
         self.root(path)?;
         allowed(path, Access::Write)
     }
 
-    /// Whether there is a regular file.
+    /// Whether the path is a regular file.
     pub fn has_file(&self, path: &AliasPath) -> bool {
         self.file(path).is_ok()
     }
@@ -143,23 +140,23 @@ impl Mounts {
     }
 }
 
-/// Whether a name under `@project` is out of bounds.
+/// Whether a name under `@project` is protected.
 pub(super) fn is_protected(mount: Mount, name: &str) -> bool {
     mount == Mount::Project && is_reserved_dir(name)
 }
 
 fn allowed(path: &AliasPath, access: Access) -> Result<(), ToolError> {
     if path.parts().iter().any(|part| is_protected(path.mount(), part)) {
-        return Err(path.violation("is protected, as `.aiwf` and `.git` always are: use another path"));
+        return Err(path.violation("is protected, like everything in `.aiwf` and `.git`: use another path"));
     }
     match (access, path.mount()) {
         (Access::Write, Mount::Package) => {
-            Err(path.violation("is read only: write under `@project` or `@state`"))
+            Err(path.violation("is read-only: write under `@project` or `@state`"))
         }
         (Access::Write, Mount::State)
             if path.parts().first().is_some_and(|first| folded(first) == ENGINES_OWN) =>
         {
-            Err(path.violation("is read only, since the engine writes its logs there: use another path"))
+            Err(path.violation("is read-only, because the engine writes its logs there: use another path"))
         }
         _ => Ok(()),
     }
@@ -169,29 +166,29 @@ fn error_of(path: &AliasPath, error: ConfinedError) -> ToolError {
     match error {
         ConfinedError::Missing => path.missing(),
         ConfinedError::Link => {
-            path.violation("is a link, or lies behind one: use the path of the file itself")
+            path.violation("is a link, or leads through one: use the path of the file itself")
         }
         ConfinedError::Special => path.violation("is a pipe, a socket or a device: use a regular file"),
         ConfinedError::HardLinks { .. } | ConfinedError::Outside => {
-            path.violation("is also a file somewhere else: use another path")
+            path.violation("has other hard links: use another path")
         }
         ConfinedError::TooLarge { limit } => ToolError::new(
             ErrorCode::InvalidArgs,
             format!("`{path}` is larger than {limit} bytes: use another file"),
         ),
         ConfinedError::Changed => {
-            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` was changed meanwhile: read it again"))
+            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` changed meanwhile: read it again"))
         }
-        ConfinedError::NotAName => path.violation("is not a path of a file: use another name"),
+        ConfinedError::NotAName => path.violation("is not a valid file path: use another name"),
         ConfinedError::NotADirectory => ToolError::new(
             ErrorCode::InvalidArgs,
-            format!("`{path}` needs a directory where a file is: use another path"),
+            format!("`{path}` needs a directory, but there is a file: use another path"),
         ),
         ConfinedError::IsADirectory => {
-            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` is a directory: name a file in it"))
+            ToolError::new(ErrorCode::InvalidArgs, format!("`{path}` is a directory: use a file in it"))
         }
         ConfinedError::System(error) => {
-            // The kind alone: the system's own words may name a real path.
+            // Only the kind, because the system's message may contain a real path.
             ToolError::new(
                 ErrorCode::Internal,
                 format!("`{path}` could not be used ({}): tell the user", error.kind()),

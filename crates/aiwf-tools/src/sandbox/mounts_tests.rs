@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A project, a package and a state directory beside a secret.
+/// A project, a package and a state directory, next to a secret file.
 pub(in super::super) struct World {
     pub(in super::super) directory: tempfile::TempDir,
     pub(in super::super) mounts: Mounts,
@@ -55,7 +55,7 @@ fn check_violation<T: std::fmt::Debug>(result: Result<T, ToolError>) {
 }
 
 #[test]
-fn the_package_is_read_only_and_so_are_logs() {
+fn the_package_and_logs_are_read_only() {
     let world = World::new().file("package/a.md", "a").file("state/logs/execution.jsonl", "{}\n");
     assert!(world.mounts.has_file(&alias("@pkg/a.md")));
     check_violation(world.mounts.write(&alias("@pkg/a.md"), b"x", Durability::Process));
@@ -67,14 +67,14 @@ fn the_package_is_read_only_and_so_are_logs() {
 }
 
 #[test]
-fn a_mount_that_is_not_there_is_refused() {
+fn a_missing_mount_is_refused() {
     let mounts = Mounts::default();
     check_violation(mounts.file(&alias("@state/workflow.md")));
     check_violation(mounts.directory(&alias("@project")));
 }
 
 #[test]
-fn the_engines_and_gits_own_files_are_out_of_bounds() {
+fn files_of_aiwf_and_git_are_protected() {
     let world = World::new()
         .file("project/.git/config", "x")
         .file("project/.aiwf/config.toml", "x")
@@ -98,7 +98,7 @@ fn the_engines_and_gits_own_files_are_out_of_bounds() {
 }
 
 #[test]
-fn links_are_refused_wherever_they_lead() {
+fn links_are_refused_wherever_they_point() {
     let world = World::new().file("project/a.txt", "a");
     symlink("../secret", world.path("project/out")).unwrap();
     symlink("..", world.path("project/up")).unwrap();
@@ -114,7 +114,7 @@ fn links_are_refused_wherever_they_lead() {
 }
 
 #[test]
-fn missing_directories_are_made_for_a_write_and_a_file_in_the_way_is_said() {
+fn a_write_creates_missing_directories_and_names_a_blocking_file() {
     let world = World::new().file("project/a.txt", "a");
     world.mounts.write(&alias("@project/artifacts/deep/x.md"), b"x", Durability::Process).unwrap();
     assert_eq!(world.text("project/artifacts/deep/x.md"), "x");

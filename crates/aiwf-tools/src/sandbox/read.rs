@@ -1,7 +1,6 @@
 //! `fs.read`: a text file, or a window of its lines.
 //!
-//! The file is read once, piece by piece: size and hash are those of the whole, and only as much text as may be
-//! returned is kept, however large the file is.
+//! The file is read once, in chunks: size and hash cover the whole file, but only the returned text is kept in memory.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -15,21 +14,20 @@ use super::alias_path::AliasPath;
 use super::mounts::Mounts;
 use super::tool_error::{ErrorCode, ToolError};
 
-/// What `fs.read` takes.
+/// The arguments of `fs.read`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ReadArgs {
-    /// The file.
     pub path: String,
-    /// The first line wanted, counted from 1.
+    /// The first line, counted from 1.
     #[serde(default)]
     pub start_line: Option<u64>,
-    /// The last line wanted.
+    /// The last line, inclusive.
     #[serde(default)]
     pub end_line: Option<u64>,
 }
 
-/// The text of a file; more than may be returned is cut and said so, unless a window asked for it.
+/// The text of a file. Without a window, text over the limit is truncated with a note; with one, it is an error.
 pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value, ToolError> {
     let path = AliasPath::parse(&args.path)?;
     let window = Window::of(args)?;
@@ -71,7 +69,7 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
     if !window.is_whole() {
         if is_cut {
             let message = format!(
-                "the lines asked for have {n_wanted} bytes, and one read may return {}: ask for fewer lines",
+                "the requested lines have {n_wanted} bytes, but a read may return {}: request fewer lines",
                 limits.max_read_bytes
             );
             let details = json!({ "bytes": n_wanted, "maxReadBytes": limits.max_read_bytes });
@@ -80,7 +78,7 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
         if window.first > line {
             let n_lines = line - u64::from(is_line_ended || n_bytes == 0);
             let noun = if n_lines == 1 { "line" } else { "lines" };
-            let message = format!("`{path}` has only {n_lines} {noun}: ask for lines up to there");
+            let message = format!("`{path}` has only {n_lines} {noun}: request lines up to there");
             return Err(ToolError::new(ErrorCode::InvalidArgs, message));
         }
     }
@@ -93,7 +91,7 @@ pub fn read(mounts: &Mounts, limits: FsLimits, args: &ReadArgs) -> Result<Value,
     let sha256 = hex(&hasher.finalize());
     let path = path.to_string();
     if is_cut {
-        let hint = "the file is larger than one read may return: find the place with fs.search, then read a window \
+        let hint = "the file is larger than a read may return: find the place with fs.search, then read a window \
                     with startLine and endLine";
         return Ok(json!({ "ok": true, "path": path, "bytes": n_bytes, "sha256": sha256, "truncated": true,
             "contentPreview": text, "hint": hint }));
@@ -114,7 +112,7 @@ impl Window {
         if window.first == 0 || window.last == 0 {
             return Err(ToolError::new(
                 ErrorCode::InvalidArgs,
-                "lines are counted from 1: ask for startLine and endLine from 1",
+                "lines are counted from 1: set startLine and endLine to 1 or more",
             ));
         }
         if window.last < window.first {
@@ -139,7 +137,7 @@ fn keep(kept: &mut Vec<u8>, n_wanted: &mut u64, piece: &[u8], limit: u64) {
     kept.extend(piece.iter().take(room));
 }
 
-/// The kept bytes as text; a character that was cut in two at the end is left out.
+/// The bytes as text, without an incomplete character at the end.
 fn text_of(mut kept: Vec<u8>, is_cut: bool) -> Option<String> {
     if is_cut
         && let Err(error) = std::str::from_utf8(&kept)

@@ -1,5 +1,5 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use super::super::mounts::tests::World;
 use super::super::parse_args;
@@ -30,7 +30,7 @@ fn a_whole_file_comes_with_size_and_hash() {
 }
 
 #[test]
-fn a_window_is_counted_from_one_and_inclusive_and_the_hash_is_of_the_whole() {
+fn a_window_counts_from_one_inclusively_and_the_hash_covers_the_file() {
     let world = World::new().file("project/a.md", "one\ntwo\nthree\nfour");
     let result = call(&world, 100, json!({ "path": "@project/a.md", "startLine": 2, "endLine": 3 }));
     assert_eq!(result["content"], "two\nthree\n");
@@ -41,7 +41,7 @@ fn a_window_is_counted_from_one_and_inclusive_and_the_hash_is_of_the_whole() {
 }
 
 #[test]
-fn too_large_a_file_is_cut_and_too_large_a_window_is_refused() {
+fn a_large_file_is_truncated_and_a_large_window_refused() {
     let world = World::new().file("project/a.md", "äöü\nzwei\n");
     let result = call(&world, 5, json!({ "path": "@project/a.md" }));
     assert_eq!(result["truncated"], true);
@@ -58,7 +58,7 @@ fn too_large_a_file_is_cut_and_too_large_a_window_is_refused() {
 }
 
 #[test]
-fn wrong_arguments_have_a_code_of_their_own() {
+fn invalid_arguments_have_their_own_code() {
     let world = World::new().file("project/a.md", "one").file("project/b.bin", [0xff, 0xfe]);
     for args in [
         json!({ "path": "@project/a.md", "startLine": 2, "endLine": 1 }),
@@ -78,7 +78,7 @@ fn wrong_arguments_have_a_code_of_their_own() {
 }
 
 #[test]
-fn a_listing_leaves_out_what_is_hidden_and_links() {
+fn a_listing_omits_hidden_files_and_links() {
     let world = World::new()
         .file("project/b.md", "")
         .file("project/a/x", "")
@@ -92,7 +92,7 @@ fn a_listing_leaves_out_what_is_hidden_and_links() {
 }
 
 #[test]
-fn a_long_listing_is_cut_at_two_hundred() {
+fn a_long_listing_is_truncated_at_two_hundred() {
     let mut world = World::new();
     for n in 0..203 {
         world = world.file(&format!("project/{n:03}"), "");

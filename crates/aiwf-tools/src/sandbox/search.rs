@@ -1,7 +1,7 @@
-//! `fs.search`: text in the files below a directory, found by ripgrep's own searcher.
+//! `fs.search`: text in the files below a directory, found with ripgrep's searcher.
 //!
-//! The walk goes by handles, in the order of names, and leaves out what is hidden, links, devices and `node_modules`. A
-//! pattern between slashes (`/todo|fixme/i`) is a regular expression, any other one plain text.
+//! The walk uses handles, in the order of names, and skips hidden files, links, devices and `node_modules`. A pattern
+//! between slashes (`/todo|fixme/i`) is a regular expression, any other is plain text.
 
 use std::io;
 
@@ -18,32 +18,31 @@ use super::alias_path::AliasPath;
 use super::mounts::{Mounts, is_protected};
 use super::tool_error::{ErrorCode, ToolError};
 
-/// How deep directories are searched.
+/// Maximum depth of searched directories.
 const MAX_DEPTH: usize = 64;
-/// How many lines around a match can be asked for.
+/// Maximum number of context lines.
 const MAX_AROUND: u64 = 50;
-/// How many matches can be asked for.
+/// Maximum number of matches.
 const MAX_MATCHES: u64 = 1_000;
-/// The longest line that is held in memory.
+/// The longest line held in memory.
 const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
-/// The directory that nobody means.
+/// A directory that is never searched.
 const SKIPPED: &str = "node_modules";
 
-/// What `fs.search` takes.
+/// The arguments of `fs.search`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct SearchArgs {
-    /// The directory, or one file.
+    /// A directory, or one file.
     pub path: String,
-    /// Plain text, or `/expression/` with `i` for any case.
+    /// Plain text, or `/expression/`, with `i` for any case.
     pub pattern: String,
-    /// How many lines before a match.
+    /// Number of lines before a match.
     #[serde(default = "one")]
     pub before: u64,
-    /// How many lines after a match.
+    /// Number of lines after a match.
     #[serde(default = "one")]
     pub after: u64,
-    /// How many matches.
     #[serde(default = "fifty")]
     pub max_matches: u64,
 }
@@ -56,12 +55,12 @@ fn fifty() -> u64 {
     50
 }
 
-/// The matches with their lines, in the order of paths.
+/// The matches with their context, in the order of paths.
 pub fn search(mounts: &Mounts, limits: FsLimits, args: &SearchArgs) -> Result<Value, ToolError> {
     let path = AliasPath::parse(&args.path)?;
     let matcher = matcher(&args.pattern)?;
     if args.max_matches == 0 {
-        return Err(ToolError::new(ErrorCode::InvalidArgs, "maxMatches is 0: ask for 1 or more"));
+        return Err(ToolError::new(ErrorCode::InvalidArgs, "maxMatches is 0: set it to 1 or more"));
     }
     let around = |n: u64| usize::try_from(n.min(MAX_AROUND)).unwrap_or_default();
     let mut walk = Walk {
@@ -81,7 +80,7 @@ pub fn search(mounts: &Mounts, limits: FsLimits, args: &SearchArgs) -> Result<Va
     };
     match mounts.directory(&path) {
         Ok(directory) => walk.directory(&directory, &path, 0),
-        // A path to one file is searched as well.
+        // A path to a single file can be searched too.
         Err(error) if error.code == ErrorCode::InvalidArgs => walk.file(&mounts.file(&path)?, &path),
         Err(error) => return Err(error),
     }
@@ -98,7 +97,7 @@ pub fn search(mounts: &Mounts, limits: FsLimits, args: &SearchArgs) -> Result<Va
 fn matcher(pattern: &str) -> Result<RegexMatcher, ToolError> {
     let invalid = |message: String| ToolError::new(ErrorCode::InvalidArgs, message);
     if pattern.is_empty() {
-        return Err(invalid("pattern is empty: give a text, or an expression like `/^use /`".to_owned()));
+        return Err(invalid("pattern is empty: use a text, or an expression like `/^use /`".to_owned()));
     }
     let mut builder = RegexMatcherBuilder::new();
     builder.line_terminator(Some(b'\n')).size_limit(4 * 1024 * 1024).dfa_size_limit(8 * 1024 * 1024);
@@ -111,14 +110,11 @@ fn matcher(pattern: &str) -> Result<RegexMatcher, ToolError> {
         None => builder.fixed_strings(true).build(pattern),
     };
     built.map_err(|error| {
-        invalid(format!(
-            "pattern cannot be searched for ({}): correct it, or give a plain text",
-            one_line(&error)
-        ))
+        invalid(format!("pattern is invalid ({}): correct it, or use plain text", one_line(&error)))
     })
 }
 
-/// What a library says about an expression, without the picture it draws.
+/// The library's message about an expression, without its drawing.
 fn one_line(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     let line = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -134,7 +130,7 @@ struct Walk {
 
 impl Walk {
     fn directory(&mut self, directory: &ConfinedDir, path: &AliasPath, depth: usize) {
-        // What cannot be listed is left out, like everything that is not a text file.
+        // Unreadable directories are skipped, like all files that are not text.
         let Ok(entries) = directory.entries() else { return };
         for entry in entries {
             if self.found.is_full {
@@ -164,7 +160,7 @@ impl Walk {
         self.n_files += 1;
         let n_before = self.found.matches.len();
         let mut sink = Lines { found: &mut self.found, path, before: Vec::new() };
-        // A file with a line too long to hold ends the search of that file alone.
+        // A file with a line that is too long ends only the search of that file.
         drop(self.searcher.search_file(&self.matcher, file, &mut sink));
         let is_binary = self.found.is_binary;
         self.found.is_binary = false;
@@ -174,12 +170,11 @@ impl Walk {
     }
 }
 
-/// What was found so far.
 #[derive(Default)]
 struct Found {
     matches: Vec<Value>,
     max_matches: usize,
-    /// How many more bytes of text can be returned.
+    /// Number of bytes of text that may still be returned.
     room: u64,
     is_full: bool,
     is_binary: bool,
@@ -192,7 +187,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The line as text, if there is room for it.
+    /// The line as text, if it fits.
     fn take(&mut self, bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         let text = shortened(text.trim_end_matches('\n').trim_end_matches('\r'));
@@ -205,7 +200,7 @@ impl Lines<'_> {
     }
 }
 
-/// How much of a line is shown: one line must not take the room of all others.
+/// The longest part of a line to show, so that one line cannot use up the space of all others.
 const MAX_SHOWN_BYTES: usize = 4_000;
 
 fn shortened(line: &str) -> String {

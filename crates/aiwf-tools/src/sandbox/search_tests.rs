@@ -1,5 +1,5 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use super::super::mounts::tests::World;
 use super::super::parse_args;
@@ -14,7 +14,7 @@ fn call(world: &World, args: Value) -> Value {
 }
 
 #[test]
-fn a_match_has_its_alias_its_line_and_the_lines_around() {
+fn a_match_has_its_alias_line_and_context() {
     let world =
         World::new().file("project/src/a.md", "one\ntwo\nthree\nfour\n").file("project/b.md", "three");
     let result = call(&world, json!({ "path": "@project", "pattern": "three" }));
@@ -47,7 +47,7 @@ fn plain_text_is_plain_and_slashes_make_an_expression() {
 }
 
 #[test]
-fn what_is_hidden_linked_binary_or_a_module_is_not_searched() {
+fn hidden_linked_binary_and_module_files_are_not_searched() {
     let world = World::new()
         .file("project/.env", "needle")
         .file("project/.git/config", "needle")
@@ -78,7 +78,7 @@ fn results_are_bounded_in_number_and_size() {
 }
 
 #[test]
-fn a_very_long_line_is_cut_and_the_search_goes_on() {
+fn a_very_long_line_is_truncated_and_the_search_continues() {
     let long = format!("needle {}\nneedle\n", "x".repeat(600_000));
     let world = World::new().file("project/a.md", &long).file("project/b.md", "needle");
     let limits = FsLimits { max_read_bytes: 100_000, max_write_bytes: 0 };

@@ -1,11 +1,10 @@
-//! Why a call was not done, in the shape a model gets it.
+//! Why a call failed, in the form a model receives.
 
 use std::fmt;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The codes of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
     /// `ENOENT`.
@@ -39,7 +38,7 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// As a model reads it.
+    /// The code as shown to models.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::NotFound => "ENOENT",
@@ -66,15 +65,14 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// A call that was refused or did not work; nothing was changed.
+/// A call that was refused or failed; nothing was changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// What kind.
     pub code: ErrorCode,
-    /// What is wrong: no real path is in it.
+    /// What is wrong, without real paths.
     pub message: String,
-    /// What a model can work with.
+    /// Details that help a model to correct the call.
     pub details: Option<Value>,
 }
 
@@ -87,7 +85,6 @@ impl ToolError {
         Self { code, message: message.into(), details: None }
     }
 
-    /// The same with details.
     #[must_use]
     pub fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
@@ -104,10 +101,13 @@ impl ToolError {
     }
 }
 
-/// The arguments of a call; unknown, missing and mistyped ones are named.
+/// Parses the arguments of a call; unknown, missing and mistyped ones are named.
 pub fn parse_args<T: DeserializeOwned>(args: Value) -> Result<T, ToolError> {
     if !args.is_object() {
-        return Err(ToolError::new(ErrorCode::InvalidArgs, "arguments are not a JSON object: send one"));
+        return Err(ToolError::new(
+            ErrorCode::InvalidArgs,
+            "arguments are not a JSON object: send an object",
+        ));
     }
     serde_json::from_value(args).map_err(|error| {
         ToolError::new(

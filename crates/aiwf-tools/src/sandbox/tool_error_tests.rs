@@ -1,4 +1,4 @@
-//! Everything that file tools refuse, in one place to be read: each message says what is wrong and what to do.
+//! Every error of the file tools, listed in one place for review: each message says what is wrong and what to do.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 
@@ -15,7 +15,7 @@ use super::super::{
 };
 use super::*;
 
-/// Agrees with everything, so that only the tools themselves refuse.
+/// Allows everything, so that only the tools themselves refuse.
 struct NoGate;
 
 impl WriteGate for NoGate {
@@ -25,7 +25,7 @@ impl WriteGate for NoGate {
 }
 
 thread_local! {
-    /// The places in the source that made an error in this thread: file and line.
+    /// The source locations, as file and line, that created an error in this thread.
     static PLACES: RefCell<BTreeSet<(String, usize)>> = const { RefCell::new(BTreeSet::new()) };
 }
 
@@ -35,7 +35,7 @@ pub(super) fn note_place(place: &Location<'_>) {
     PLACES.with_borrow_mut(|places| places.insert((file, line)));
 }
 
-/// Does a call; there must be something wrong with it.
+/// Makes a call that must fail.
 fn refused(mounts: &Mounts, tool: &str, args: Value) -> ToolError {
     let limits = FsLimits { max_read_bytes: 10, max_write_bytes: 100 };
     let done = match tool {
@@ -51,7 +51,7 @@ fn refused(mounts: &Mounts, tool: &str, args: Value) -> ToolError {
 }
 
 #[test]
-fn everything_that_is_refused_says_what_to_do() {
+fn every_refusal_says_what_to_do() {
     let world = World::new()
         .file("project/a.md", "one\ntwo\nthree\nfour\n")
         .file("project/binary", [0xff, 0xfe])
@@ -121,10 +121,10 @@ fn everything_that_is_refused_says_what_to_do() {
     assert_eq!(unread(), UNREACHABLE.map(str::to_owned), "add calls that are refused there");
 }
 
-/// What only a broken system brings about, and what only the engine's own files are refused for.
+/// Errors that only a broken system triggers, or only the engine's own files.
 const UNREACHABLE: [&str; 5] = ["mounts.rs", "mounts.rs", "mounts.rs", "read.rs", "write.rs"];
 
-/// The files with places that make errors no call above has met; each place once.
+/// The source locations of errors that no call above has triggered, by file.
 fn unread() -> Vec<String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sandbox");
     let mut unread = Vec::new();

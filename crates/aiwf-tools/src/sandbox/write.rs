@@ -1,4 +1,4 @@
-//! `fs.write`: a whole file, replaced at once.
+//! `fs.write`: replaces a whole file at once.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -12,49 +12,45 @@ use super::alias_path::{AliasPath, Mount};
 use super::mounts::Mounts;
 use super::tool_error::{ErrorCode, ToolError};
 
-/// The file under `@state` that is guarded.
+/// The guarded file under `@state`.
 pub(super) const STATE_FILE: &str = "workflow.md";
-/// The largest file under `@state` that is looked at before it is replaced.
+/// The largest file under `@state` that is read before it is replaced.
 const MAX_STATE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What `fs.write` takes.
+/// The arguments of `fs.write`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct WriteArgs {
-    /// The file.
     pub path: String,
-    /// All of its new content.
+    /// The whole new content.
     pub content: String,
-    /// The hash the file must have now.
+    /// The expected hash of the current file.
     #[serde(default)]
     pub if_match_sha256: Option<String>,
 }
 
-/// Who must agree before a file under `@state` is replaced: the guard of the state file, the journal's intent.
+/// Checks writes under `@state` before they happen: the guard of the state file, and the journal's intent.
 pub trait WriteGate {
-    /// Looks at the bytes before and after; nothing has been touched yet, and after a refusal nothing will be.
+    /// Checks the bytes before and after; an error prevents the write.
     fn check(&mut self, path: &AliasPath, before: Option<&[u8]>, after: &[u8]) -> Result<(), ToolError>;
 
-    /// Hears of a file outside `@state` that is about to be made; after a refusal it is not.
+    /// Called before a new file outside `@state` is created; an error prevents it.
     fn check_new(&mut self, _path: &AliasPath) -> Result<(), ToolError> {
         Ok(())
     }
 }
 
-/// A file that was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// The file.
     pub path: AliasPath,
-    /// Whether it was not there before.
     pub is_new: bool,
-    /// Its hash now.
+    /// Its new hash.
     pub sha256: String,
     /// The result of the call.
     pub result: Value,
 }
 
-/// Writes a file and the directories above it; whatever refuses, nothing has changed.
+/// Writes a file and creates missing directories; after an error nothing has changed.
 pub fn write(
     mounts: &Mounts,
     limits: FsLimits,
@@ -75,12 +71,12 @@ pub fn write(
     Ok(Written { path, is_new: before.is_none(), sha256, result })
 }
 
-/// What a file is before it is written; its bytes are kept only under `@state`.
+/// The file before it is written; its bytes are kept only under `@state`.
 pub(super) struct Before {
     pub(super) bytes: Option<Vec<u8>>,
 }
 
-/// Looks at the file as it is, and makes sure that it is the one the caller means.
+/// Reads the current file and checks the hash that the caller expects.
 pub(super) fn before(
     mounts: &Mounts,
     path: &AliasPath,
@@ -110,7 +106,7 @@ pub(super) fn before(
     {
         let message = match &sha256 {
             Some(_) => format!("`{path}` has changed since it was read: read it again"),
-            None => format!("`{path}` does not exist, so it cannot have that hash: leave ifMatchSha256 out"),
+            None => format!("`{path}` does not exist, so it cannot have this hash: omit ifMatchSha256"),
         };
         let details = json!({ "expected": expected, "actual": sha256 });
         return Err(ToolError::new(ErrorCode::PreconditionFailed, message).with_details(details));
@@ -118,7 +114,7 @@ pub(super) fn before(
     Ok(before)
 }
 
-/// Asks the gate and writes.
+/// Asks the gate, then writes.
 pub(super) fn replace(
     mounts: &Mounts,
     limits: FsLimits,
@@ -129,7 +125,7 @@ pub(super) fn replace(
 ) -> Result<(), ToolError> {
     if content.len() as u64 > limits.max_write_bytes {
         let message = format!(
-            "the content has {} bytes, and one write may take {}: write less, or several files",
+            "the content has {} bytes, but a write may have {}: write less, or several files",
             content.len(),
             limits.max_write_bytes
         );

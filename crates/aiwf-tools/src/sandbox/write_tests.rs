@@ -1,11 +1,11 @@
-#![allow(clippy::needless_pass_by_value, reason = "values are written where they are used")]
+#![allow(clippy::needless_pass_by_value, reason = "values are written inline at the call")]
 
 use super::super::mounts::tests::World;
 use super::super::parse_args;
 use super::super::{ApplyPatchArgs, apply_patch};
 use super::*;
 
-/// Refuses what holds the word, and remembers what it was asked.
+/// Refuses content with the word, and records the requests.
 #[derive(Default)]
 struct Picky {
     n_asked: usize,
@@ -40,7 +40,7 @@ fn patch(world: &World, args: Value) -> Value {
 }
 
 #[test]
-fn a_write_says_what_it_wrote() {
+fn a_write_reports_what_it_wrote() {
     let world = World::new();
     let result =
         put(&world, &mut Picky::default(), json!({ "path": "@project/artifacts/a.md", "content": "text" }));
@@ -53,7 +53,7 @@ fn a_write_says_what_it_wrote() {
 }
 
 #[test]
-fn only_what_may_be_written_is_written() {
+fn only_writable_paths_are_written() {
     let world = World::new().file("package/a.md", "a").file("project/.git/config", "x");
     let mut gate = Picky::default();
     for path in [
@@ -73,7 +73,7 @@ fn only_what_may_be_written_is_written() {
 }
 
 #[test]
-fn a_hash_that_no_longer_holds_stops_the_write() {
+fn an_outdated_hash_stops_the_write() {
     let world = World::new().file("project/a", "one");
     let mut gate = Picky::default();
     let fresh = aiwf_store::sha256_hex(b"one").to_uppercase();
@@ -88,7 +88,7 @@ fn a_hash_that_no_longer_holds_stops_the_write() {
 }
 
 #[test]
-fn the_gate_is_asked_about_state_alone_and_can_refuse() {
+fn the_gate_is_asked_only_about_state_and_can_refuse() {
     let world = World::new().file("state/workflow.md", "old");
     let mut gate = Picky::default();
     assert_eq!(put(&world, &mut gate, json!({ "path": "@project/a", "content": "forbidden" }))["ok"], true);
@@ -132,7 +132,7 @@ fn a_patch_changes_keys_and_keeps_the_body() {
 }
 
 #[test]
-fn a_patch_is_closed_and_only_for_state() {
+fn a_patch_allows_no_other_keys_and_only_state() {
     let world =
         World::new().file("state/workflow.md", "---\na: 1\n---\n").file("state/other.md", "no front matter");
     let one = |path: &str, update: Value| {

@@ -1,4 +1,4 @@
-//! A server's process: its own group, watched, and ended whole.
+//! The process of a server: in its own group, watched, and killed with the whole group.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,12 +14,12 @@ use tokio::time::{sleep, timeout};
 
 use crate::server_spec::Launch;
 
-/// How often a process is looked at.
+/// Interval between checks of a process.
 const EVERY: Duration = Duration::from_millis(25);
-/// How long a server has to end after its input was closed, and again after it was told to.
+/// How long a server may take to end after its stdin was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(1_500);
 
-/// What starts servers on our behalf and ends them when this process is killed.
+/// The program that starts servers for us and ends them if this process is killed.
 #[derive(Debug)]
 struct Supervisor {
     executable: PathBuf,
@@ -28,29 +28,28 @@ struct Supervisor {
 
 static SUPERVISOR: OnceLock<Supervisor> = OnceLock::new();
 
-/// From now on every server gets a supervisor: this executable with this first argument, followed by the number of
-/// this process and the server's command line.
+/// Gives every server from now on a supervisor: this executable with this first argument, followed by the id of this
+/// process and the server's command line.
 pub fn supervise_with(executable: &Path, argument: &'static str) {
     SUPERVISOR.get_or_init(|| Supervisor { executable: executable.to_owned(), argument });
 }
 
-/// Why a supervisor could not start the program, if that is all that was said.
+/// The error of a supervisor that could not start the program.
 pub(super) fn supervisor_error(stderr: &str) -> Option<io::Error> {
     let code = stderr.strip_prefix("\0aiwf-supervise: os error ")?.parse().ok()?;
     SUPERVISOR.get().map(|_| io::Error::from_raw_os_error(code))
 }
 
-/// A process that runs, or ran.
+/// A running or finished process.
 #[derive(Debug)]
 pub(super) struct Process {
     group: Pid,
-    /// How it ended, once it did.
+    /// How it ended, once it has.
     ended: watch::Receiver<Option<String>>,
-    /// Keeps the watcher from killing what is left only when this goes.
+    /// Dropping it tells the watcher to end the process.
     end: Arc<watch::Sender<bool>>,
 }
 
-/// The ends of its pipes.
 pub(super) struct Pipes {
     pub(super) stdin: ChildStdin,
     pub(super) stdout: ChildStdout,
@@ -88,7 +87,7 @@ pub(super) fn start(launch: &Launch, variables: &[(String, String)]) -> io::Resu
     Ok(Some((Process { group, ended, end: Arc::new(end) }, pipes)))
 }
 
-/// Waits until the process ends or is to end; then nobody of its group is left.
+/// Waits until the process ends or is to end; afterwards nothing of its group is left.
 async fn watch_over(
     mut child: Child,
     group: Pid,
@@ -96,7 +95,7 @@ async fn watch_over(
     mut ending: watch::Receiver<bool>,
 ) {
     let has_exited = || {
-        // It stays unreaped, so that its group's number belongs to nobody else.
+        // It stays a zombie, so that the id of its group is not reused.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(group), options), Ok(None))
     };
@@ -106,13 +105,13 @@ async fn watch_over(
         }
     };
     let asked = async {
-        // An error means that nobody holds the process any more.
+        // An error means that the process was dropped.
         drop(ending.wait_for(|is_ending| *is_ending).await);
     };
     tokio::select! {
         () = exit => {}
         () = asked => {
-            // Its input is closed by now: most servers end by themselves.
+            // Its stdin is closed by now, and most servers end on their own.
             for signal in [None, Some(Signal::TERM)] {
                 if let Some(signal) = signal {
                     let _ = kill_process_group(group, signal);
@@ -128,11 +127,11 @@ async fn watch_over(
             }
         }
     }
-    // Whatever it started goes with it, and so do the pipes that it holds; a group that is gone is what is wanted.
+    // Kills the rest of the group, and with it whoever holds the pipes; an error means that the group is gone.
     let _ = kill_process_group(group, Signal::KILL);
     let how = match timeout(GRACE, child.wait()).await {
         Ok(Ok(status)) => shown(status),
-        Ok(Err(_)) | Err(_) => "it cannot be told how it ended".to_owned(),
+        Ok(Err(_)) | Err(_) => "its exit status is unknown".to_owned(),
     };
     told.send_replace(Some(how));
 }
@@ -141,7 +140,7 @@ fn shown(status: std::process::ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("it ended with exit code {code}"),
-        (None, Some(signal)) => format!("it was ended by signal {signal}"),
+        (None, Some(signal)) => format!("it was killed by signal {signal}"),
         (None, None) => "it ended".to_owned(),
     }
 }
@@ -151,23 +150,22 @@ impl Process {
         self.group.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// How it ended; nothing when it still runs after a moment.
+    /// How it ended; `None` if it still runs after a moment.
     pub(super) async fn how_it_ended(&self) -> Option<String> {
         let mut ended = self.ended.clone();
-        // The connection may be seen to end before the process is.
+        // The connection may close shortly before the process ends.
         match timeout(Duration::from_millis(500), ended.wait_for(Option::is_some)).await {
             Ok(Ok(how)) => how.clone(),
             Ok(Err(_)) | Err(_) => None,
         }
     }
 
-    /// Completes when the process has ended.
     pub(super) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut ended = self.ended.clone();
         async move { drop(ended.wait_for(Option::is_some).await) }
     }
 
-    /// Ends it and waits until it has; its input must be closed by now.
+    /// Ends the process and waits for it; its stdin must be closed already.
     pub(super) async fn stop(&self) {
         self.end.send_replace(true);
         drop(timeout(GRACE * 4, self.ended()).await);

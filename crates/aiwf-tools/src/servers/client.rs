@@ -1,4 +1,4 @@
-//! Our side of a connection: who we say we are, and what we do with what a server says unasked.
+//! Our side of a connection: our identity, and the handling of notifications.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -12,23 +12,21 @@ use rmcp::{ClientHandler, RoleClient};
 
 use crate::shown::excerpt;
 
-/// How many reports of progress may wait to be heard; more are passed over.
+/// Maximum number of queued progress reports; more are dropped.
 pub(super) const MAX_WAITING_PROGRESS: usize = 64;
 
-/// How far a call is, as its server says.
+/// The progress of a call, as reported by its server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// How much is done.
     pub done: f64,
-    /// How much there is to do.
+    /// The total amount, if known.
     pub total: Option<f64>,
-    /// What is being done.
     pub message: Option<String>,
 }
 
 type Hearer = (ProgressToken, SyncSender<Progress>);
 
-/// Who hears what about which call.
+/// The receivers of progress reports, by call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hearers {
     list: Arc<Mutex<Vec<Hearer>>>,
@@ -46,16 +44,16 @@ impl Hearers {
     fn tell(&self, token: &ProgressToken, progress: Progress) {
         let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, hearer)) = list.iter().find(|(other, _)| other == token) {
-            // A hearer that is behind, or gone, misses one.
+            // A receiver that is slow or gone misses a report.
             drop(hearer.try_send(progress));
         }
     }
 }
 
-/// Our side of a connection. Sampling, roots and questions to the user are not offered.
+/// Our side of a connection. Sampling, roots and elicitation are not offered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Client {
-    /// Counts up whenever the server says that its tools changed.
+    /// Incremented whenever the server announces that its tools changed.
     pub(super) list_version: Arc<AtomicU64>,
     pub(super) hearers: Hearers,
 }

@@ -1,4 +1,4 @@
-//! Makes a connection: starts the process or opens the address, and says hello.
+//! Connects to a server: starts the process or opens the address, and performs the handshake.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::error::ToolsError;
 use crate::server_spec::{Launch, ServerSpec};
 use crate::shown::excerpt;
 
-/// The variables of ours that every server gets, as far as they are set; others are named in `env`.
+/// The environment variables that every server gets if they are set; others are listed in `env`.
 ///
-/// What a program needs to find its files, speak the user's language and reach the network. Not what may hold keys.
+/// They let a program find its files, use the user's language and reach the network, and do not contain secrets.
 pub(crate) const INHERITED_VARIABLES: [&str; 22] = [
     "HOME",
     "PATH",
@@ -49,12 +49,12 @@ pub(crate) const INHERITED_VARIABLES: [&str; 22] = [
     "NODE_EXTRA_CA_CERTS",
 ];
 
-/// How long what is left of a dead server may hold its pipes.
+/// How long leftovers of a dead server may hold its pipes.
 const PIPE_GRACE: Duration = Duration::from_millis(300);
 
 type Service = RunningService<RoleClient, Client>;
 
-/// A server that said hello.
+/// A server that completed the handshake.
 pub(super) struct Connected {
     pub(super) service: Service,
     pub(super) process: Option<Process>,
@@ -70,11 +70,11 @@ pub(super) async fn connect(
 ) -> Result<Connected, ToolsError> {
     let attempt = |lifecycle| one_attempt(spec, options, client.clone(), log, lifecycle);
     match attempt(ClientLifecycleMode::Initialize).await {
-        // A server of 2026 may know no `initialize` any more; those before know nothing else.
+        // A server of the 2026 protocol may no longer support `initialize`; older ones support nothing else.
         Err(Failed { is_answer: true, error }) => {
             let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
             let second = attempt(ClientLifecycleMode::Discover { preferred_versions }).await;
-            // What it said first is what people know it by.
+            // The first error is the well-known one.
             second.or(Err(error))
         }
         done => done.map_err(|failed| failed.error),
@@ -83,7 +83,7 @@ pub(super) async fn connect(
 
 struct Failed {
     error: ToolsError,
-    /// Whether the server answered, and the answer was no.
+    /// Whether the server returned an error.
     is_answer: bool,
 }
 
@@ -125,7 +125,7 @@ async fn one_attempt(
     match hello {
         Ok(Ok(service)) => {
             if let Some(process) = &process {
-                // Somebody outside of its group may hold the pipes of a server that is dead.
+                // A process outside of its group may hold the pipes of a dead server.
                 let (ended, connection) = (process.ended(), service.cancellation_token());
                 tokio::spawn(async move {
                     ended.await;
@@ -171,18 +171,18 @@ fn start_error(launch: &Launch, error: &std::io::Error) -> String {
             format!("there is no program `{}`", excerpt(command))
         }
         (Launch::Stdio { command, .. }, std::io::ErrorKind::PermissionDenied) => {
-            format!("`{}` may not be run", excerpt(command))
+            format!("`{}` is not executable", excerpt(command))
         }
         _ => excerpt(&error.to_string()),
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK has more errors than we have words")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other errors use the SDK's wording")]
 fn hello_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed its output".to_owned(),
         ClientInitializeError::JsonRpcError(error) => {
-            format!("it answered with error {}: {}", error.code.0, excerpt(&error.message))
+            format!("it returned error {}: {}", error.code.0, excerpt(&error.message))
         }
         ClientInitializeError::TransportError { error, .. } => http::shown_error(error.error.as_ref()),
         other => excerpt(&other.to_string()),

@@ -1,6 +1,6 @@
-//! Servers behind an address.
+//! Servers with an HTTP address.
 //!
-//! Requests go through a client of ours: the SDK's own reads a JSON answer to its end however long it is.
+//! Requests use our own client: the SDK's client reads a JSON response to its end, however long it is.
 
 #![expect(
     clippy::disallowed_types,
@@ -30,9 +30,9 @@ use sse_stream::{Sse, SseStream};
 use super::output::MAX_MESSAGE_BYTES;
 use crate::shown::excerpt;
 
-/// How much of an answer that is no result is read.
+/// Size limit of an error response.
 const MAX_FAILURE_BYTES: usize = 64 * 1024;
-/// How much one answer may stream: results have a size, and so has what a server says on the way to one.
+/// Size limit of one streamed response: results have a limit, and so do the messages before them.
 const MAX_STREAM_BYTES: usize = 4 * MAX_MESSAGE_BYTES;
 const TOO_LARGE: &str = "it sent a message larger than 16 MiB";
 
@@ -41,13 +41,13 @@ pub(super) fn transport(
     headers: &BTreeMap<String, String>,
     connect_timeout: Duration,
 ) -> Result<StreamableHttpClientTransport<Bounded>, String> {
-    let no_address = |_| format!("`{}` is no address", excerpt(url));
+    let no_address = |_| format!("`{}` is not a URL", excerpt(url));
     let url: reqwest::Url = url.parse().map_err(no_address)?;
     let mut custom_headers = HashMap::new();
     for (name, value) in headers {
         let header = HeaderName::try_from(name.as_str())
-            .map_err(|error| format!("`headers.{}` is no name of a header: {error}", excerpt(name)))?;
-        // A value may be a secret: it is not shown.
+            .map_err(|error| format!("`headers.{}` is not a header name: {error}", excerpt(name)))?;
+        // A value may be a secret, so it is never shown.
         let mut value = HeaderValue::from_str(value)
             .map_err(|error| format!("`headers.{}` cannot be sent: {error}", excerpt(name)))?;
         value.set_sensitive(true);
@@ -61,7 +61,7 @@ pub(super) fn transport(
     Ok(StreamableHttpClientTransport::with_client(Bounded { client }, config))
 }
 
-/// A stream that broke is opened once more; a server that is gone is told at once.
+/// A broken stream is opened once more; a dead server is reported at once.
 #[derive(Debug)]
 struct Once;
 
@@ -73,7 +73,7 @@ impl SseRetryPolicy for Once {
 
 fn client(url: &reqwest::Url, connect_timeout: Duration) -> Result<reqwest::Client, reqwest::Error> {
     if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Another thread may have been faster; then its choice holds.
+        // Another thread may have installed it first, which is fine.
         drop(rustls::crypto::ring::default_provider().install_default());
     }
     let mut builder = reqwest::Client::builder()
@@ -89,15 +89,15 @@ fn client(url: &reqwest::Url, connect_timeout: Duration) -> Result<reqwest::Clie
         builder = builder.no_proxy();
     }
     if url.scheme() == "http" {
-        // Nothing will be verified, so the system's certificates need not be read.
+        // TLS is not used, so the system's certificates need not be loaded.
         builder = builder.tls_certs_only([]);
     }
     builder.build()
 }
 
-/// Follows a redirect within the server that keeps the request as it is, such as to a slash at the end.
+/// Follows a redirect within the server that repeats the request unchanged, such as one that adds a trailing slash.
 ///
-/// Any other would lose the message, or carry the headers, and the secrets in them, elsewhere.
+/// Any other redirect would lose the message, or send the headers and their secrets elsewhere.
 fn same_server(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let keeps_request =
         matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
@@ -105,7 +105,7 @@ fn same_server(attempt: redirect::Attempt<'_>) -> redirect::Action {
     if keeps_request && is_same && attempt.previous().len() <= 3 { attempt.follow() } else { attempt.stop() }
 }
 
-/// The innermost reason; the outer ones say only that something was sent, and may name an address with a secret.
+/// The innermost cause; the outer ones only say that a request failed, and may contain a URL with a secret.
 pub(super) fn shown_error(error: &(dyn Error + 'static)) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -113,11 +113,11 @@ pub(super) fn shown_error(error: &(dyn Error + 'static)) -> String {
     }
     let text = innermost.to_string();
     let text = text.strip_prefix("unexpected server response: ").unwrap_or(&text);
-    // The SDK names what failed; what went wrong stands behind it.
+    // The SDK names the operation first; the cause comes last.
     excerpt(text.rsplit_once("Client error: ").map_or(text, |(_, cause)| cause))
 }
 
-/// A request that could not be made: only its innermost reason, as the SDK shows no other.
+/// A request that could not be made: only its innermost cause, because the SDK shows no other.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Unsent(String);
@@ -136,8 +136,8 @@ fn unsent(error: reqwest::Error) -> HttpError {
     StreamableHttpError::Client(error.into())
 }
 
-/// An error of the SDK's own client as one of ours.
-#[expect(clippy::wildcard_enum_match_arm, reason = "only these mean something to the SDK")]
+/// Converts an error of the SDK's own client.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the SDK distinguishes only these")]
 fn ours(error: StreamableHttpError<reqwest::Error>) -> HttpError {
     match error {
         StreamableHttpError::Client(error) => unsent(error),
@@ -149,7 +149,7 @@ fn ours(error: StreamableHttpError<reqwest::Error>) -> HttpError {
     }
 }
 
-/// A client that reads no more than a message may have.
+/// A client that reads no more than the size limit of a message.
 #[derive(Clone, Debug)]
 pub(super) struct Bounded {
     client: reqwest::Client,
@@ -212,7 +212,7 @@ impl StreamableHttpClient for Bounded {
         };
         match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
             Ok(message) => Ok(StreamableHttpPostResponse::Json(message, session)),
-            // Nobody waits for an answer to what is no request.
+            // Nobody waits for a response to a notification.
             Err(_) if !awaits_answer => Ok(StreamableHttpPostResponse::Accepted),
             Err(error) => Err(StreamableHttpError::Deserialize(error)),
         }
@@ -250,7 +250,7 @@ impl StreamableHttpClient for Bounded {
     }
 }
 
-/// An error of the protocol that came with its status, or the status.
+/// The error of a failed response: the protocol error in its body, otherwise its status.
 async fn failure(
     response: Response,
     kind: &str,
@@ -266,13 +266,13 @@ async fn failure(
         return Ok(StreamableHttpPostResponse::Json(message, session));
     }
     let text = String::from_utf8_lossy(&body);
-    let hint = if is_closed_to_us { "; its `headers` must hold what lets us in" } else { "" };
+    let hint = if is_closed_to_us { "; its `headers` must contain the credentials" } else { "" };
     let said = if text.trim().is_empty() { String::new() } else { format!(": {}", excerpt(&text)) };
-    let message = format!("it answered {status}{said}{hint}");
+    let message = format!("it responded with {status}{said}{hint}");
     Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(message)))
 }
 
-/// A body of at most `limit` bytes; nothing when it has more.
+/// A body of at most `limit` bytes; `None` if it has more.
 async fn read(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, HttpError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(unsent)? {
@@ -284,7 +284,7 @@ async fn read(mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, H
     Ok(Some(body))
 }
 
-/// The events of an answer, until it has streamed more than an answer may.
+/// The events of a response, up to its size limit.
 fn events(response: Response) -> Events {
     let mut n_left = MAX_STREAM_BYTES;
     let bounded = response.bytes_stream().map(move |chunk| {

@@ -1,4 +1,4 @@
-//! What a server complains about: the end of it is kept, and every line is handed on, both bounded.
+//! The stderr of a server: its end is kept and every line is forwarded, both within limits.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::LogSink;
 
-/// How much is kept for errors: the end.
+/// Size of the end that is kept for errors.
 const TAIL: usize = 8 * 1024;
-/// How much of one line is handed on.
+/// Maximum number of forwarded bytes per line.
 const MAX_LINE: usize = 4 * 1024;
-/// How much of one server is handed on.
+/// Maximum number of forwarded bytes per server.
 const MAX_LOGGED: usize = 1024 * 1024;
 
 #[derive(Default)]
@@ -27,13 +27,13 @@ struct Kept {
 }
 
 impl Log {
-    /// The end of what was said, as text.
+    /// The end of stderr as text.
     pub(super) fn tail(&self) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept.tail.iter().copied().collect::<Vec<u8>>()).trim().to_owned()
     }
 
-    /// Forgets what was said, for a server that is started anew.
+    /// Clears the log when the server is restarted.
     pub(super) fn clear(&self) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).tail.clear();
     }
@@ -54,7 +54,7 @@ impl Log {
         }
     }
 
-    /// Reads until the end, so that a server never waits for room to complain.
+    /// Reads to the end, so that a server never blocks on stderr.
     pub(super) async fn drain(&self, server: &str, mut from: impl AsyncRead + Unpin, sink: Option<LogSink>) {
         let mut buffer = vec![0; 8 * 1024];
         while let Ok(n_read) = from.read(&mut buffer).await {
@@ -75,7 +75,7 @@ impl Kept {
         }
         self.n_logged += line.len();
         if self.n_logged > MAX_LOGGED {
-            sink(server, "it says more than is kept");
+            sink(server, "further output is dropped");
         } else {
             sink(server, &line);
         }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_is_kept_and_lines_are_handed_on_within_bounds() {
+    fn the_end_is_kept_and_lines_are_forwarded_within_limits() {
         let log = Log::default();
         let lines = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&lines);
@@ -106,7 +106,7 @@ mod tests {
         }
         assert!(log.tail().len() <= TAIL);
         let lines = lines.lock().unwrap();
-        assert_eq!(lines.last().map(String::as_str), Some("s: it says more than is kept"));
+        assert_eq!(lines.last().map(String::as_str), Some("s: further output is dropped"));
         assert!(lines.len() < 300);
     }
 }

@@ -1,7 +1,7 @@
-//! What a server prints, watched while it is read.
+//! Watches the stdout of a server while it is read.
 //!
-//! The SDK drops a line that is too long, or that is no JSON, without a word, and whoever waits for it waits until
-//! the timeout. Here the stream ends instead, with the reason kept, so that a call fails at once and says why.
+//! The SDK silently drops a line that is too long or not JSON, so the caller would wait until the timeout. Here the
+//! stream ends with a reason instead, and the call fails at once.
 
 use std::io;
 use std::pin::Pin;
@@ -11,14 +11,14 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// The largest message that is taken from a server.
+/// Size limit of a message.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
-/// How much that is no message is passed over: some servers greet people on their standard output.
+/// Number of bytes that may be ignored: some servers print a greeting on stdout.
 const MAX_GARBAGE: u64 = 256 * 1024;
-/// How much a server may print for one request of ours.
+/// Maximum output of a server per request.
 const MAX_FLOOD: u64 = 4 * MAX_MESSAGE_BYTES as u64;
 
-/// What was noticed; shared by the stream and whoever explains an error.
+/// The reason why a stream ended; shared by the stream and the error messages.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     fault: OnceLock<&'static str>,
@@ -26,18 +26,17 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Why the stream was ended, if it was.
     pub(super) fn fault(&self) -> Option<&'static str> {
         self.fault.get().copied()
     }
 
-    /// A request is made: the server may print again.
+    /// Called for each request: the server may produce output again.
     pub(super) fn expect_more(&self) {
         self.n_since_request.store(0, Ordering::Relaxed);
     }
 }
 
-/// A stream that ends when it breaks a limit.
+/// A stream that ends when it exceeds a limit.
 #[derive(Debug)]
 pub(super) struct Output<R> {
     inner: R,
@@ -55,7 +54,7 @@ impl<R> Output<R> {
     fn fault_in(&mut self, bytes: &[u8]) -> Option<&'static str> {
         let n_bytes = bytes.len() as u64;
         if self.watch.n_since_request.fetch_add(n_bytes, Ordering::Relaxed) + n_bytes > MAX_FLOOD {
-            return Some("it printed more than 64 MiB without being asked again");
+            return Some("it printed more than 64 MiB for one request");
         }
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.n_line == 0 {
@@ -69,7 +68,7 @@ impl<R> Output<R> {
                 return Some("it sent a message larger than 16 MiB");
             }
             if self.n_garbage > MAX_GARBAGE {
-                return Some("what it prints are no messages of the protocol");
+                return Some("its output is not the MCP protocol");
             }
             if line.ends_with(b"\n") {
                 self.n_line = 0;
@@ -93,7 +92,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Output<R> {
         if matches!(polled, Poll::Ready(Ok(()))) {
             let bytes = buffer.filled().get(n_before..).unwrap_or_default();
             if let Some(fault) = self.fault_in(bytes) {
-                // Only the first fault counts.
+                // Only the first reason counts.
                 let _ = self.watch.fault.set(fault);
                 buffer.set_filled(n_before);
             }
@@ -127,12 +126,12 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_a_limit_ends_the_stream_with_a_reason() {
+    fn exceeding_a_limit_ends_the_stream_with_a_reason() {
         let large = [b"{".as_slice(), &vec![b'x'; MAX_MESSAGE_BYTES]].concat();
         check(&large, Some("it sent a message larger than 16 MiB"));
-        check(&b"tick\n".repeat(60_000), Some("what it prints are no messages of the protocol"));
-        check(&vec![b'x'; 300_000], Some("what it prints are no messages of the protocol"));
+        check(&b"tick\n".repeat(60_000), Some("its output is not the MCP protocol"));
+        check(&vec![b'x'; 300_000], Some("its output is not the MCP protocol"));
         let flood = b"{\"jsonrpc\": \"2.0\"}\n".repeat(4_000_000);
-        check(&flood, Some("it printed more than 64 MiB without being asked again"));
+        check(&flood, Some("it printed more than 64 MiB for one request"));
     }
 }

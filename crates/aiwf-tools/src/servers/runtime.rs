@@ -1,4 +1,4 @@
-//! The thread in which everything that talks to servers runs.
+//! The thread that runs all communication with servers.
 
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// How often a caller that waits looks at its stop flag.
+/// Interval at which a waiting caller checks its stop flag.
 const EVERY: Duration = Duration::from_millis(50);
 
 pub(super) struct Runtime {
@@ -23,14 +23,14 @@ impl Runtime {
         let handle = runtime.handle().clone();
         let (end, ended) = oneshot::channel::<()>();
         let thread = std::thread::Builder::new().name("aiwf-tools".to_owned()).spawn(move || {
-            // Either way it is over: told, or nobody is left to tell.
+            // Either it was told to end, or the sender is gone.
             drop(runtime.block_on(ended));
             runtime.shutdown_timeout(Duration::from_millis(200));
         })?;
         Ok(Self { handle, end, thread })
     }
 
-    /// Waits for what a future gives; nothing when the stop flag was raised first, and then the future is dropped.
+    /// Waits for a future; returns `None` if the stop flag is raised first, and drops the future.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -38,7 +38,7 @@ impl Runtime {
     ) -> Option<T> {
         let (sender, receiver) = sync_channel(1);
         let task = self.handle.spawn(async move {
-            // Whoever waited may be gone.
+            // The receiver may be gone.
             drop(sender.send(future.await));
         });
         loop {
@@ -56,7 +56,7 @@ impl Runtime {
     /// Runs a last future to its end, then ends the thread.
     pub(super) fn finish(self, last: impl Future<Output = ()> + Send + 'static) {
         self.wait(last, &|| false);
-        // The thread may have ended by itself; that is what is wanted.
+        // The thread may have ended already.
         let _ = self.end.send(());
         drop(self.thread.join());
     }

@@ -1,4 +1,4 @@
-//! One server through its lives: started when needed, and again after a crash, a few times.
+//! One server: started when needed, and restarted a few times after a crash.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,22 +27,22 @@ use crate::server_spec::ServerSpec;
 use crate::shown::excerpt;
 use crate::tool::{Annotations, Tool, full_name, is_tool_name};
 
-/// How often a server is started: once, and three times after a crash.
+/// Maximum number of starts: the first, and three restarts after crashes.
 const MAX_STARTS: u32 = 4;
-/// How long to wait before the first start after a crash; twice as long before the next.
+/// Delay before the first restart; doubled for each further one.
 const BACK_OFF: Duration = Duration::from_millis(250);
 const MAX_PAGES: usize = 100;
 const MAX_TOOLS: usize = 2_000;
 const MAX_DESCRIPTION: usize = 64 * 1024;
-/// How long a server has for what belongs to no call, such as closing.
+/// Time limit of operations that belong to no call, such as closing.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The tools of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listed {
-    /// The tools that can be used, in the server's order.
+    /// The usable tools, in the server's order.
     pub tools: Vec<Tool>,
-    /// What is wrong with the others.
+    /// What is wrong with the other tools.
     pub problems: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ struct Connection {
     client: Client,
     connected: Mutex<Option<Connected>>,
     peer: Peer<RoleClient>,
-    /// The tools, with the version of the list that they are from.
+    /// The tools, with the version of the list they come from.
     listed: Mutex<Option<(u64, Arc<Listed>)>>,
 }
 
@@ -97,13 +97,13 @@ impl Server {
         is_sent: &AtomicBool,
     ) -> Result<CallToolResult, ToolsError> {
         let connection = self.connection().await?;
-        // What runs must be what was granted: the server may have been started anew, or have changed its tools.
+        // The tool must still be the granted one: the server may have been restarted, or have changed its tools.
         let listed = self.listed(&connection).await?;
         let name = expected.full_name();
         match listed.tools.iter().find(|tool| tool.name == expected.name) {
             Some(tool) if tool.sha256() == expected.sha256() => {}
             Some(_) => {
-                let changed = "it is not what it was a moment ago".to_owned();
+                let changed = "it changed a moment ago".to_owned();
                 return Err(ToolsError::Changed { tool: name, changed });
             }
             None => return Err(ToolsError::UnknownTool { tool: name, near: None, known: Vec::new() }),
@@ -112,7 +112,7 @@ impl Server {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         connection.expect_more().await;
         let asking = async {
-            // From here on the server may have begun, whatever becomes of the connection.
+            // From now on the server may have started the call, whatever happens to the connection.
             is_sent.store(true, Ordering::SeqCst);
             let handle =
                 connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
@@ -128,23 +128,22 @@ impl Server {
             Err(_) => Err(ToolsError::TimedOut { tool: name, after: within }),
             Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
             Ok(Ok(ServerResult::InputRequiredResult(_))) => {
-                Err(self.protocol("it asks for input, which nobody can give here"))
+                Err(self.protocol("it requests user input, which is not supported"))
             }
             Ok(Ok(ServerResult::CreateTaskResult(_))) => {
-                Err(self.protocol("it answers with a task, which is not supported"))
+                Err(self.protocol("it returned a task, which is not supported"))
             }
-            Ok(Ok(_)) => Err(self.protocol("its answer is not the result of a tool")),
+            Ok(Ok(_)) => Err(self.protocol("its response is not a tool result")),
             Ok(Err(error)) => Err(self.failed(&connection, error).await),
         }
     }
 
-    /// How often the server that runs has said that its tools changed.
+    /// How often the running server announced that its tools changed.
     pub(super) async fn n_list_changes(&self) -> u64 {
         let life = self.life.lock().await;
         life.connection.as_ref().map_or(0, |connection| connection.client.list_version.load(Ordering::SeqCst))
     }
 
-    /// Ends the server, if it runs.
     pub(super) async fn stop(&self) {
         let connection = self.life.lock().await.connection.take();
         if let Some(connection) = connection {
@@ -152,9 +151,9 @@ impl Server {
         }
     }
 
-    /// The connection that lives, or a new one.
+    /// The live connection, or a new one.
     async fn connection(&self) -> Result<Arc<Connection>, ToolsError> {
-        // Held while starting: whoever else needs the server waits for this start.
+        // Held while starting: other callers wait for this start.
         let mut life = self.life.lock().await;
         if let Some(connection) = &life.connection {
             if !connection.peer.is_transport_closed() {
@@ -202,7 +201,7 @@ impl Server {
         Ok(connection)
     }
 
-    /// The tools of a connection; asked for again when the server said that they changed.
+    /// The tools of a connection; fetched again if the server announced a change.
     async fn listed(&self, connection: &Arc<Connection>) -> Result<Arc<Listed>, ToolsError> {
         let mut listed = connection.listed.lock().await;
         let version = connection.client.list_version.load(Ordering::SeqCst);
@@ -254,23 +253,23 @@ impl Server {
         Ok(found)
     }
 
-    /// A tool as we have it, or why it cannot be used.
+    /// Converts a tool, or returns why it is unusable.
     fn usable(&self, tool: rmcp::model::Tool) -> Result<Tool, String> {
         let shown = full_name(&self.spec.name, &excerpt(&tool.name));
         if !is_tool_name(&tool.name) {
-            return Err(format!("`{shown}` is left out: its name has characters that no tool's has"));
+            return Err(format!("`{shown}` is ignored: its name contains invalid characters"));
         }
         let input_schema = Value::Object(tool.input_schema.as_ref().clone());
         let n_bytes = input_schema.to_string().len();
         if n_bytes > MAX_SCHEMA_BYTES {
-            return Err(format!("`{shown}` is left out: its schema has {n_bytes} bytes"));
+            return Err(format!("`{shown}` is ignored: its schema has {n_bytes} bytes"));
         }
         check_schema(&input_schema)
-            .map_err(|why| format!("`{shown}` is left out: its schema cannot be used: {why}"))?;
+            .map_err(|why| format!("`{shown}` is ignored: its schema is invalid: {why}"))?;
         let description = tool.description.map(std::borrow::Cow::into_owned);
         if description.as_ref().is_some_and(|text| text.len() > MAX_DESCRIPTION) {
             return Err(format!(
-                "`{shown}` is left out: its description has more than {MAX_DESCRIPTION} bytes"
+                "`{shown}` is ignored: its description has more than {MAX_DESCRIPTION} bytes"
             ));
         }
         let annotations = tool.annotations.unwrap_or_default();
@@ -294,7 +293,7 @@ impl Server {
         ToolsError::Protocol { server: self.spec.name.clone(), message: message.into() }
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the SDK has more errors than we have words")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other errors use the SDK's wording")]
     async fn failed(&self, connection: &Arc<Connection>, error: ServiceError) -> ToolsError {
         let server = self.spec.name.clone();
         match error {
@@ -341,10 +340,10 @@ impl Connection {
         self.connected.lock().await.as_ref().is_some_and(|connected| connected.process.is_some())
     }
 
-    /// Closes the connection, which closes the server's input, and ends the process.
+    /// Closes the connection, and with it the server's stdin, and ends the process.
     async fn close(&self) {
         let Some(Connected { mut service, process, .. }) = self.connected.lock().await.take() else { return };
-        // Whether or not it took the time to say goodbye: its process is ended next.
+        // It may not close in time: its process is ended next.
         drop(service.close_with_timeout(CLOSE_TIMEOUT).await);
         if let Some(process) = process {
             process.stop().await;
@@ -352,7 +351,7 @@ impl Connection {
     }
 }
 
-/// Tells the server that nobody waits for an answer any more, when dropped with the request's id.
+/// Sends a cancellation for its request when dropped.
 struct Abandoned {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
@@ -364,9 +363,8 @@ impl Drop for Abandoned {
         let peer = self.peer.clone();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             drop(runtime.spawn(async move {
-                let params =
-                    CancelledNotificationParam::new(Some(id), Some("nobody waits for it".to_owned()));
-                // A server that does not listen is dealt with by whoever asks it next.
+                let params = CancelledNotificationParam::new(Some(id), Some("cancelled".to_owned()));
+                // If the server does not listen, the next caller notices.
                 drop(timeout(CLOSE_TIMEOUT, peer.notify_cancelled(params)).await);
             }));
         }

@@ -38,9 +38,9 @@ fn run(fixture: &Fixture, servers: &Servers, policy: &Policy, calls: &[(&str, &s
 }
 
 #[test]
-fn calls_run_side_by_side_and_come_back_in_order_with_their_ids() {
+fn calls_run_in_parallel_and_return_in_order_with_their_ids() {
     let fixture = Fixture::new();
-    // Each answers once all three have been called.
+    // Each responds once all three have been called.
     let calls = fixture.path("calls");
     let specs = ["fake", "two", "three"].map(|name| aiwf_tools::ServerSpec {
         name: name.to_owned(),
@@ -66,7 +66,7 @@ fn calls_run_side_by_side_and_come_back_in_order_with_their_ids() {
 }
 
 #[test]
-fn what_is_unknown_not_granted_or_does_not_fit_never_reaches_a_server() {
+fn unknown_refused_or_invalid_calls_never_reach_a_server() {
     let fixture = Fixture::new();
     let servers = fixture.servers("dies", "");
     let policy = policy(&servers, &["fake__echo"]);
@@ -86,22 +86,22 @@ fn what_is_unknown_not_granted_or_does_not_fit_never_reaches_a_server() {
     assert!(matches!(&outcomes[2].result, Err(CallError::Refused(Refusal::Unknown { .. }))));
     assert_eq!(
         outcomes[3].text(),
-        "the arguments do not fit `fake__echo`: at `/text`: 1 is not of type \"string\""
+        "invalid arguments for `fake__echo`: at `/text`: 1 is not of type \"string\""
     );
     assert!(outcomes.iter().all(|outcome| !outcome.is_success()));
     let servers_of: Vec<_> = outcomes.iter().map(|outcome| outcome.server.as_deref()).collect();
     assert_eq!(servers_of, [Some("fake"), Some("fake"), None, Some("fake")]);
-    // This server dies of any call.
+    // This server dies on any call.
     assert!(servers.process_id("fake").is_some());
     let prompt = format_results_prompt(&outcomes, &[]);
     assert!(prompt.contains("### Result 4 of `fake__echo`, call `4`: not run"), "{prompt}");
 }
 
 #[test]
-fn a_call_that_was_sent_and_not_answered_is_never_told_as_not_run() {
+fn a_call_that_was_sent_but_not_answered_is_never_reported_as_not_run() {
     for (mode, timeout, why) in [
-        ("dies", Duration::from_mins(100), "server `fake` is gone: it was ended by signal 9"),
-        ("slow", Duration::from_millis(300), "`fake__echo` gave no result within 0.3 s"),
+        ("dies", Duration::from_mins(100), "server `fake` ended: it was killed by signal 9"),
+        ("slow", Duration::from_millis(300), "`fake__echo` did not return within 0.3 s"),
     ] {
         let fixture = Fixture::new();
         let spec = fixture.spec(mode, fixture.path("cancelled").to_str().unwrap());

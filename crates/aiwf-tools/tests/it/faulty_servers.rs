@@ -11,7 +11,7 @@ fn list_error(fixture: &Fixture, mode: &str) -> ToolsError {
 }
 
 #[test]
-fn a_program_or_directory_that_is_missing_is_named() {
+fn a_missing_program_or_directory_is_named() {
     let fixture = Fixture::new();
     let check = |change: fn(&mut String, &mut PathBuf), expected: &str| {
         let mut spec = fixture.spec("plain", "");
@@ -26,15 +26,15 @@ fn a_program_or_directory_that_is_missing_is_named() {
 }
 
 #[test]
-fn a_server_that_exits_at_start_says_why() {
+fn a_server_that_exits_at_start_is_quoted() {
     let fixture = Fixture::new();
     let error = list_error(&fixture, "exit");
     assert_eq!(error.to_string(), "server `fake` cannot be started: it ended with exit code 3");
-    assert_eq!(error.hint(), "run its command by hand to see why; it said last: cannot find my settings");
+    assert_eq!(error.hint(), "run its command by hand to see why; its last output: cannot find my settings");
 }
 
 #[test]
-fn a_server_that_hangs_at_start_is_given_up_and_ended() {
+fn a_server_that_hangs_at_start_is_killed() {
     for mode in ["hang", "silent-garbage"] {
         let fixture = Fixture { start_timeout: Duration::from_millis(500), ..Fixture::new() };
         let error = list_error(&fixture, mode);
@@ -57,20 +57,14 @@ fn a_start_can_be_interrupted() {
 fn a_server_that_talks_garbage_is_a_clear_error() {
     let fixture = Fixture::new();
     let error = list_error(&fixture, "garbage");
-    assert_eq!(
-        error.to_string(),
-        "server `fake` cannot be started: what it prints are no messages of the protocol"
-    );
+    assert_eq!(error.to_string(), "server `fake` cannot be started: its output is not the MCP protocol");
 }
 
 #[test]
-fn a_server_that_says_no_is_quoted() {
+fn a_server_that_returns_an_error_is_quoted() {
     let fixture = Fixture::new();
     let error = list_error(&fixture, "refuse");
-    assert_eq!(
-        error.to_string(),
-        "server `fake` cannot be started: it answered with error -32000: not today"
-    );
+    assert_eq!(error.to_string(), "server `fake` cannot be started: it returned error -32000: not today");
 }
 
 #[test]
@@ -79,12 +73,12 @@ fn a_list_without_end_is_an_error() {
     let error = list_error(&fixture, "endless");
     assert_eq!(
         error.to_string(),
-        "server `fake` broke the protocol: its list of tools has more than 100 pages"
+        "server `fake` violated the protocol: its list of tools has more than 100 pages"
     );
 }
 
 #[test]
-fn a_call_fails_at_once_when_its_server_dies_and_nothing_of_it_is_left() {
+fn a_call_fails_at_once_when_its_server_dies_and_no_process_is_left() {
     for mode in ["dies", "leaves-child"] {
         let fixture = Fixture::new();
         let servers = fixture.servers(mode, "");
@@ -93,7 +87,7 @@ fn a_call_fails_at_once_when_its_server_dies_and_nothing_of_it_is_left() {
         let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`fake__echo` was sent, outcome unknown: server `fake` is gone: it was ended by signal 9",
+            "`fake__echo` was sent, outcome unknown: server `fake` ended: it was killed by signal 9",
             "{mode}"
         );
         eventually("the group is gone", || !has_group(group));
@@ -112,7 +106,7 @@ fn has_group(group: u32) -> bool {
 }
 
 #[test]
-fn a_server_that_crashes_is_started_three_more_times_and_no_more() {
+fn a_server_that_crashes_is_restarted_three_times() {
     let fixture = Fixture::new();
     let path = fixture.path("starts");
     let servers = fixture.servers("starts", path.to_str().unwrap());
@@ -124,20 +118,20 @@ fn a_server_that_crashes_is_started_three_more_times_and_no_more() {
     let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "server `fake` was started 4 times and is not started again: it was ended by signal 9"
+        "server `fake` was started 4 times and keeps ending: it was killed by signal 9"
     );
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 4);
 }
 
 #[test]
-fn a_flood_ends_the_server_with_a_reason() {
+fn excessive_output_ends_the_server_with_a_reason() {
     let fixture = Fixture::new();
     let servers = fixture.servers("flood", "");
     let echo = tool(&servers, "fake", "echo");
     let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`fake__echo` was sent, outcome unknown: server `fake` is gone: it printed more than 64 MiB without being asked again"
+        "`fake__echo` was sent, outcome unknown: server `fake` ended: it printed more than 64 MiB for one request"
     );
 }
 
@@ -149,7 +143,7 @@ fn a_result_of_100_mb_is_an_error_at_once_and_one_of_1_mb_is_cut() {
     let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`fake__echo` was sent, outcome unknown: server `fake` is gone: it sent a message larger than 16 MiB"
+        "`fake__echo` was sent, outcome unknown: server `fake` ended: it sent a message larger than 16 MiB"
     );
 
     let servers = fixture.servers("big", "1000000");
@@ -161,13 +155,13 @@ fn a_result_of_100_mb_is_an_error_at_once_and_one_of_1_mb_is_cut() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_an_error() {
+fn an_invalid_response_is_an_error() {
     let fixture = Fixture::new();
     for (mode, expected) in [
-        ("error", "server `fake` answered with error -32602: no such tool"),
+        ("error", "server `fake` returned error -32602: no such tool"),
         (
             "nonsense",
-            "`fake__echo` was sent, outcome unknown: server `fake` broke the protocol: its answer is not the result \
+            "`fake__echo` was sent, outcome unknown: server `fake` violated the protocol: its answer is not the result \
              of a tool",
         ),
     ] {

@@ -11,7 +11,7 @@ use aiwf_tools::{
 };
 use serde_json::{Map, Value};
 
-/// Longer than a test may run: what waits this long hangs, on any machine.
+/// Longer than a test may run: anything that waits this long hangs, on any machine.
 pub(crate) const NEVER: Duration = Duration::from_mins(100);
 
 pub(crate) struct Fixture {
@@ -29,7 +29,7 @@ impl Fixture {
         self.directory.path().join(name)
     }
 
-    /// The fake server in one of its moods.
+    /// The fake server in one of its modes.
     pub(crate) fn spec(&self, mode: &str, argument: &str) -> ServerSpec {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fake_server.sh");
         let args = [script.display().to_string(), mode.to_owned(), argument.to_owned()];
@@ -105,13 +105,13 @@ pub(crate) fn tool(servers: &Servers, server: &str, name: &str) -> Tool {
     listed.tools.into_iter().find(|tool| tool.name == name).unwrap()
 }
 
-/// Whether a process is there and no zombie.
+/// Whether a process is running and not a zombie.
 pub(crate) fn is_running(process_id: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{process_id}/stat"))
         .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z')))
 }
 
-/// Waits until something holds; a test that waits in vain is ended as a hang, which shows `what`.
+/// Waits until something holds; a test that waits in vain is killed as a hang, which shows `what`.
 #[expect(clippy::print_stdout, reason = "the runner shows it when the test fails")]
 pub(crate) fn eventually(what: &str, holds: impl Fn() -> bool) {
     println!("waiting until {what}");

@@ -1,4 +1,4 @@
-//! Addresses that answer with something else than a result.
+//! Addresses that do not return valid results.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, NEVER, tool};
 
-/// What is written for a request: its body is given, and the connection.
+/// Writes the response to a request, given its body and the connection.
 type Answer = fn(&Value, &mut TcpStream);
 
-/// Serves one kind of answer for ever, on a thread that ends with the test.
+/// Serves one kind of response forever, on a thread that ends with the test.
 fn serve(answer: Answer) -> ServerSpec {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -59,7 +59,7 @@ fn result(connection: &mut TcpStream, request: &Value, result: &Value) {
     respond(connection, "200 OK", "application/json", &body);
 }
 
-/// A server that does everything right but calls.
+/// A server that does everything right except calls.
 fn greet(request: &Value, connection: &mut TcpStream) -> bool {
     match request["method"].as_str() {
         Some("initialize") => result(
@@ -94,7 +94,7 @@ fn list_error(answer: Answer) -> ToolsError {
 }
 
 #[test]
-fn a_plain_json_answer_is_enough() {
+fn a_plain_json_response_is_enough() {
     let fixture = Fixture::new();
     let spec = serve(|request, connection| {
         if !greet(request, connection) {
@@ -107,7 +107,7 @@ fn a_plain_json_answer_is_enough() {
 }
 
 #[test]
-fn an_answer_of_100_mb_is_not_read_to_its_end() {
+fn a_response_of_100_mb_is_not_read_to_its_end() {
     let error = call_error(|request, connection| {
         if !greet(request, connection) {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{";
@@ -117,7 +117,7 @@ fn an_answer_of_100_mb_is_not_read_to_its_end() {
     });
     assert_eq!(
         error.to_string(),
-        "`web__echo` was sent, outcome unknown: server `web` is gone: it sent a message larger than 16 MiB"
+        "`web__echo` was sent, outcome unknown: server `web` ended: it sent a message larger than 16 MiB"
     );
 }
 
@@ -135,7 +135,7 @@ fn an_event_without_end_is_not_read_to_its_end() {
 }
 
 #[test]
-fn what_is_no_server_is_told_by_its_answer() {
+fn anything_but_an_mcp_server_is_quoted() {
     let error = list_error(|_, connection| respond(connection, "200 OK", "text/html", "<html>"));
     assert_eq!(
         error.to_string(),
@@ -146,16 +146,19 @@ fn what_is_no_server_is_told_by_its_answer() {
     });
     assert_eq!(
         error.to_string(),
-        "server `web` cannot be started: it answered 401 Unauthorized: who are you; its `headers` must hold what lets us in"
+        "server `web` cannot be started: it responded with 401 Unauthorized: who are you; its `headers` must contain the credentials"
     );
     let error = list_error(|_, connection| respond(connection, "500 Oops", "text/plain", ""));
-    assert_eq!(error.to_string(), "server `web` cannot be started: it answered 500 Internal Server Error");
+    assert_eq!(
+        error.to_string(),
+        "server `web` cannot be started: it responded with 500 Internal Server Error"
+    );
     let error = list_error(|_, connection| respond(connection, "200 OK", "application/json", "{}"));
     assert!(error.to_string().starts_with("server `web` cannot be started: "), "{error}");
 }
 
 #[test]
-fn an_address_that_never_answers_is_given_up() {
+fn an_address_that_never_responds_times_out() {
     let fixture = Fixture { start_timeout: Duration::from_millis(500), ..Fixture::new() };
     let silent = serve(|_, _| std::thread::sleep(NEVER));
     let error = Servers::new([silent], &fixture.options()).tools("web", &|| false).unwrap_err();
@@ -169,5 +172,5 @@ fn a_redirect_is_not_followed_with_our_headers() {
             "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
         drop(connection.write_all(head.as_bytes()));
     });
-    assert_eq!(error.to_string(), "server `web` cannot be started: it answered 307 Temporary Redirect");
+    assert_eq!(error.to_string(), "server `web` cannot be started: it responded with 307 Temporary Redirect");
 }

@@ -68,7 +68,7 @@ fn check_everything(fixture: &Fixture, servers: &Servers) {
     assert!(result.unwrap().text.contains("Duration: 1 seconds"));
     assert!(*heard.lock().unwrap() >= 3, "{heard:?}");
 
-    // Refused by its own schema at the server, when it gets there.
+    // The server refuses it by its own schema, if the call gets there.
     let error =
         call(fixture, servers, "get-sum", json!({"a": "one"})).map(|result| (result.is_error, result.text));
     assert!(matches!(&error, Ok((true, text)) if text.contains('a')) || error.is_err(), "{error:?}");
@@ -85,7 +85,7 @@ fn everything_works_over_stdio() {
 }
 
 #[test]
-fn a_server_of_node_gets_no_secrets_of_ours() {
+fn a_node_server_gets_none_of_our_secrets() {
     let fixture = Fixture::new();
     let Some(servers) = everything(&fixture) else { return };
     let text = call(&fixture, &servers, "get-env", json!({})).unwrap().text;
@@ -93,7 +93,7 @@ fn a_server_of_node_gets_no_secrets_of_ours() {
 }
 
 #[test]
-fn a_big_result_is_cut_and_kept() {
+fn a_large_result_is_truncated_and_saved() {
     let fixture = Fixture::new();
     let Some(servers) = everything(&fixture) else { return };
     let message = "0123456789".repeat(500_000);
@@ -117,7 +117,7 @@ fn a_call_can_be_cancelled_and_the_next_one_works() {
 }
 
 #[test]
-fn a_server_killed_in_mid_call_fails_the_call_at_once_and_is_started_anew_three_times() {
+fn a_server_killed_during_a_call_fails_it_at_once_and_is_restarted_three_times() {
     let fixture = Fixture::new();
     let Some(servers) = everything(&fixture) else { return };
     let operation = tool(&servers, "all", "trigger-long-running-operation");
@@ -127,7 +127,7 @@ fn a_server_killed_in_mid_call_fails_the_call_at_once_and_is_started_anew_three_
         let error = fixture.call_with(&servers, &operation, arguments, &|| false, &heard).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`all__trigger-long-running-operation` was sent, outcome unknown: server `all` is gone: it was ended by signal 9"
+            "`all__trigger-long-running-operation` was sent, outcome unknown: server `all` ended: it was killed by signal 9"
         );
     }
     let error = fixture.call(&servers, &operation, json!({})).unwrap_err();
@@ -167,7 +167,7 @@ fn files_are_read_and_written_within_the_directory_and_not_outside() {
     assert!(outside.is_error && outside.text.contains("Access denied"), "{outside:?}");
 }
 
-/// The server behind an address; killed when dropped.
+/// The server at an address; killed when dropped.
 struct HttpServer {
     child: Child,
     url: String,
@@ -175,7 +175,7 @@ struct HttpServer {
 
 impl HttpServer {
     fn start(program: &Path) -> Self {
-        // It binds every interface: only where there is no other than the loopback one.
+        // It binds every interface, so it runs only where there is no other than loopback.
         let devices = std::fs::read_to_string("/proc/net/dev").unwrap();
         let n_reachable =
             devices.lines().filter(|line| line.contains(':') && !line.trim().starts_with("lo:")).count();
@@ -230,14 +230,14 @@ fn everything_works_over_http() {
     let result = call(&fixture, &servers, "echo", json!({"message": message}));
     match result {
         Ok(result) => assert_eq!(result.bytes, 3_000_006),
-        // The server takes requests of 100 kB only.
+        // The server accepts only requests up to 100 kB.
         Err(error) => assert!(error.to_string().contains("413"), "{error}"),
     }
     drop(servers);
 }
 
 #[test]
-fn a_server_behind_an_address_that_dies_in_mid_call_fails_the_call_soon() {
+fn an_http_server_that_dies_during_a_call_fails_it_soon() {
     let fixture = Fixture::new();
     let Some(program) = real_mcp_server("mcp-server-everything") else { return };
     let server = Mutex::new(HttpServer::start(&program));

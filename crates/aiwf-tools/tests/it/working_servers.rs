@@ -34,7 +34,7 @@ fn a_server_starts_when_it_is_needed_and_ends_with_the_pool() {
 }
 
 #[test]
-fn nothing_is_started_before_a_person_agreed() {
+fn nothing_is_started_before_the_user_agreed() {
     let fixture = Fixture::new();
     let path = fixture.path("starts");
     let spec = fixture.spec("starts", path.to_str().unwrap());
@@ -47,7 +47,7 @@ fn nothing_is_started_before_a_person_agreed() {
 }
 
 #[test]
-fn a_server_gets_few_variables_and_those_that_it_is_given() {
+fn a_server_gets_few_variables_and_its_own() {
     let fixture = Fixture::new();
     let mut spec = fixture.spec("environment", "");
     if let Launch::Stdio { env, .. } = &mut spec.launch {
@@ -66,7 +66,7 @@ fn a_server_gets_few_variables_and_those_that_it_is_given() {
 }
 
 #[test]
-fn progress_is_heard() {
+fn progress_is_reported() {
     let fixture = Fixture::new();
     let servers = fixture.servers("progress", "");
     let echo = tool(&servers, "fake", "echo");
@@ -81,7 +81,7 @@ fn progress_is_heard() {
 }
 
 #[test]
-fn complaints_go_to_the_log_and_not_to_the_terminal() {
+fn stderr_goes_to_the_log_and_not_to_the_terminal() {
     let fixture = Fixture::new();
     let servers = fixture.servers("complain", "");
     servers.tools("fake", &|| false).unwrap();
@@ -108,7 +108,7 @@ fn a_change_that_the_server_announces_stops_the_next_call() {
 }
 
 #[test]
-fn a_call_that_is_given_up_is_cancelled_at_the_server() {
+fn an_interrupted_call_is_cancelled_at_the_server() {
     let fixture = Fixture::new();
     let path = fixture.path("cancelled");
     let servers = fixture.servers("slow", path.to_str().unwrap());
@@ -130,34 +130,34 @@ fn a_call_that_takes_too_long_is_cancelled_at_the_server() {
     let error = fixture.call(&servers, &echo, json!({})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`fake__echo` was sent, outcome unknown: `fake__echo` gave no result within 2 s"
+        "`fake__echo` was sent, outcome unknown: `fake__echo` did not return within 2 s"
     );
     eventually("the server hears of it", || path.exists());
     assert!(servers.process_id("fake").is_some());
 }
 
 #[test]
-fn tools_that_cannot_be_used_are_left_out_and_named() {
+fn unusable_tools_are_ignored_and_named() {
     let fixture = Fixture::new();
     let listed = fixture.servers("odd", "").tools("fake", &|| false).unwrap();
     assert_eq!(listed.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["echo"]);
     assert_eq!(
         listed.problems,
         [
-            "`fake__bad name` is left out: its name has characters that no tool's has",
+            "`fake__bad name` is ignored: its name contains invalid characters",
             "`fake__echo` is listed twice",
-            "`fake__loop` is left out: its schema cannot be used: `#` refers to itself without end",
+            "`fake__loop` is ignored: its schema is invalid: `#` refers to itself without end",
         ]
     );
 }
 
 #[test]
-fn an_unknown_server_is_named_with_those_there_are() {
+fn an_unknown_server_is_named_with_the_known_ones() {
     let fixture = Fixture::new();
     let error = fixture.servers("plain", "").tools("fakee", &|| false).unwrap_err();
     assert_eq!(
         (error.to_string(), error.hint()),
-        ("there is no tool server `fakee`".to_owned(), "name one of `fake`".to_owned())
+        ("there is no tool server `fakee`".to_owned(), "use one of `fake`".to_owned())
     );
 }
 

@@ -60,7 +60,7 @@ pub(crate) enum SessionCommand {
     Reject {
         #[command(flatten)]
         session: SessionId,
-        /// What should be different.
+        /// What should change.
         #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
         feedback: String,
         #[command(flatten)]

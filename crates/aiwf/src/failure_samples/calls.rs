@@ -131,7 +131,7 @@ pub(super) fn tools_errors() -> Vec<Sample> {
             tool: text("files__read"),
             problems: texts(["`path` is missing", "`lines` is not a number"]),
         }],
-        BadSchema => [ToolsError::BadSchema { tool: text("files__read"), message: text("`type` is not a text") }],
+        BadSchema => [ToolsError::BadSchema { tool: text("files__read"), message: text("`type` is not a string") }],
         Changed => [ToolsError::Changed { tool: text("files__read"), changed: text("description, schema") }],
         NoHome => [ToolsError::NoHome],
         Unreadable => [ToolsError::Unreadable { path: PathBuf::from("~/.aiwf/pins.json"), source: denied() }],

@@ -156,17 +156,17 @@ fn a_missing_flag_is_named() {
     assert_snapshot!(usage("prompt build workflow"), @"
     error: missing `--input <FILE|->`
 
-    hint: write it like `aiwf prompt build workflow --input turn.json`; `aiwf prompt build workflow --help` shows more
+    hint: use a URI like `aiwf prompt build workflow --input turn.json`; `aiwf prompt build workflow --help` shows more
     ");
     assert_snapshot!(usage("reply parse"), @"
     error: missing `--as <PARSER>`
 
-    hint: write it like `aiwf reply parse --as file-markers reply.md`; `aiwf reply parse --help` shows more
+    hint: use a URI like `aiwf reply parse --as file-markers reply.md`; `aiwf reply parse --help` shows more
     ");
     assert_snapshot!(usage("template show claude"), @"
     error: missing `<PHASE>`
 
-    hint: write it like `aiwf template show claude plan`; `aiwf template show --help` shows more
+    hint: use a URI like `aiwf template show claude plan`; `aiwf template show --help` shows more
     ");
 }
 

@@ -352,10 +352,10 @@ fn artifacts_are_resources_and_nothing_else_is() {
     ID/near.md: `.aiwf/sessions/ID/near.md` is not used: it is a link, or behind one
     ID/large.md: `.aiwf/sessions/ID/large.md` has 5242880 bytes, more than 4194304
     ID/absent.md: session `ID` has no `absent.md` yet
-    ID/%FF: no resource has that URI
+    ID/%FF: no resource has this URI
     ../plan: no session `..`
     %2E%2E/plan: no session `..`
-    ID: no resource has that URI
+    ID: no resource has this URI
     ");
 }
 
@@ -402,29 +402,29 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
     insta::assert_snapshot!(said, @"
     error: no session `nope`
 
-    hint: `list_sessions` lists the sessions; `start_session` begins one
+    hint: `list_sessions` lists the sessions; `start_session` starts one
 
-    error: the arguments do not fit `session_status`: invalid type: integer `1`, expected a string
+    error: invalid arguments for `session_status`: invalid type: integer `1`, expected a string
 
-    hint: `tools/list` says what each tool takes
+    hint: `tools/list` describes the arguments of each tool
 
-    error: the arguments do not fit `session_status`: missing field `session`
+    error: invalid arguments for `session_status`: missing field `session`
 
-    hint: `tools/list` says what each tool takes
+    hint: `tools/list` describes the arguments of each tool
 
-    error: the arguments do not fit `session_status`: unknown field `verbose`, expected `session`
+    error: invalid arguments for `session_status`: unknown field `verbose`, expected `session`
 
-    hint: `tools/list` says what each tool takes
+    hint: `tools/list` describes the arguments of each tool
 
     error: unknown profile `jpa`
 
-    hint: the input schema of `start_session` says which profiles there are and what each takes
+    hint: the input schema of `start_session` describes the profiles and their parameters
 
     error: profile `react-component` cannot begin a session
       unknown parameter `x`
       `--component` is `button`, not a component name in Pascal case such as `Button`
 
-    hint: the input schema of `start_session` says which profiles there are and what each takes
+    hint: the input schema of `start_session` describes the profiles and their parameters
 
     unknown tool `apply`
     ");
@@ -478,7 +478,7 @@ fn a_token_is_for_http() {
     --- stderr
     error: missing `--http <ADDR>`
 
-    hint: write it like `aiwf mcp --http 8765 --token-file token`; `aiwf mcp --help` shows more
+    hint: use a URI like `aiwf mcp --http 8765 --token-file token`; `aiwf mcp --help` shows more
     --- exit code 2
     ");
 }

@@ -223,28 +223,28 @@ fn only_loopback_is_listened_on() {
     --- stderr
     error: `0.0.0.0:8765` can be reached from other machines
 
-    hint: listen on `127.0.0.1:PORT`; from another machine, come through `ssh -L PORT:127.0.0.1:PORT`
+    hint: listen on `127.0.0.1:PORT`; from another machine, connect through `ssh -L PORT:127.0.0.1:PORT`
     --- exit code 1
 
     $ aiwf mcp --http example.com:8765
     --- stderr
     error: `example.com:8765` can be reached from other machines
 
-    hint: listen on `127.0.0.1:PORT`; from another machine, come through `ssh -L PORT:127.0.0.1:PORT`
+    hint: listen on `127.0.0.1:PORT`; from another machine, connect through `ssh -L PORT:127.0.0.1:PORT`
     --- exit code 1
 
     $ aiwf mcp --http nonsense
     --- stderr
     error: `nonsense` is not an address
 
-    hint: write it like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`
+    hint: use a URI like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`
     --- exit code 1
 
     $ aiwf mcp --http 0 --token-file token
     --- stderr
     error: the token has 5 characters but needs 16 or more
 
-    hint: leave it out and one is made, or make one with `openssl rand -hex 32`
+    hint: omit it to have one generated, or create one with `openssl rand -hex 32`
     --- exit code 1
 
     $ aiwf mcp --http 0 --token-file absent

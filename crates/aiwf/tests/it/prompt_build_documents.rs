@@ -381,7 +381,7 @@ fn input_that_is_not_text_is_refused() {
     assert_snapshot!(refusal("change", b"{\"instructions\": \"\xff\"}".to_vec()), @"
     error: `standard input` is not UTF-8 text (first bad byte at offset 18)
 
-    hint: convert it to UTF-8, or leave it out
+    hint: convert it to UTF-8, or remove it
     ");
     assert_snapshot!(refusal("change", b"\0\0\0\0".to_vec()), @"
     error: input is not JSON: a value was expected at line 1 column 1
@@ -424,28 +424,28 @@ fn an_input_without_end_is_refused() {
     --- stderr
     error: `standard input` is larger than 64 MiB
 
-    hint: shorten it, or leave it out
+    hint: shorten it, or remove it
     --- exit code 1
     ");
     assert_snapshot!(run("prompt build change --instructions @-"), @"
     --- stderr
     error: `standard input` is larger than 64 MiB
 
-    hint: shorten it, or leave it out
+    hint: shorten it, or remove it
     --- exit code 1
     ");
     assert_snapshot!(run("reply parse --as tool-calls"), @"
     --- stderr
     error: `standard input` is larger than 64 MiB
 
-    hint: shorten it, or leave it out
+    hint: shorten it, or remove it
     --- exit code 1
     ");
     assert_snapshot!(project.run("prompt build change --instructions x --artifact a=/dev/zero"), @"
     --- stderr
     error: `/dev/zero` is larger than 64 MiB
 
-    hint: shorten it, or leave it out
+    hint: shorten it, or remove it
     --- exit code 1
     ");
 }

@@ -262,7 +262,7 @@ fn a_template_that_is_not_text_is_refused() {
     --- stderr
     error: `.aiwf/templates/system/BASE-plan.md` is not UTF-8 text (first bad byte at offset 5)
 
-    hint: convert it to UTF-8, or leave it out
+    hint: convert it to UTF-8, or remove it
     --- exit code 1
     ");
     assert_snapshot!(project.run("template show claude review"), @"

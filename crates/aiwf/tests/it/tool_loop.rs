@@ -260,7 +260,7 @@ fn calls_that_cannot_be_read_go_back_as_problems() {
     assert_eq!(sent["reply"], "I give up.\n");
     assert_eq!(outcomes(&sent), [("fake__echo", "failed")]);
     assert!(prompt(&scene, 2).contains("### Calls that could not be read"), "{}", prompt(&scene, 2));
-    assert!(prompt(&scene, 3).contains("the arguments do not fit `fake__echo`"), "{}", prompt(&scene, 3));
+    assert!(prompt(&scene, 3).contains("invalid arguments for `fake__echo`"), "{}", prompt(&scene, 3));
     assert!(called(&scene).is_empty());
 }
 
@@ -273,7 +273,7 @@ fn nothing_is_sent_before_servers_are_agreed_to_and_tools_are_granted() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--trust-servers` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers your consent to exactly this command
     --- exit code 1
     ");
     let ungranted = Scene::of_api("openai", &server, "");
@@ -344,7 +344,7 @@ fn a_session_sends_the_tools_of_its_phase_as_they_are_previewed() {
     assert_eq!(approved["status"], "waiting", "{approved:#}");
     assert!(prompt(&scene, 1) == shown);
     assert!(prompt(&scene, 2).starts_with(shown));
-    assert!(prompt(&scene, 2).contains("`fake__write` is not marked read-only, and this phase only reads"));
+    assert!(prompt(&scene, 2).contains("`fake__write` is not marked read-only, and this phase is"));
     assert_eq!(called(&scene), ["echo"]);
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
     let names = scene.event_names();
@@ -463,7 +463,7 @@ fn a_grant_is_agreed_to_without_opening_gates() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--trust-servers` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers your consent to exactly this command
     --- exit code 1
     ");
     assert!(scene.project.names_in(".aiwf/sessions").iter().all(|name| name.starts_with('.')));

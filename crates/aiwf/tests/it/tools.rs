@@ -52,7 +52,7 @@ fn an_unknown_server_is_shown_and_not_started() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--trust-servers` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers your consent to exactly this command
     --- exit code 1
     ");
     assert_snapshot!(project.run(r#"tools call fake__echo --args {"text":"x"}"#), @"
@@ -60,7 +60,7 @@ fn an_unknown_server_is_shown_and_not_started() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--trust-servers` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers your consent to exactly this command
     --- exit code 1
     ");
     assert!(!project.home().join(".aiwf").exists());
@@ -164,14 +164,14 @@ fn what_cannot_be_called_is_a_clear_error() {
 
     $ aiwf tools call fake__echo
     --- stderr
-    error: the arguments do not fit `fake__echo`: "text" is a required property
+    error: invalid arguments for `fake__echo`: "text" is a required property
 
     hint: `aiwf tools list --json` has the schema of `fake__echo`
     --- exit code 1
 
     $ aiwf tools call fake__echo --args {"text":1}
     --- stderr
-    error: the arguments do not fit `fake__echo`: at `/text`: 1 is not of type "string"
+    error: invalid arguments for `fake__echo`: at `/text`: 1 is not of type "string"
 
     hint: `aiwf tools list --json` has the schema of `fake__echo`
     --- exit code 1
@@ -180,14 +180,14 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: `--args` is a list, not a JSON object
 
-    hint: write it like `--args '{"path": "README.md"}'`
+    hint: use a URI like `--args '{"path": "README.md"}'`
     --- exit code 2
 
     $ aiwf tools call fake__echo --args {
     --- stderr
     error: `--args` is not JSON: EOF while parsing an object at line 1 column 1
 
-    hint: write it like `--args '{"path": "README.md"}'`
+    hint: use a URI like `--args '{"path": "README.md"}'`
     --- exit code 2
 
     $ aiwf tools call fake__ech
@@ -208,14 +208,14 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: there is no tool `fake`
 
-    hint: `aiwf tools list` shows what there is
+    hint: `aiwf tools list` lists all tools
     --- exit code 1
 
     $ aiwf tools call
     --- stderr
     error: missing `<SERVER__TOOL>`
 
-    hint: write it like `aiwf tools call files__read_text_file --args '{"path": "README.md"}'`; `aiwf tools call --help` shows more
+    hint: use a URI like `aiwf tools call files__read_text_file --args '{"path": "README.md"}'`; `aiwf tools call --help` shows more
     --- exit code 2
 
     $ aiwf tools list --server fake__echo
@@ -237,7 +237,7 @@ fn a_tool_that_changed_is_refused_until_it_is_pinned_again() {
     --- stderr
     error: `fake__echo` has changed since it was pinned: description
 
-    hint: look at it with `aiwf tools status fake__echo`, then `aiwf tools pin fake__echo`
+    hint: review it with `aiwf tools status fake__echo`, then run `aiwf tools pin fake__echo`
     --- exit code 1
     ");
     assert_snapshot!(project.run("tools status"), @"
@@ -277,7 +277,7 @@ fn without_servers_there_is_nothing_to_list() {
     --- stderr
     error: no tool server is set up
 
-    hint: name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`
+    hint: add servers to `[mcp.servers.NAME]` in `.aiwf/config.toml`, or to `.mcp.json`
     --- exit code 1
     ");
 }
@@ -327,7 +327,7 @@ fn a_server_that_was_left_out_is_named() {
     warning: `.mcp.json` is wrong: `mcpServers.c` has neither `command` nor `url`
     error: no tool server is set up
 
-    hint: name servers in `[mcp.servers.NAME]` of `.aiwf/config.toml`, or in `.mcp.json`
+    hint: add servers to `[mcp.servers.NAME]` in `.aiwf/config.toml`, or to `.mcp.json`
     --- exit code 1
     ");
 }

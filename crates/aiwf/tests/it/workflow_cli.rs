@@ -205,7 +205,7 @@ fn an_error_has_a_code_and_words_in_json() {
       "error": {
         "code": "USAGE",
         "message": "missing `<PATH>`",
-        "hint": "write it like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
+        "hint": "use a URI like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
       }
     }
     "#);
@@ -242,7 +242,7 @@ fn an_agent_that_the_package_does_not_have_is_refused_with_those_it_has() {
     let json = json(&outcome);
     assert_eq!(json["error"]["code"], "AGENT_NOT_FOUND");
     let message = json["error"]["message"].as_str().unwrap();
-    assert_eq!(message, "there is no agent `anna` in the package: it has `support`, `engineer`");
+    assert_eq!(message, "the package has no agent `anna`: it has `support`, `engineer`");
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn within(limits: FsLimits, n_bytes: usize) -> Result<(), ToolError> {
         return Ok(());
     }
     let message = format!(
-        "the state file would have {n_bytes} bytes, and one write may take {}: add less to it",
+        "the state file would have {n_bytes} bytes, but a write may have {}: add less to it",
         limits.max_write_bytes
     );
     let details = json!({ "bytes": n_bytes, "maxWriteBytes": limits.max_write_bytes });
