@@ -1,7 +1,9 @@
 //! Drives sessions by calls of the engine; what they report is looked at as the JSON that programs read.
 
+use std::ops::Deref;
+
 use aiwf_engine::config::{Flags, parse_gate_flag};
-use aiwf_engine::{ApproveOptions, Decided, Engine, SessionError, SessionReport};
+use aiwf_engine::{ApproveOptions, Decided, Engine, NewChange, PhaseOptions, SessionError, SessionReport};
 use serde_json::{Map, Value, json};
 
 use crate::scene::Scene;
@@ -195,6 +197,103 @@ impl Session {
         let found = events.iter().rev().find(|event| event["event"] == name).cloned();
         found.unwrap_or_else(|| panic!("no `{name}` in {events:#?}"))
     }
+}
+
+/// A project with one change, called `login`.
+pub(crate) struct Change {
+    session: Session,
+}
+
+impl Deref for Change {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl Change {
+    pub(crate) fn new() -> Self {
+        Self::in_scene(Scene::new(), Flags::default())
+    }
+
+    /// One of a user with this configuration.
+    pub(crate) fn configured(config: &str) -> Self {
+        Self::in_scene(Scene::configured(config), Flags::default())
+    }
+
+    #[track_caller]
+    pub(crate) fn in_scene(scene: Scene, flags: Flags) -> Self {
+        scene.write("src/greet.txt", "hello\n");
+        let id = scene.engine.create_change(new_change("login", flags)).unwrap().session_id;
+        Self { session: Session { scene, id } }
+    }
+
+    /// Works on a phase until a person is needed.
+    #[track_caller]
+    pub(crate) fn phase(&self, phase: &str) -> Value {
+        self.phase_with(phase, PhaseOptions::default())
+    }
+
+    #[track_caller]
+    pub(crate) fn phase_with(&self, phase: &str, options: PhaseOptions) -> Value {
+        as_json(&self.engine().run_phase("login", phase, options).unwrap().report)
+    }
+
+    #[track_caller]
+    pub(crate) fn refused_phase(&self, phase: &str) -> String {
+        self.refused(|engine, _| engine.run_phase("login", phase, PhaseOptions::default()))
+    }
+
+    /// Walks up to the gate of a phase's reply.
+    #[track_caller]
+    pub(crate) fn reply(&self, phase: &str, reply: &str) {
+        self.phase(phase);
+        self.approve();
+        self.respond(reply);
+    }
+
+    /// Walks through a phase.
+    #[track_caller]
+    pub(crate) fn walk(&self, phase: &str, reply: &str) -> Value {
+        self.reply(phase, reply);
+        self.approve()
+    }
+
+    /// Walks to the archive.
+    #[track_caller]
+    pub(crate) fn implemented(self) -> Self {
+        self.walk("plan", TASKS);
+        self.walk("challenge", &verdict("PASS"));
+        self.walk("implement", IMPLEMENTATION);
+        self.walk("review", &verdict("PASS"));
+        self
+    }
+
+    /// Another session of the same project.
+    pub(crate) fn other(self, id: String) -> Session {
+        Session { id, ..self.session }
+    }
+}
+
+/// What a change begins with.
+pub(crate) fn new_change(name: &str, flags: Flags) -> NewChange {
+    NewChange {
+        name: name.to_owned(),
+        request: "Greet the world".to_owned(),
+        files: vec!["src/*".to_owned()],
+        provider: None,
+        flags,
+    }
+}
+
+/// A plan of a change, with a task.
+pub(crate) const TASKS: &str =
+    "<thought>maybe two files?</thought>\n\n# Plan\n\n### 1.1 Greet\n- Files: src/greet.txt\n";
+pub(crate) const IMPLEMENTATION: &str = "1.1 Done.\n<task_status id=\"1.1\">COMPLETED</task_status>\n1.2 No.\n<task_status id=\"1.2\">FAILED</task_status>\n<<<FILE: src/greet.txt>>>\nhello, world\n<<<FILE: src/new.txt>>>\nnew\n";
+
+pub(crate) fn verdict(verdict: &str) -> String {
+    format!("## Assessment\n\nWell.\n\n<review>{verdict}</review>\n")
 }
 
 /// Begins a session of `jpa-mt`.

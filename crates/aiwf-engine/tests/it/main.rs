@@ -8,6 +8,9 @@
 
 mod abilities;
 mod build;
+mod change;
+mod change_agents;
+mod change_prompts;
 mod count_once;
 mod driver;
 mod embedding;
@@ -20,6 +23,8 @@ mod hostile_runs;
 mod leaks;
 mod ledger;
 mod properties;
+mod run_driver;
+mod run_rules;
 mod safe_apply;
 mod scene;
 mod seen_gate;

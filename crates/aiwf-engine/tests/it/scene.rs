@@ -46,6 +46,11 @@ impl Scene {
         Self::configured(&format!("{ROLES}{more}")).with_provider("model", agent.clone())
     }
 
+    /// An engine that has only what is configured, as another process would.
+    pub(crate) fn fresh_engine(&self) -> Engine {
+        engine_of(&self.root(), &self.home())
+    }
+
     /// The same project in the hands of another user.
     pub(crate) fn other_user(&self) -> Engine {
         let home = self.other_home();
