@@ -12,6 +12,7 @@ mod project;
 mod real_agents;
 mod real_mcp;
 mod scratch_dir;
+mod small_package;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
@@ -19,3 +20,4 @@ pub use project::{Run, Running, TestProject};
 pub use real_agents::real_agent;
 pub use real_mcp::real_mcp_server;
 pub use scratch_dir::scratch_dir;
+pub use small_package::{SmallPackage, copy_example_package};

@@ -1,10 +1,8 @@
 //! What a program that embeds the engine can do; the examples of the book are run here.
 
-use std::sync::{Arc, Mutex};
-
-use aiwf_engine::provider::{Answer, Ask, AskError, Check, PayloadMessage, Reply, Request, Sink};
 use aiwf_engine::{ApproveOptions, SessionStatus};
 
+use crate::fake_provider::FakeProvider;
 use crate::scene::{REVIEW_PASS, Scene};
 
 #[path = "../../examples/own_provider.rs"]
@@ -12,30 +10,11 @@ mod own_provider;
 #[path = "../../examples/tool_calls.rs"]
 mod tool_calls;
 
-/// Gives prepared replies and keeps the prompts it was asked with.
-struct FakeProvider {
-    replies: Mutex<Vec<&'static str>>,
-    seen: Arc<Mutex<Vec<String>>>,
-}
-
-impl Ask for FakeProvider {
-    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
-        self.seen.lock().unwrap().extend(request.payload.messages.first().map(PayloadMessage::text));
-        sink.text(self.replies.lock().unwrap().remove(0)).unwrap();
-        Ok(Answer::Reply(Reply::default()))
-    }
-
-    fn check(&self) -> Vec<Check> {
-        Vec::new()
-    }
-}
-
 #[test]
 fn a_session_asks_a_provider_of_the_program() {
     let scene = Scene::new().file(".aiwf/config.toml", "[roles]\ndefault = \"fake\"\n");
-    let seen = Arc::default();
-    let replies = Mutex::new(vec!["# Plan\n", "<<<FILE: Button.tsx>>>\nexport {}\n", REVIEW_PASS]);
-    let scene = scene.with_provider("fake", FakeProvider { replies, seen: Arc::clone(&seen) });
+    let fake = FakeProvider::saying(["# Plan\n", "<<<FILE: Button.tsx>>>\nexport {}\n", REVIEW_PASS]);
+    let scene = scene.with_provider("fake", fake.clone());
     scene.create().unwrap();
     // The shown prompt is the one that is asked with, and it asks for text: nothing is said about saving.
     let shown = scene.prompt();
@@ -43,8 +22,8 @@ fn a_session_asks_a_provider_of_the_program() {
     while report.status != SessionStatus::Complete {
         report = scene.engine.approve(None::<&str>, &ApproveOptions::default()).unwrap().report;
     }
-    let seen = seen.lock().unwrap();
-    assert_eq!((seen.len(), &seen[0]), (3, &shown));
+    let asks = fake.asks();
+    assert_eq!((asks.len(), &asks[0].user_messages()), (3, &vec![shown.clone()]));
     assert!(!shown.contains("Save your complete response"), "{shown}");
     let listed = scene.engine.providers(None).unwrap();
     assert!(listed.iter().any(|provider| provider.name == "fake" && provider.can_be_asked));

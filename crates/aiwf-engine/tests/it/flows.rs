@@ -11,7 +11,8 @@ use aiwf_engine::{
     AgreementKind, ApproveOptions, Engine, FlowOrigin, NewRequest, SessionError, SessionStatus, WaitsFor,
 };
 
-use crate::scene::{Scene, ScriptedModel};
+use crate::fake_provider::FakeProvider;
+use crate::scene::Scene;
 
 const FLOW: &str = r#"
 title = "Specify, implement, review"
@@ -71,7 +72,7 @@ const CODE: &str = "<<<FILE: src/greet.txt>>>\nhello\n";
 fn a_flow_of_the_user_is_followed_to_its_end() {
     let scene = Scene::new();
     write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
-    let model = ScriptedModel::new([
+    let model = FakeProvider::saying([
         "# Spec\n",
         CODE,
         "No.\n<review>NEEDS_CHANGES</review>\n",
@@ -123,7 +124,7 @@ fn a_loop_ends_at_its_cap_and_a_person_decides() {
     let scene = Scene::new();
     write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
     let no = "No.\n<review>NEEDS_CHANGES</review>\n";
-    let model = ScriptedModel::new(["# Spec\n", CODE, no, CODE, no]);
+    let model = FakeProvider::saying(["# Spec\n", CODE, no, CODE, no]);
     let engine = scene.engine.clone().with_provider("model", model);
     let id = engine.start_flow(&skipping("mine")).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
@@ -141,7 +142,7 @@ fn a_loop_ends_at_its_cap_and_a_person_decides() {
 fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
     let scene = Scene::new();
     write_flow(&scene, "~/.aiwf/flows/mine", FLOW);
-    let model = ScriptedModel::new(["# Spec\n", CODE, "Looks good to me.\n"]);
+    let model = FakeProvider::saying(["# Spec\n", CODE, "Looks good to me.\n"]);
     let engine = scene.engine.clone().with_provider("model", model);
     let error = engine.start_flow(&skipping("mine")).unwrap_err().to_string();
     assert!(error.contains("no verdict"), "{error}");
@@ -150,7 +151,7 @@ fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
     let report = engine.approve(Some(id.as_str()), &ApproveOptions::default()).unwrap().report;
     assert_eq!(report.status, SessionStatus::Rejected);
     // Whoever disagrees begins anew, with the reason in the prompt.
-    let model = ScriptedModel::new(["# Spec two\n"]);
+    let model = FakeProvider::saying(["# Spec two\n"]);
     let engine = scene.engine.clone().with_provider("model", model.clone());
     let reopened = engine.reject(Some(id.as_str()), "smaller, please");
     drop(reopened);
@@ -161,7 +162,7 @@ fn a_missing_marker_never_passes_and_a_no_can_be_answered() {
 fn a_verdict_without_a_target_waits_for_a_person() {
     let scene = Scene::new();
     write_flow(&scene, "~/.aiwf/flows/mine", &FLOW.replace(", REJECTED = \"stop\"", ""));
-    let model = ScriptedModel::new(["# Spec\n", CODE, "<review>REJECTED</review>\n"]);
+    let model = FakeProvider::saying(["# Spec\n", CODE, "<review>REJECTED</review>\n"]);
     let engine = scene.engine.clone().with_provider("model", model);
     let id = engine.start_flow(&skipping("mine")).unwrap().id;
     let report = engine.session_report(Some(id.as_str())).unwrap();
@@ -267,7 +268,7 @@ fn what_cannot_be_started_says_why() {
 fn gates_of_flags_win_over_the_flow_and_the_narrower_pattern_over_the_wider() {
     let scene = Scene::new();
     let gates = ["*=skip", "implement.*=manual"].map(|gate| parse_gate_flag(gate).unwrap()).into();
-    let model = ScriptedModel::new(["# Plan\n"]);
+    let model = FakeProvider::saying(["# Plan\n"]);
     let engine = scene.engine.clone().with_provider("model", model);
     let new = NewRequest {
         flags: Flags { gates, ..Flags::default() },
@@ -290,7 +291,7 @@ fn every_shipped_flow_with_a_request_walks_to_its_end() {
     ];
     for (flow, replies) in walks {
         let scene = Scene::new();
-        let model = ScriptedModel::new(replies.iter().copied());
+        let model = FakeProvider::saying(replies.iter().copied());
         let engine = scene.engine.clone().with_provider("model", model.clone());
         let id = engine.start_flow(&skipping(flow)).unwrap().id;
         let report = engine.session_report(Some(id.as_str())).unwrap();
@@ -306,7 +307,7 @@ fn phases_that_are_open_can_be_handed_to_another_provider() {
     let scene = Scene::new();
     let engine: &Engine = &scene.engine;
     let id = engine.start_flow(&request("do")).unwrap().id;
-    let model = ScriptedModel::new([CODE, "<review>PASS</review>\n"]);
+    let model = FakeProvider::saying([CODE, "<review>PASS</review>\n"]);
     let engine = engine.clone().with_provider("model", model.clone());
     engine.respond(Some(id.as_str()), "# Plan\n", None).unwrap();
     let decided =
@@ -340,7 +341,7 @@ on = { PASS = "complete" }
     fs::write(directory.join("flow.toml"), flow).unwrap();
     fs::write(directory.join("look.md"), "Look again: {{ request }}\n").unwrap();
     let flags = Flags { is_yes: true, ..Flags::default() };
-    let model = ScriptedModel::new(["# Plan\n", "<review>PASS</review>\n"]);
+    let model = FakeProvider::saying(["# Plan\n", "<review>PASS</review>\n"]);
     let engine = scene.engine.clone().with_provider("model", model.clone());
     let given = serde_json::json!({ "topic": "Things" });
     let serde_json::Value::Object(given) = given else { unreachable!() };
@@ -430,7 +431,7 @@ fn a_cap_is_raised_for_the_loop_that_is_over_and_no_other() {
         "[[phase]]\nname = \"look\"\nrole = \"reviewer\"\ntemplate = \"review.md\"\nreads = [\"specify\"]\ngives = \"verdict\"\non = { PASS = \"implement\", NEEDS_REVISION = \"specify\" }\nmax_rounds = 1\n[[phase]]\nname = \"implement\"",
     );
     write_flow(&scene, "~/.aiwf/flows/mine", &flow.replace("max_rounds = 2", "max_rounds = 5"));
-    let model = ScriptedModel::new([
+    let model = FakeProvider::saying([
         "# Spec\n",
         "<review>NEEDS_REVISION</review>\n",
         "# Spec\n",

@@ -274,7 +274,7 @@ fn looking_at_a_session_changes_nothing() {
         .write(&format!(".aiwf/sessions/{}/iteration-1/planning-response.md", checkout.id), "# Plan\n");
     fs::write(checkout.session().join(".tmp-9-code"), "half").unwrap();
     fs::remove_file(checkout.session().join("session.json")).unwrap();
-    let before = tree(checkout.scene.directory.path());
+    let before = tree(&checkout.scene.world());
     let engine = checkout.engine();
     engine.session_report(id).unwrap();
     engine.list_sessions().unwrap();
@@ -285,7 +285,7 @@ fn looking_at_a_session_changes_nothing() {
     engine.verify(id).unwrap();
     drop(engine.diff_session(id, None));
     drop(engine.apply(id, &ApplyOptions { is_dry_run: true, ..ApplyOptions::default() }));
-    let after = tree(checkout.scene.directory.path());
+    let after = tree(&checkout.scene.world());
     let changed: Vec<&PathBuf> = after.keys().filter(|path| before.get(*path) != after.get(*path)).collect();
     assert_eq!(changed, Vec::<&PathBuf>::new());
     assert_eq!(before.len(), after.len());

@@ -114,7 +114,7 @@ impl Checkout {
 
     #[track_caller]
     fn expect_all_refused(&self, problem: &str) {
-        let before = tree(self.scene.directory.path());
+        let before = tree(&self.scene.world());
         for engine in [&self.scene.engine, &self.other] {
             let mut said = self.look(engine);
             // A list names what it cannot read and goes on.
@@ -125,14 +125,14 @@ impl Checkout {
                 assert!(said.contains(problem), "{command}: {said}");
             }
         }
-        assert_eq!(tree(self.scene.directory.path()), before);
+        assert_eq!(tree(&self.scene.world()), before);
     }
 }
 
 #[test]
 fn a_foreign_run_can_be_looked_at_and_no_command_acts_on_it() {
     let checkout = Checkout::new();
-    let before = tree(checkout.scene.directory.path());
+    let before = tree(&checkout.scene.world());
     for (command, said) in checkout.look(&checkout.other) {
         assert_eq!(said, None, "{command}");
     }
@@ -140,7 +140,7 @@ fn a_foreign_run_can_be_looked_at_and_no_command_acts_on_it() {
         let said = said.unwrap_or_else(|| "not refused".to_owned());
         assert!(said.contains("is not yours: it came with this directory"), "{command}: {said}");
     }
-    assert_eq!(tree(checkout.scene.directory.path()), before);
+    assert_eq!(tree(&checkout.scene.world()), before);
     let warnings = checkout.other.run_status(&checkout.id).unwrap().report.warnings;
     assert!(warnings.iter().any(|warning| warning.contains("is not yours")), "{warnings:?}");
 
@@ -163,13 +163,13 @@ fn a_foreign_conversation_is_not_gone_on_with() {
     let id = run.id().to_owned();
     drop(run);
     let other = scene.other_user().with_provider("talker", Talker);
-    let before = tree(scene.directory.path());
+    let before = tree(&scene.world());
     other.run_history(&id).unwrap();
     for refused in [other.open_run(&id, None).map(drop), other.cancel_run(&id, None).map(drop)] {
         let refused = refused.unwrap_err().to_string();
         assert!(refused.contains("is not yours"), "{refused}");
     }
-    assert_eq!(tree(scene.directory.path()), before);
+    assert_eq!(tree(&scene.world()), before);
     scene.engine.open_run(&id, None).unwrap().say("go on").unwrap();
 }
 

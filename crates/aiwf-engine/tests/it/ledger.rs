@@ -238,7 +238,7 @@ fn removing_follows_no_link_and_a_foreign_session_that_ended_can_go() {
     symlink(scene.home(), scene.place().join(&id).join("link")).unwrap();
     let other = Environment {
         current_dir: scene.root(),
-        home: Some(scene.directory.path().join("other")),
+        home: Some(scene.world().join("other")),
         ..Environment::default()
     };
     let other = Engine::new(Settings::resolve(Some(&scene.root()), other).unwrap());

@@ -1,12 +1,21 @@
 //! The engine as a program that embeds it meets it.
 
-#![allow(clippy::unwrap_used, reason = "helper functions of tests stop at the first surprise")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helper functions of tests stop at the first surprise"
+)]
 
 mod abilities;
 mod build;
+mod change;
+mod change_agents;
+mod change_prompts;
 mod count_once;
+mod driver;
 mod embedding;
 mod exchange;
+mod fake_provider;
 mod flows;
 mod histories;
 mod hostile_checkout;
@@ -14,9 +23,12 @@ mod hostile_runs;
 mod leaks;
 mod ledger;
 mod properties;
+mod run_driver;
+mod run_rules;
 mod safe_apply;
 mod scene;
 mod seen_gate;
+mod session;
 mod self_running_files;
 mod standards;
 mod taken_names;

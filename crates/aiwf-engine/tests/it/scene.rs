@@ -1,52 +1,78 @@
-//! A project in a directory of its own, and an engine that works in it.
+//! A project and a home of one test, and an engine that works in them.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use aiwf_engine::config::{Environment, Flags, Settings};
-use aiwf_engine::provider::{Answer, Ask, AskError, Check, PayloadMessage, Reply, Request, Sink};
+use aiwf_engine::provider::Ask;
 use aiwf_engine::{ApproveOptions, Decided, Engine, SessionError, SessionReport};
+use aiwf_testkit::TestProject;
 use serde_json::{Map, Value, json};
+
+use crate::fake_provider::{FakeProvider, MODEL};
 
 pub(crate) const REVIEW_PASS: &str =
     "@@@REVIEW_META\nverdict: PASS\nissues_total: 0\nissues_critical: 0\nmissing_inputs: 0\n@@@\n";
 
+/// The user's configuration.
+pub(crate) const CONFIG: &str = "~/.aiwf/config.toml";
+
 pub(crate) struct Scene {
-    pub(crate) directory: tempfile::TempDir,
+    /// The directories; no program is run in them.
+    pub(crate) project: TestProject,
     pub(crate) engine: Engine,
 }
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let (root, home) = (directory.path().join("project"), directory.path().join("home"));
-        fs::create_dir_all(root.join(".aiwf")).unwrap();
-        fs::create_dir_all(&home).unwrap();
-        let engine = engine_of(&root, &home);
-        Self { directory, engine }
+        let project = TestProject::new("").dir(".aiwf");
+        let engine = engine_of(&project.root(), &project.home());
+        Self { project, engine }
+    }
+
+    /// A project of a user with this configuration.
+    pub(crate) fn configured(config: &str) -> Self {
+        Self::new().file(CONFIG, config)
+    }
+
+    /// A project whose every role is a provider that calls tools by its own means, as model APIs do.
+    pub(crate) fn of_model(model: &FakeProvider, more: &str) -> Self {
+        Self::configured(&format!("{ROLES}{}{more}", model_table("model"))).with_provider("model", model.clone())
+    }
+
+    /// A project whose every role is a provider that is asked for text.
+    pub(crate) fn of_agent(agent: &FakeProvider, more: &str) -> Self {
+        Self::configured(&format!("{ROLES}{more}")).with_provider("model", agent.clone())
+    }
+
+    /// An engine that has only what is configured, as another process would.
+    pub(crate) fn fresh_engine(&self) -> Engine {
+        engine_of(&self.root(), &self.home())
     }
 
     /// The same project in the hands of another user.
     pub(crate) fn other_user(&self) -> Engine {
         let home = self.other_home();
-        fs::create_dir_all(&home).unwrap();
+        self.project.write(&home.join("here").display().to_string(), "");
         engine_of(&self.root(), &home)
     }
 
     pub(crate) fn other_home(&self) -> PathBuf {
-        self.directory.path().join("other")
+        self.world().join("other")
+    }
+
+    /// The directory of the project and of every home.
+    pub(crate) fn world(&self) -> PathBuf {
+        self.root().parent().unwrap().to_owned()
     }
 
     pub(crate) fn root(&self) -> PathBuf {
-        self.directory.path().join("project")
+        self.project.root()
     }
 
     pub(crate) fn home(&self) -> PathBuf {
-        self.directory.path().join("home")
+        self.project.home()
     }
 
     /// The same with a provider that the test brings.
@@ -55,20 +81,18 @@ impl Scene {
         self
     }
 
-    /// Writes a file of the project, or one that an absolute path names.
-    pub(crate) fn file(self, path: &str, text: &str) -> Self {
+    /// Writes a file of the project, of the home (`~/`), or one that an absolute path names.
+    pub(crate) fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
         self.write(path, text);
         self
     }
 
-    pub(crate) fn write(&self, path: &str, text: &str) {
-        let path = self.root().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        self.project.write(path, text);
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.root().join(path)).unwrap()
+        String::from_utf8(self.project.read(path)).unwrap()
     }
 
     /// Creates a session of the profile `react-component`.
@@ -95,6 +119,13 @@ impl Scene {
     pub(crate) fn prompt(&self) -> String {
         self.engine.preview_session(None::<&str>).unwrap().prompt
     }
+}
+
+const ROLES: &str = "[roles]\ndefault = \"model\"\n";
+
+/// A table for a provider that calls tools by its own means.
+pub(crate) fn model_table(name: &str) -> String {
+    format!("[providers.{name}]\ntype = \"openai\"\nmodel = \"{MODEL}\"\n")
 }
 
 fn engine_of(root: &Path, home: &Path) -> Engine {
@@ -130,42 +161,4 @@ pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn given() -> Map<String, Value> {
     let Value::Object(given) = json!({ "component": "Button" }) else { unreachable!() };
     given
-}
-
-/// A model that answers what it was told to, one reply after the other, and remembers what it was asked.
-#[derive(Clone, Debug)]
-pub(crate) struct ScriptedModel {
-    replies: Arc<Mutex<VecDeque<String>>>,
-    prompts: Arc<Mutex<Vec<String>>>,
-}
-
-impl ScriptedModel {
-    pub(crate) fn new<'a>(replies: impl IntoIterator<Item = &'a str>) -> Self {
-        let replies = replies.into_iter().map(str::to_owned).collect();
-        Self { replies: Arc::new(Mutex::new(replies)), prompts: Arc::default() }
-    }
-
-    /// What it was asked so far.
-    pub(crate) fn prompts(&self) -> Vec<String> {
-        self.prompts.lock().unwrap().clone()
-    }
-}
-
-impl Ask for ScriptedModel {
-    fn ask(&self, request: &Request<'_>, sink: &mut dyn Sink) -> Result<Answer, AskError> {
-        let system = request.payload.system_text().unwrap_or_default();
-        let texts: Vec<String> = request.payload.messages.iter().map(PayloadMessage::text).collect();
-        self.prompts.lock().unwrap().push(format!("{system}{}", texts.concat()));
-        match self.replies.lock().unwrap().pop_front() {
-            Some(reply) => {
-                sink.text(&reply).unwrap();
-                Ok(Answer::Reply(Reply::default()))
-            }
-            None => Err(AskError::Stopped { provider: "model".to_owned() }),
-        }
-    }
-
-    fn check(&self) -> Vec<Check> {
-        Vec::new()
-    }
 }

@@ -12,8 +12,6 @@
 mod book;
 mod book_agents;
 mod change;
-mod change_agents;
-mod change_prompts;
 mod checks;
 mod command_line;
 mod completion;
@@ -77,7 +75,6 @@ mod workflow_limits;
 mod workflow_mcp;
 mod workflow_messages;
 mod workflow_package;
-mod workflow_rules;
 mod workflow_runs;
 mod workflow_tools;
 mod workflow_walk;

@@ -1,22 +1,22 @@
 //! The rules of runs, by the contract: agents and nodes, how a run is made, completion, conditions.
 
-use aiwf_testkit::ModelServer;
-use aiwf_testkit::model_server::{Piece, Turn};
+use std::path::Path;
+
+use aiwf_engine::NewRun;
+use aiwf_engine::advice::Action;
+use aiwf_testkit::SmallPackage;
 use serde_json::{Value, json};
 
-use crate::scene::Scene;
-use crate::workflow_package::{
-    SmallPackage, agent, block, check_no_real_path_was_sent, last_code, n_blocks, patch, read, results, run,
-    say,
+use crate::fake_provider::{FakeProvider, Piece, Turn};
+use crate::run_driver::{
+    COMPLETED, FAILED, WAITING, block, bug_triage, check_no_real_path_was_sent, complete, in_latest,
+    in_package, journal_text, last_code, n_blocks, new_run, patch, read, results, run, run_dir, run_with, say,
+    small, state, status, write,
 };
-use crate::workflow_walk::{complete, project_with_package, run_dir, write};
+use crate::scene::Scene;
 
 const YES: &str = "WIDGET_SUBMIT\n{\"widgetId\":\"workflow_state_change_confirm\",\"type\":\"confirmation\",\"value\":{\"confirmed\":true}}";
 const NO: &str = "WIDGET_SUBMIT\n{\"widgetId\":\"workflow_state_change_confirm\",\"type\":\"confirmation\",\"value\":{\"confirmed\":false}}";
-
-fn state(scene: &Scene) -> String {
-    String::from_utf8(scene.project.read(&format!("{}/state/workflow.md", run_dir(scene)))).unwrap()
-}
 
 /// Ends a small run: three nodes, then the last words.
 fn to_the_end() -> Vec<Turn> {
@@ -29,17 +29,17 @@ fn to_the_end() -> Vec<Turn> {
 }
 
 /// A small run that is complete, and what the model does afterwards.
-fn completed(more: Vec<Turn>) -> (ModelServer, Scene) {
-    let server = ModelServer::script(to_the_end().into_iter().chain(more));
-    let scene = SmallPackage::new().behind("openai", &server, "");
-    let report = run(&scene, 0);
+fn completed(more: Vec<Turn>) -> (FakeProvider, Scene) {
+    let server = FakeProvider::script(to_the_end().into_iter().chain(more));
+    let scene = small(&server, "");
+    let report = run(&scene, COMPLETED);
     assert_eq!((&report["phase"], &report["reply"]), (&json!("completed"), &json!("It is done.")));
     (server, scene)
 }
 
 #[test]
 fn the_agent_of_a_node_brings_its_persona_and_its_policy() {
-    let server = ModelServer::script([
+    let server = FakeProvider::script([
         read("@pkg/steps/start.md"),
         complete("start", json!({})),
         complete("check", json!({})),
@@ -50,8 +50,8 @@ fn the_agent_of_a_node_brings_its_persona_and_its_policy() {
         .tools(1, json!({ "fs": { "enabled": false } }));
     package.agents[1]["systemPrompt"] = json!("I am the second, word for word.");
     let scene =
-        package.behind("openai", &server, "[workflow]\nmax_read_bytes = 5000\nmax_write_bytes = 500\n");
-    run(&scene, 3);
+        in_package(&package, &server, "[workflow]\nmax_read_bytes = 5000\nmax_write_bytes = 500\n");
+    run(&scene, WAITING);
     let asks = server.asks();
     let system = asks[0].system_text();
     assert!(system.contains("You are Wanda (Tester).\nRole: The role of Wanda"), "{system}");
@@ -81,11 +81,12 @@ fn the_agent_of_a_node_brings_its_persona_and_its_policy() {
 
 #[test]
 fn the_agent_a_run_begins_with_can_be_chosen() {
-    let server = ModelServer::script([Turn::text("Yes?")]);
+    let server = FakeProvider::script([Turn::text("Yes?")]);
     let mut package = SmallPackage::new();
     package.nodes[0]["agentId"] = json!("");
-    let scene = package.behind("openai", &server, "");
-    let report = scene.answers("workflow run pkg --provider model --agent reader", 3);
+    let scene = in_package(&package, &server, "");
+    let chosen = NewRun { agent: Some("reader"), ..new_run(&scene) };
+    let report = run_with(&scene, &chosen, None).unwrap();
     assert_eq!((&report["agent"], &report["node"]), (&json!("reader"), &json!("start")));
     let ask = &server.asks()[0];
     assert!(ask.system_text().contains("You are Rob"));
@@ -97,12 +98,12 @@ fn the_agent_a_run_begins_with_can_be_chosen() {
 
 #[test]
 fn a_template_of_the_agent_frames_what_the_user_says() {
-    let server = ModelServer::script([Turn::text("Yes?")]);
+    let server = FakeProvider::script([Turn::text("Yes?")]);
     let mut package = SmallPackage::new();
     package.agents[0]["userPromptTemplate"] = json!("The customer {{ customer }} says: {{ userInput }}");
     package.front_matter["variables"] = json!({ "customer": "Acme" });
-    let scene = package.behind("openai", &server, "");
-    run(&scene, 3);
+    let scene = in_package(&package, &server, "");
+    run(&scene, WAITING);
     let input = block(&server.asks()[0], "USER_INPUT").unwrap();
     assert!(input.starts_with("USER_INPUT\n- forNodeId: start\n\n"), "{input}");
     assert!(input.contains("The customer Acme says: Go."), "{input}");
@@ -110,15 +111,16 @@ fn a_template_of_the_agent_frames_what_the_user_says() {
 
 #[test]
 fn a_package_with_several_workflows_wants_one_named() {
-    let server = ModelServer::script([Turn::text("Yes?")]);
-    let scene = Scene::of_api("openai", &server, "");
-    SmallPackage::new().write_twice(&scene, "pkg");
-    let code = |line: &str| scene.answers(line, 1)["error"]["code"].clone();
-    assert_eq!(code("workflow run pkg --provider model"), "WORKFLOW_REF_REQUIRED");
-    assert_eq!(code("workflow run pkg --provider model --workflow third"), "WORKFLOW_REF_UNKNOWN");
+    let server = FakeProvider::script([Turn::text("Yes?")]);
+    let scene = Scene::of_model(&server, "");
+    SmallPackage::new().write_twice(&scene.project, "pkg");
+    let of = |workflow| NewRun { workflow, ..new_run(&scene) };
+    let code = |workflow| run_with(&scene, &of(workflow), None).unwrap_err().code();
+    assert_eq!(code(None), "WORKFLOW_REF_REQUIRED");
+    assert_eq!(code(Some("third")), "WORKFLOW_REF_UNKNOWN");
     assert!(server.asks().is_empty());
-    assert_eq!(scene.done("list --flow package")["total"], 0);
-    let report = scene.answers("workflow run pkg --provider model --workflow second", 3);
+    assert!(scene.engine.runs().unwrap().is_empty());
+    let report = run_with(&scene, &of(Some("second")), None).unwrap();
     assert_eq!(report["workflow"], "second");
     let ask = &server.asks()[0];
     let directive = block(ask, "RUN_DIRECTIVE").unwrap();
@@ -130,7 +132,7 @@ fn a_package_with_several_workflows_wants_one_named() {
 
 #[test]
 fn a_run_begins_with_the_packages_variables_and_without_its_progress() {
-    let server = ModelServer::script([Turn::status(401)]);
+    let server = FakeProvider::script([Turn::status(401)]);
     let mut package = SmallPackage::new();
     package.front_matter["variables"] = json!({ "rounds": 2, "customer": "Acme" });
     package.front_matter["stepsCompleted"] = json!(["start"]);
@@ -138,9 +140,9 @@ fn a_run_begins_with_the_packages_variables_and_without_its_progress() {
     package.front_matter["artifacts"] = json!(["artifacts/old.md"]);
     package.front_matter["decisionLog"] = json!([{ "from": "start", "to": "check", "label": "next" }]);
     package.front_matter["owner"] = json!("somebody");
-    let scene = package.behind("openai", &server, "");
-    assert_eq!(run(&scene, 4)["node"], "start");
-    let status = scene.done("status latest");
+    let scene = in_package(&package, &server, "");
+    assert_eq!(run(&scene, FAILED)["node"], "start");
+    let status = status(&scene);
     assert_eq!(status["variables"], json!({ "rounds": 2, "customer": "Acme" }));
     assert_eq!((&status["decisions"], &status["artifacts"]), (&json!([]), &json!([])));
     let text = state(&scene);
@@ -157,34 +159,35 @@ fn a_run_begins_with_the_packages_variables_and_without_its_progress() {
 
 #[test]
 fn a_run_that_cannot_begin_leaves_nothing() {
-    let server = ModelServer::script([]);
-    let scene = SmallPackage::new().behind("openai", &server, "");
-    for line in [
-        "workflow run pkg --provider model --agent nobody",
-        "workflow run pkg --provider model --workflow other",
-        "workflow run pkg --provider nobody",
-        "workflow run pkg/steps --provider model",
+    let server = FakeProvider::script([]);
+    let scene = small(&server, "");
+    let new = new_run(&scene);
+    for new in [
+        NewRun { agent: Some("nobody"), ..new },
+        NewRun { workflow: Some("other"), ..new },
+        NewRun { provider: Some("nobody"), ..new },
+        NewRun { package: Path::new("pkg/steps"), ..new },
     ] {
-        scene.exits(line, 1);
+        run_with(&scene, &new, None).unwrap_err();
         let has_runs = scene.project.path(".aiwf/sessions").exists();
         let left = if has_runs { scene.project.names_in(".aiwf/sessions") } else { Vec::new() };
-        assert!(left.iter().all(|name| name == ".lock"), "{line}: {left:?}");
-        assert!(!scene.project.path("artifacts").exists(), "{line}");
+        assert!(left.iter().all(|name| name == ".lock"), "{new:?}: {left:?}");
+        assert!(!scene.project.path("artifacts").exists(), "{new:?}");
     }
     assert!(server.asks().is_empty());
 }
 
 #[test]
 fn a_status_in_the_state_completes_a_run_at_any_node() {
-    let server = ModelServer::script([
+    let server = FakeProvider::script([
         patch(json!({ "variables": { "set": { "workflowStatus": "complete" } } })),
         Turn::text("Cut short."),
     ]);
     let mut package = SmallPackage::new();
     package.nodes.pop();
     package.edges.pop();
-    let scene = package.behind("anthropic", &server, "");
-    let report = run(&scene, 0);
+    let scene = in_package(&package, &server, "");
+    let report = run(&scene, COMPLETED);
     assert_eq!((&report["phase"], &report["reply"]), (&json!("completed"), &json!("Cut short.")));
     let ask = &server.asks()[1];
     assert!(block(ask, "RUN_DIRECTIVE").unwrap().contains("Protocol (post-run):"));
@@ -193,15 +196,15 @@ fn a_status_in_the_state_completes_a_run_at_any_node() {
 
 #[test]
 fn an_end_node_among_the_completed_steps_completes_a_run() {
-    let server = ModelServer::script([
+    let server = FakeProvider::script([
         complete("start", json!({})),
         complete("check", json!({})),
         // By hand, and without a word of the status.
         patch(json!({ "stepsCompleted": { "append": ["done"] } })),
         Turn::text("That was it."),
     ]);
-    let scene = SmallPackage::new().behind("gemini", &server, "");
-    let report = run(&scene, 0);
+    let scene = small(&server, "");
+    let report = run(&scene, COMPLETED);
     assert_eq!((&report["phase"], &report["reply"]), (&json!("completed"), &json!("That was it.")));
     assert!(!state(&scene).contains("workflowStatus"));
 }
@@ -215,14 +218,14 @@ fn the_last_words_are_asked_for_once_even_when_they_call_a_tool() {
         Piece::ToolCall { name: "fs_read".to_owned(), args: json!({ "path": "@state/workflow.md" }) },
     ]));
     turns.push(Turn::text("Never asked for."));
-    let server = ModelServer::script(turns);
-    let scene = SmallPackage::new().behind("openai", &server, "");
-    let report = run(&scene, 0);
+    let server = FakeProvider::script(turns);
+    let scene = small(&server, "");
+    let report = run(&scene, COMPLETED);
     assert_eq!(report["reply"], "Let me look once more.");
     assert_eq!(server.asks().len(), 4);
     // The result of that call is there when the talk goes on.
     let outcome = say(&scene, "And?");
-    assert_eq!(outcome.exit_code(), 0, "{outcome}");
+    assert_eq!(outcome["phase"], COMPLETED, "{outcome:#}");
     let results = results(&server.asks()[4]);
     assert_eq!(results.last().unwrap()["ok"], true);
 }
@@ -235,12 +238,12 @@ fn a_finished_run_talks_on_with_tools_and_records_artifacts() {
         Turn::text("Written."),
     ]);
     let outcome = say(&scene, "Write more.");
-    assert_eq!(outcome.exit_code(), 0, "{outcome}");
+    assert_eq!(outcome["phase"], COMPLETED, "{outcome:#}");
     let asks = server.asks();
     let all = results(asks.last().unwrap());
     assert_eq!(all[all.len() - 2]["recordedArtifact"], "artifacts/more.md", "{all:#?}");
     assert_eq!(all[all.len() - 1]["ok"], true);
-    assert_eq!(scene.done("status latest")["artifacts"], json!(["artifacts/more.md"]));
+    assert_eq!(status(&scene)["artifacts"], json!(["artifacts/more.md"]));
     let input = block(asks.last().unwrap(), "USER_INPUT").unwrap();
     assert!(!input.contains("forNodeId"), "{input}");
     assert_eq!(asks.last().unwrap().tool_names(), asks[0].tool_names());
@@ -264,12 +267,12 @@ fn without_the_users_word_a_finished_state_stays_as_it_is() {
         Turn::text("No."),
     ]);
     let before = state(&scene);
-    assert_eq!(say(&scene, "Note x.").exit_code(), 0);
+    assert_eq!(say(&scene, "Note x.")["phase"], COMPLETED);
     assert_eq!(last_code(&server.asks()[5]), "STATE_CHANGE_REQUIRES_CONFIRMATION");
-    assert_eq!(say(&scene, NO).exit_code(), 0);
+    assert_eq!(say(&scene, NO)["phase"], COMPLETED);
     assert_eq!(last_code(&server.asks()[7]), "STATE_CHANGE_REQUIRES_CONFIRMATION");
-    assert_eq!(say(&scene, YES).exit_code(), 0);
-    assert_eq!(say(&scene, "Now do it.").exit_code(), 0);
+    assert_eq!(say(&scene, YES)["phase"], COMPLETED);
+    assert_eq!(say(&scene, "Now do it.")["phase"], COMPLETED);
     let asks = server.asks();
     let refused = results(asks.last().unwrap());
     for result in &refused[refused.len() - 3..] {
@@ -285,20 +288,20 @@ fn a_confirmed_change_that_reopens_a_run_brings_its_nodes_back() {
         patch(json!({ "variables": { "set": { "workflowStatus": "open" } } })),
         Turn::text("Still complete."),
     ]);
-    assert_eq!(say(&scene, YES).exit_code(), 0);
+    assert_eq!(say(&scene, YES)["phase"], COMPLETED);
     assert!(block(&server.asks()[5], "RUN_DIRECTIVE").unwrap().contains("post-run"));
 
-    let server = ModelServer::script([
+    let server = FakeProvider::script([
         patch(json!({ "variables": { "set": { "workflowStatus": "complete" } } })),
         Turn::text("Complete."),
         patch(json!({ "variables": { "set": { "workflowStatus": "open" } } })),
         Turn::text("Open again."),
     ]);
-    let scene = SmallPackage::new().behind("openai", &server, "");
-    run(&scene, 0);
+    let scene = small(&server, "");
+    run(&scene, COMPLETED);
     let outcome = say(&scene, YES);
-    assert_eq!(outcome.exit_code(), 3, "{outcome}");
-    let report = crate::json(&outcome);
+    assert_eq!(outcome["phase"], WAITING, "{outcome:#}");
+    let report = outcome;
     assert_eq!((&report["phase"], &report["node"]), (&json!("waiting-user"), &json!("start")));
     let ask = &server.asks()[3];
     let directive = block(ask, "RUN_DIRECTIVE").unwrap();
@@ -310,23 +313,23 @@ fn a_confirmed_change_that_reopens_a_run_brings_its_nodes_back() {
 #[test]
 fn a_finished_run_is_not_resumed_without_a_word() {
     let (server, scene) = completed(vec![Turn::text("Yes?")]);
-    let refused = scene.answers("workflow resume latest", 1);
-    assert_eq!(refused["error"]["code"], "RUN_COMPLETE");
-    assert!(refused["error"]["hint"].as_str().unwrap().contains("aiwf workflow say"), "{refused:#}");
+    let refused = in_latest(&scene, |run| run.resume(None)).unwrap_err();
+    assert_eq!(refused.code(), "RUN_COMPLETE");
+    assert!(refused.advice().unwrap().actions().any(|action| *action == Action::Say), "{refused:?}");
     assert_eq!(server.asks().len(), 4);
-    assert_eq!(crate::json(&say(&scene, "One more thing."))["reply"], "Yes?");
+    assert_eq!(say(&scene, "One more thing.")["reply"], "Yes?");
 }
 
-fn judged(conditions: &str, kind: &str) -> (ModelServer, Scene, Value) {
-    let server = ModelServer::script([
+fn judged(conditions: &str, kind: &str) -> (FakeProvider, Scene, Value) {
+    let server = FakeProvider::script([
         write("@project/artifacts/report.md", "It crashes.\n"),
         complete("intake", json!({})),
         complete("judge", json!({ "label": "bug", "variables": { "kind": kind } })),
         Turn::text("Then?"),
     ]);
     let scene =
-        project_with_package("openai", &server, &format!("[workflow]\nconditions = \"{conditions}\"\n"));
-    let report = run(&scene, 3);
+        bug_triage(&server, &format!("[workflow]\nconditions = \"{conditions}\"\n"));
+    let report = run(&scene, WAITING);
     (server, scene, report)
 }
 
@@ -375,16 +378,16 @@ fn each_kind_of_answer_arrives_as_what_the_user_says() {
         ),
     ];
     let turns = asked.iter().map(|(question, _)| Turn::tool_call("ui_ask_user", question.clone()));
-    let server = ModelServer::script(turns.chain([Turn::text("Thanks.")]));
-    let scene = SmallPackage::new().behind("openai", &server, "");
-    let mut report = run(&scene, 3);
+    let server = FakeProvider::script(turns.chain([Turn::text("Thanks.")]));
+    let scene = small(&server, "");
+    let mut report = run(&scene, WAITING);
     for (number, (question, value)) in asked.iter().enumerate() {
         assert_eq!(&report["question"], question);
         let submit = json!({ "widgetId": "w", "type": question["type"], "value": value });
         let text = format!("WIDGET_SUBMIT\n{submit}");
         let outcome = say(&scene, &text);
-        assert_eq!(outcome.exit_code(), 3, "{outcome}");
-        report = crate::json(&outcome);
+        assert_eq!(outcome["phase"], WAITING, "{outcome:#}");
+        report = outcome;
         assert_eq!(report["warnings"], json!([]), "{submit}");
         let ask = &server.asks()[number + 1];
         let input = block(ask, "USER_INPUT").unwrap();
@@ -395,19 +398,19 @@ fn each_kind_of_answer_arrives_as_what_the_user_says() {
     }
     // What cannot be an answer is said to the user, and to the model as it is.
     let outcome = say(&scene, "WIDGET_SUBMIT\n{\"widgetId\":\"w\"}");
-    assert_eq!(outcome.exit_code(), 4, "the script is at its end: {outcome}");
-    let warnings = crate::json(&outcome)["warnings"].to_string();
+    assert_eq!(outcome["phase"], FAILED, "the script is at its end: {outcome:#}");
+    let warnings = outcome["warnings"].to_string();
     assert!(warnings.contains("the answer to the question cannot be read"), "{warnings}");
 }
 
 #[test]
 fn a_node_whose_agent_is_gone_blocks_instead_of_losing_its_persona() {
-    let server = ModelServer::script([]);
+    let server = FakeProvider::script([]);
     let mut package = SmallPackage::new();
-    package.agents = vec![agent("writer", "Wanda")];
-    let scene = package.behind("openai", &server, "");
-    let refused = scene.exits("workflow run pkg --provider model", 1);
-    assert!(refused.stderr_text().contains("reader"), "{refused}");
+    package.agents.truncate(1);
+    let scene = in_package(&package, &server, "");
+    let refused = run_with(&scene, &new_run(&scene), None).unwrap_err().to_string();
+    assert!(refused.contains("reader"), "{refused}");
     assert!(server.asks().is_empty());
 }
 
@@ -415,7 +418,7 @@ fn a_node_whose_agent_is_gone_blocks_instead_of_losing_its_persona() {
 fn a_write_that_the_guard_refuses_leaves_the_state_as_it_was() {
     let whole = |front_matter: &str| write("@state/workflow.md", &format!("---\n{front_matter}\n---\n"));
     let stale = json!({ "path": "@state/workflow.md", "content": "x", "ifMatchSha256": "0".repeat(64) });
-    let server = ModelServer::script([
+    let server = FakeProvider::script([
         complete("start", json!({})),
         Turn::tool_call("fs_write", stale),
         write("@state/workflow.md", "no front matter\n"),
@@ -430,8 +433,8 @@ fn a_write_that_the_guard_refuses_leaves_the_state_as_it_was() {
         complete("done", json!({})),
         Turn::text("I see."),
     ]);
-    let scene = SmallPackage::new().behind("openai", &server, "");
-    let report = run(&scene, 3);
+    let scene = small(&server, "");
+    let report = run(&scene, WAITING);
     assert_eq!(report["node"], "check");
     let all = results(server.asks().last().unwrap());
     let codes: Vec<&str> = all[1..].iter().map(|result| result["error"]["code"].as_str().unwrap()).collect();
@@ -457,23 +460,22 @@ fn a_write_that_the_guard_refuses_leaves_the_state_as_it_was() {
     let text = state(&scene);
     let sha256 = all[0]["sha256After"].as_str().unwrap();
     assert!(text.contains("currentNodeId: check") && text.contains("The body stays."), "{text}");
-    let journal = scene.project.read(&format!("{}/journal.jsonl", run_dir(&scene)));
-    assert_eq!(String::from_utf8(journal).unwrap().matches("state-intended").count(), 1);
+    assert_eq!(journal_text(&scene).matches("state-intended").count(), 1);
     assert_eq!(sha256.len(), 64);
 }
 
 #[test]
 fn only_new_files_below_artifacts_are_recorded() {
-    let server = ModelServer::script([
+    let server = FakeProvider::script([
         write("@project/artifacts/old.md", "Changed.\n"),
         write("@project/elsewhere.md", "x\n"),
         write("@project/./artifacts/new/deep.md", "x\n"),
         write("@project/artifacts/new/deep.md", "y\n"),
         Turn::text("Written."),
     ]);
-    let scene = SmallPackage::new().behind("openai", &server, "");
-    scene.project.write("artifacts/old.md", "Old.\n");
-    run(&scene, 3);
+    let scene = small(&server, "");
+    scene.write("artifacts/old.md", "Old.\n");
+    run(&scene, WAITING);
     let all = results(server.asks().last().unwrap());
     let recorded: Vec<&Value> = all.iter().map(|result| &result["recordedArtifact"]).collect();
     assert_eq!(
@@ -481,7 +483,7 @@ fn only_new_files_below_artifacts_are_recorded() {
         [&Value::Null, &Value::Null, &json!("artifacts/new/deep.md"), &Value::Null],
         "{all:#?}"
     );
-    assert_eq!(scene.done("status latest")["artifacts"], json!(["artifacts/new/deep.md"]));
+    assert_eq!(status(&scene)["artifacts"], json!(["artifacts/new/deep.md"]));
 }
 
 #[test]
@@ -491,12 +493,12 @@ fn the_user_is_asked_one_thing_at_a_time() {
         args: json!({ "widgetId": id, "type": "confirmation", "message": "Sure?" }),
     };
     let look = Piece::ToolCall { name: "fs_list".to_owned(), args: json!({ "path": "@pkg" }) };
-    let server = ModelServer::script([
+    let server = FakeProvider::script([
         Turn::Pieces(vec![question("first"), question("second"), look]),
         Turn::text("Good."),
     ]);
-    let scene = SmallPackage::new().behind("anthropic", &server, "");
-    let report = run(&scene, 3);
+    let scene = small(&server, "");
+    let report = run(&scene, WAITING);
     assert_eq!(report["question"]["widgetId"], "first");
     say(&scene, "Yes.");
     let all = results(&server.asks()[1]);

@@ -1,7 +1,9 @@
 //! The prompt of every phase of a change, as a whole.
 
-use crate::change::{Change, IMPLEMENTATION, PLAN, verdict};
-use crate::project;
+use aiwf_engine::config::Flags;
+
+use crate::driver::{Change, IMPLEMENTATION, TASKS, verdict};
+use crate::scene::Scene;
 
 fn short(phase: &str) -> String {
     format!("{phase} as {{{{AGENT}}}}.\n{{{{PROJECT_CONTEXT}}}}\n{{{{ARTIFACTS}}}}\n")
@@ -9,12 +11,12 @@ fn short(phase: &str) -> String {
 
 #[test]
 fn each_phase_sees_its_template_the_files_and_what_came_before() {
-    let mut project = project().file("AGENTS.md", "Speak plainly.\n");
+    let mut scene = Scene::new().file("AGENTS.md", "Speak plainly.\n");
     for phase in ["plan", "challenge", "implement", "review", "archive"] {
-        project = project.file(&format!(".aiwf/templates/system/BASE-{phase}.md"), short(phase));
+        scene = scene.file(&format!(".aiwf/templates/system/BASE-{phase}.md"), short(phase));
     }
-    let change = Change::in_project(project, "");
-    change.walk("plan", PLAN);
+    let change = Change::in_scene(scene, Flags::default());
+    change.walk("plan", TASKS);
     insta::assert_snapshot!(change.text("iteration-1/plan-prompt.md"), @r#"
     <prompt>
     <system_prompt>plan as BASE.
