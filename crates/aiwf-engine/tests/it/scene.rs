@@ -38,7 +38,8 @@ impl Scene {
 
     /// A project whose every role is a provider that calls tools by its own means, as model APIs do.
     pub(crate) fn of_model(model: &FakeProvider, more: &str) -> Self {
-        Self::configured(&format!("{ROLES}{}{more}", model_table("model"))).with_provider("model", model.clone())
+        Self::configured(&format!("{ROLES}{}{more}", model_table("model")))
+            .with_provider("model", model.clone())
     }
 
     /// A project whose every role is a provider that is asked for text.
