@@ -12,6 +12,7 @@ mod change;
 mod change_agents;
 mod change_prompts;
 mod count_once;
+mod do_flow;
 mod driver;
 mod embedding;
 mod exchange;
