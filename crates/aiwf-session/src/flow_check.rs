@@ -15,8 +15,17 @@ const MAX_PHASES: usize = 64;
 /// How many rounds a loop may have.
 pub(crate) const MAX_ROUNDS: u32 = 1_000;
 /// Names that cannot be those of artifacts: the engine uses them.
-const RESERVED_ARTIFACTS: [&str; 7] =
-    ["standards-bundle", "standards", "prompt", "response", "code", "latest", "rejected-reply"];
+const RESERVED_ARTIFACTS: [&str; 9] = [
+    "standards-bundle",
+    "standards",
+    "prompt",
+    "response",
+    "code",
+    "latest",
+    "rejected-reply",
+    "checks",
+    "worktree",
+];
 
 /// Something that is wrong with a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -138,7 +138,7 @@ pub(crate) struct NewSessionArgs {
 // Who is asked from here on, and whether a limit is waited for.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SwitchArgs {
-    /// Hand the phase to this provider.
+    /// Hand the phase, and what follows an approval, to this provider.
     #[arg(long, visible_alias = "agent", value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
     /// Model to ask, whatever the configuration says.

@@ -24,8 +24,10 @@ use crate::session::session_error::SessionError;
 const MAX_REJECTED: u32 = 10_000;
 
 /// What an approval says beside yes.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ApproveOptions {
+    /// Hand the phases that are still open to this provider. A prompt at its gate is then built again instead of approved.
+    pub provider: Option<String>,
     /// Build the prompt at the gate, or the next one, for a receiver that can do this with files; the prompt at the gate
     /// must not have been edited.
     pub fs_ability: Option<FsAbility>,
@@ -115,6 +117,15 @@ impl Engine {
         let mut session = self.open_at_gate(given)?;
         let by = session.person();
         session.fs_ability = options.fs_ability.or(session.fs_ability);
+        if let Some(provider) = &options.provider {
+            let is_prompt = session.state.step == Step::PromptReady;
+            session.choose_agents(provider)?;
+            if is_prompt && session.state.step != Step::PromptReady {
+                // Another prompt takes its place, which nobody has seen.
+                let performed = session.run_until_waiting()?;
+                return Ok(Self::decided(&session, performed));
+            }
+        }
         // Whoever says yes where a judge is too dear has decided instead of it.
         let is_awake = !session.state.gate_over_budget && session.resume_if_limit_raised()?;
         if is_awake || matches!(session.state.step, Step::Paused(Pause::Budget) | Step::AskWanted) {

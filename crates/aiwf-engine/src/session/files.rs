@@ -7,6 +7,7 @@ use aiwf_session::{Gives, PhaseRecipe, PhaseSpec, State, code_file, code_path};
 use serde_json::{Map, Value};
 
 use super::journal;
+use super::open_session::OpenSession;
 use crate::Engine;
 use crate::ledger::{SessionLedger, SessionRef};
 use crate::session::session_error::SessionError;
@@ -99,6 +100,19 @@ impl Engine {
             let below = artifact.strip_prefix(&ledger.shown("")).or_else(|| artifact.strip_prefix(&whole));
             below.unwrap_or(artifact).to_owned()
         });
+        if artifact == "checks" {
+            let session = OpenSession::open_read_only(self, ledger.clone())?;
+            if let Some(checks) = session.checks_artifact()? {
+                return Ok((checks.path, checks.text));
+            }
+        }
+        if artifact == "worktree" {
+            let path = self.worktree_path(&ledger.id)?;
+            if path.is_dir() {
+                let path = path.display().to_string();
+                return Ok((path.clone(), format!("{path}\n")));
+            }
+        }
         if artifact == "code" {
             let prefix = newest_code(&state);
             let mut text = String::new();

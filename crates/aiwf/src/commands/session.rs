@@ -239,6 +239,8 @@ pub(crate) struct ApproveArgs {
     #[arg(long, visible_alias = "max-rounds", value_name = "N")]
     max_iterations: Option<u32>,
     #[command(flatten)]
+    switching: SwitchArgs,
+    #[command(flatten)]
     hash_prompts: HashPromptsArgs,
     #[command(flatten)]
     call: CallArgs,
@@ -499,13 +501,17 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let given = args.session.given();
             let engine = args.gate.engine(engine, given)?.skipping_gates(args.yes);
             let engine = args.prompt.engine(args.servers.engine(args.call.engine(&engine)));
+            let engine = args.switching.engine(engine, given)?;
             let decided = match (args.rebind, args.accept, args.max_iterations) {
                 (true, ..) => engine.rebind(given)?,
                 (_, true, _) => engine.accept(given)?,
                 (.., Some(max_iterations)) => engine.raise_cap(given, max_iterations)?,
                 (false, false, None) => {
                     let hash_prompts = args.hash_prompts.chosen();
-                    engine.approve(given, &ApproveOptions { fs_ability: None, hash_prompts })?
+                    let provider = args.switching.provider.clone();
+                    let options = ApproveOptions { provider, fs_ability: None, hash_prompts };
+                    let done = engine.approve(given, &options);
+                    args.switching.waiting(&engine, given, done)?
                 }
             };
             session_output::decided(&decided, output, paused_exit(&decided))
