@@ -222,7 +222,8 @@ fn worktree_code(error: &aiwf_worktree::WorktreeError) -> &'static str {
         WorktreeError::Stopped => "ENGINE_ABORTED",
         WorktreeError::BranchExists { .. }
         | WorktreeError::BadBranch { .. }
-        | WorktreeError::BranchInUse { .. } => "BRANCH_UNUSABLE",
+        | WorktreeError::BranchInUse { .. }
+        | WorktreeError::BranchMoved { .. } => "BRANCH_UNUSABLE",
         WorktreeError::Uncommitted { .. } | WorktreeError::ChangedSince { .. } => "APPLY_CONFLICT",
         WorktreeError::NothingToCommit | WorktreeError::CommitRefused { .. } => "COMMIT_REFUSED",
         WorktreeError::Git { .. }

@@ -149,6 +149,27 @@ impl BaseRepository {
         }
     }
 
+    /// Whether every object is there that was written for the base, as it was written.
+    pub(crate) fn is_whole(&self, stop: &Stop) -> Result<bool, WorktreeError> {
+        if !self.git_dir.exists() {
+            return Ok(true);
+        }
+        // The index names every file of the base; the objects of the project are git's own business.
+        let args = ["fsck", "--no-full", "--no-dangling", "--no-progress", "--no-reflogs"];
+        Ok(self.git(stop).run("check the base", &args, Vec::new())?.code == Some(0))
+    }
+
+    fn git<'a>(&'a self, stop: &'a Stop) -> Git<'a> {
+        Git {
+            directory: &self.base_dir,
+            repository: Some(&self.git_dir),
+            work_tree: None,
+            config: Config::Own,
+            settings: &[],
+            stop,
+        }
+    }
+
     /// The bytes of files as they are in a commit, in their order; nothing for one that is not in it.
     pub(crate) fn read(
         &self,
@@ -156,14 +177,7 @@ impl BaseRepository {
         paths: &[&String],
         stop: &Stop,
     ) -> Result<Vec<Option<Vec<u8>>>, WorktreeError> {
-        let git = Git {
-            directory: &self.base_dir,
-            repository: Some(&self.git_dir),
-            work_tree: None,
-            config: Config::Own,
-            settings: &[],
-            stop,
-        };
+        let git = self.git(stop);
         let action = "read the base";
         let (by_line, others): (Vec<&&String>, Vec<&&String>) =
             paths.iter().partition(|path| !path.contains('\n'));

@@ -117,8 +117,8 @@ impl Repository {
         message: &str,
         scratch: &Path,
     ) -> Result<Committed, WorktreeError> {
-        let in_use = |problem| WorktreeError::BranchInUse { branch: branch.to_owned(), problem };
-        let tip = self.branch_tip(branch)?.ok_or_else(|| in_use("is gone"))?;
+        let gone = || WorktreeError::BranchMoved { branch: branch.to_owned(), problem: "is gone" };
+        let tip = self.branch_tip(branch)?.ok_or_else(gone)?;
         let name = format!("refs/heads/{branch}");
         let used = self.looking(&[]).output(
             "read the branch",
@@ -126,7 +126,7 @@ impl Repository {
             Vec::new(),
         )?;
         if !used.trim_ascii().is_empty() {
-            return Err(in_use("is checked out"));
+            return Err(WorktreeError::BranchInUse { branch: branch.to_owned() });
         }
         let (files, before) = self.unchanged_since(commit, &tip)?;
         let clone = self.clone_at(scratch, &tip, branch, &CreateOptions::default())?;
@@ -334,9 +334,10 @@ impl Repository {
         if output.code != Some(0) {
             return Err(match (self.branch_tip(branch)?, before) {
                 (Some(_), None) => WorktreeError::BranchExists { branch: branch.to_owned() },
-                (tip, Some(before)) if tip.as_deref() != Some(before) => {
-                    WorktreeError::BranchInUse { branch: branch.to_owned(), problem: "has moved meanwhile" }
-                }
+                (tip, Some(before)) if tip.as_deref() != Some(before) => WorktreeError::BranchMoved {
+                    branch: branch.to_owned(),
+                    problem: "has moved in the meantime",
+                },
                 _ => output.failed(action),
             });
         }

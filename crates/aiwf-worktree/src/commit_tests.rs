@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -73,7 +75,7 @@ fn a_commit_on_a_new_branch_has_the_planned_files_and_leaves_the_checkout_alone(
         project
             .git(&["diff", "--raw", "--abbrev=1", "--no-renames", "main", "aiwf/list"])
             .lines()
-            .map(|line| &line[..14])
+            .filter_map(|line| line.get(..14))
             .collect::<Vec<_>>(),
         [":100644 100644", ":100644 000000", ":000000 100644", ":100644 100755"]
     );
@@ -180,7 +182,7 @@ fn what_cannot_become_a_branch_is_refused() {
     project.write("new", "mine");
     let error =
         project.commit_on("side", &[file("a", "1"), file("new", "1"), file("dir/b", "1")]).unwrap_err();
-    assert_eq!(error.to_string(), "2 files have changes that are not committed: `a`, `new`");
+    assert_eq!(error.to_string(), "2 files have uncommitted changes: `a`, `new`");
     project.git(&["checkout", "-q", "--", "a"]);
     symlink("/etc", project.root.join("link")).unwrap();
     project.git(&["add", "link"]);
@@ -282,12 +284,12 @@ fn a_commit_whose_files_changed_since_is_not_reverted() {
     let committed = repository.commit_in_place(&["a", "b"], "change").unwrap();
     project.write("b", "mine");
     let error = repository.revert_in_place(&committed.commit, "no").unwrap_err();
-    assert_eq!(error.to_string(), "1 file has changes that are not committed: `b`");
+    assert_eq!(error.to_string(), "1 file has uncommitted changes: `b`");
     project.commit("mine");
     let error = repository.revert_in_place(&committed.commit, "no").unwrap_err();
     assert_eq!(error.to_string(), "1 file has changed since the commit: `b`");
     let error = repository.revert_in_place("HEAD", "no").unwrap_err();
-    assert_eq!(error.to_string(), "git could not read the commit: `HEAD` is no id of a commit");
+    assert_eq!(error.to_string(), "git could not read the commit: `HEAD` is not the id of a commit");
     project.write("b", "1");
     project.commit("as it was");
     project.script(".git/hooks/pre-commit", "exit 1");
@@ -306,7 +308,7 @@ fn a_commit_is_reverted_on_its_branch() {
     let revert = || repository.revert_on_branch("side", &committed.commit, "undo", &scratch);
     project.git(&["checkout", "-q", "side"]);
     let error = revert().unwrap_err();
-    assert_eq!(error.to_string(), "the branch `side` is checked out");
+    assert_eq!(error.to_string(), "branch `side` is checked out");
     project.git(&["checkout", "-q", "main"]);
     let before = project.git(&["status", "--porcelain", "--branch"]);
     let reverted = revert().unwrap();
@@ -318,7 +320,7 @@ fn a_commit_is_reverted_on_its_branch() {
     assert_eq!(error.to_string(), "3 files have changed since the commit: `a`, `b`, `c`");
     project.git(&["branch", "-q", "-D", "side"]);
     let error = revert().unwrap_err();
-    assert_eq!(error.to_string(), "the branch `side` is gone");
+    assert_eq!(error.to_string(), "branch `side` is gone");
     assert!(!scratch.exists());
 }
 

@@ -293,7 +293,7 @@ mod tests {
                     links.into_iter().filter(|(path, link)| stays_inside(path, link)).collect();
                 // Real directories and links cannot have one name: only links whose parents are no links are made.
                 let is_real = |path: &str| {
-                    path.match_indices('/').all(|(at, _)| !kept.contains_key(&path[..at]))
+                    path.match_indices('/').all(|(at, _)| !path.get(..at).is_some_and(|above| kept.contains_key(above)))
                 };
                 let mut place: Vec<String> = Vec::new();
                 let mut left: Vec<String> = walk.into_iter().rev().collect();

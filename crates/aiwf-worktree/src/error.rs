@@ -14,7 +14,7 @@ pub enum WorktreeError {
     #[error("git is not installed")]
     NoGit,
     /// The project is in no repository.
-    #[error("`{}` is in no git repository", path.display())]
+    #[error("`{}` is not in a git repository", path.display())]
     NotARepository {
         /// The project.
         path: PathBuf,
@@ -36,7 +36,7 @@ pub enum WorktreeError {
         after: Duration,
     },
     /// git printed more than is read.
-    #[error("the repository is too large: git prints more than {limit} bytes to {action}")]
+    #[error("the repository is too large: git printed more than {limit} bytes to {action}")]
     TooLarge {
         /// What it was asked to do.
         action: &'static str,
@@ -66,7 +66,7 @@ pub enum WorktreeError {
         problem: &'static str,
     },
     /// There is a worktree already.
-    #[error("there is a worktree at `{}` already", at.display())]
+    #[error("a worktree already exists at `{}`", at.display())]
     Exists {
         /// Where it is.
         at: PathBuf,
@@ -83,27 +83,33 @@ pub enum WorktreeError {
     #[error("the repository has no commit yet")]
     NoCommit,
     /// The name of a branch is taken.
-    #[error("the branch `{branch}` exists already")]
+    #[error("branch `{branch}` already exists")]
     BranchExists {
         /// The branch.
         branch: String,
     },
     /// Git takes no branch of that name.
-    #[error("`{branch}` is no name for a branch")]
+    #[error("`{branch}` is not a valid branch name")]
     BadBranch {
         /// The name.
         branch: String,
     },
-    /// The branch is checked out or has moved.
-    #[error("the branch `{branch}` {problem}")]
+    /// The branch is checked out, so its files would have to change as well.
+    #[error("branch `{branch}` is checked out")]
     BranchInUse {
         /// The branch.
         branch: String,
-        /// What is wrong: `is checked out`.
+    },
+    /// The branch is not where it was.
+    #[error("branch `{branch}` {problem}")]
+    BranchMoved {
+        /// The branch.
+        branch: String,
+        /// What is wrong: `is gone`.
         problem: &'static str,
     },
     /// Files of the plan are not as they were committed.
-    #[error("{} not committed: {}", counted(paths.len(), "file has changes that are", "files have changes that are"), listed(paths))]
+    #[error("{} uncommitted changes: {}", counted(paths.len(), "file has", "files have"), listed(paths))]
     Uncommitted {
         /// The files, relative to the project.
         paths: Vec<String>,
@@ -155,7 +161,7 @@ impl WorktreeError {
             }
             Self::Git { .. } => "run `git status` in the project and fix what it reports".into(),
             Self::TimedOut { .. } => {
-                "run `git status` and the hooks of the repository to see what takes so long".into()
+                "run `git status` and the hooks of the repository yourself to see what takes so long".into()
             }
             Self::TooLarge { .. } => {
                 "work in a smaller project, such as a directory with a repository of its own".into()
@@ -167,21 +173,20 @@ impl WorktreeError {
             )
             .into(),
             Self::BadPath { .. } => {
-                "name directories of the project in `copy` and `link` of `[worktree]`".into()
+                "name directories inside the project that git ignores, such as `node_modules`".into()
             }
-            Self::Exists { at } => format!("use that one, or remove `{}`", at.display()).into(),
+            Self::Exists { at } => format!("use it, or remove `{}`", at.display()).into(),
             Self::Damaged { at, .. } => {
-                format!("remove `{}`; the next call makes it again", at.display()).into()
+                format!("remove `{}`; the next command makes it again", at.display()).into()
             }
             Self::NoCommit => "commit once, then run it again".into(),
-            Self::BranchExists { .. } => {
-                "give another name for the branch, or delete the one that is there".into()
-            }
+            Self::BranchExists { .. } => "choose another name, or delete that branch".into(),
             Self::BadBranch { .. } => "use letters, digits, `-` and `/`".into(),
             Self::BranchInUse { .. } => "switch to another branch, then run it again".into(),
+            Self::BranchMoved { .. } => "check the branch with `git log`, then run it again".into(),
             Self::Uncommitted { .. } => "commit or stash these changes, then run it again".into(),
             Self::ChangedSince { .. } => "revert the commit by hand with `git revert`".into(),
-            Self::NothingToCommit => "look at the plan: the files are committed already".into(),
+            Self::NothingToCommit => "check the plan: its files are committed already".into(),
             Self::CommitRefused { .. } => "fix what it reports, then run it again".into(),
         }
     }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use aiwf_store::{Durability, Look, write_atomic};
+use aiwf_store::{ConfinedError, Durability, Look, write_atomic};
 use serde::{Deserialize, Serialize};
 
 use crate::error::WorktreeError;
+use crate::tree::io_error;
 use crate::worktree::LeftOut;
 
 /// Changes when an older aiwf could not read it.
@@ -32,6 +33,12 @@ pub(crate) struct Manifest {
     /// Which start of the system it was made in, where that is known.
     pub(crate) boot: String,
     pub(crate) files: BTreeMap<String, Entry>,
+}
+
+/// What every version of a manifest has.
+#[derive(Debug, Deserialize)]
+struct Version {
+    format: u32,
 }
 
 /// Where the bytes of the base are.
@@ -101,26 +108,27 @@ impl Manifest {
     }
 
     pub(crate) fn write(&self, path: &Path) -> Result<(), WorktreeError> {
-        let written = write_atomic(path, Durability::PowerLoss, |out| {
+        // Making it safe could take seconds: the system may write all files of the worktree first.
+        let written = write_atomic(path, Durability::Process, |out| {
             serde_json::to_writer(out, self).map_err(std::io::Error::from)
         });
         Ok(written?)
     }
 
-    /// Reads it; nothing when it is not there.
+    /// Reads it; nothing when it is not there, or not as it was written.
     pub(crate) fn read(path: &Path, at: &Path) -> Result<Option<Self>, WorktreeError> {
-        let damaged = |message: String| WorktreeError::Damaged { at: at.to_owned(), message };
-        if fs::symlink_metadata(path).is_err() {
-            return Ok(None);
-        }
-        let bytes = aiwf_store::read_regular(path, MAX_BYTES)
-            .map_err(|error| damaged(format!("its manifest cannot be read: {error}")))?;
-        let manifest: Self = serde_json::from_slice(&bytes)
-            .map_err(|error| damaged(format!("its manifest makes no sense: {error}")))?;
-        if manifest.format == FORMAT {
-            Ok(Some(manifest))
-        } else {
-            Err(damaged("another version of aiwf made it".to_owned()))
+        let bytes = match aiwf_store::read_regular(path, MAX_BYTES) {
+            Ok(bytes) => bytes,
+            Err(ConfinedError::Missing | ConfinedError::NotADirectory) => return Ok(None),
+            Err(error) => return Err(io_error("read", path, "", error)),
+        };
+        match serde_json::from_slice::<Version>(&bytes) {
+            Ok(Version { format: FORMAT }) => Ok(serde_json::from_slice(&bytes).ok()),
+            Ok(_) => Err(WorktreeError::Damaged {
+                at: at.to_owned(),
+                message: "another version of aiwf made it".to_owned(),
+            }),
+            Err(_) => Ok(None),
         }
     }
 

@@ -271,12 +271,15 @@ fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }
 
-/// Refuses what is no id of a commit: it could be a flag, or a name that means another commit later.
+/// Refuses what is not the id of a commit: it could be a flag, or a name that means another commit later.
 pub(crate) fn check_id(commit: &str) -> Result<(), WorktreeError> {
     if matches!(commit.len(), 40 | 64) && commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Ok(());
     }
-    Err(WorktreeError::Git { action: "read the commit", message: format!("`{commit}` is no id of a commit") })
+    Err(WorktreeError::Git {
+        action: "read the commit",
+        message: format!("`{commit}` is not the id of a commit"),
+    })
 }
 
 #[cfg(test)]

@@ -169,7 +169,9 @@ fn more_paths_than_fit_on_a_command_line_are_compared() {
     let project = Project::with(&[("clean", "x")]);
     let names: Vec<String> =
         (0..1_200).map(|number| format!("{}/{number}", "directory".repeat(20))).collect();
-    names.iter().for_each(|name| project.write(name, "x"));
+    for name in &names {
+        project.write(name, "x");
+    }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     assert_eq!(project.repository().dirty(&names).unwrap().len(), 1_200);
 }

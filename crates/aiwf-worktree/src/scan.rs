@@ -72,13 +72,13 @@ impl Scan {
         let mut changes: Vec<Change> = Vec::new();
         for change in self.changes {
             let kind = match change.kind {
-                ChangeKind::Renamed { from } => match inside(&from) {
-                    Some(from) => ChangeKind::Renamed { from },
-                    None => {
+                ChangeKind::Renamed { from } => {
+                    let inside = inside(&from).map(|from| ChangeKind::Renamed { from });
+                    inside.unwrap_or_else(|| {
                         refused.push(outside(below, &from));
                         ChangeKind::Added
-                    }
-                },
+                    })
+                }
                 kind @ (ChangeKind::Added | ChangeKind::Changed | ChangeKind::Deleted) => kind,
             };
             match inside(&change.path) {

@@ -70,7 +70,9 @@ impl Project {
     /// A project with these files committed.
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let project = Self::unborn();
-        files.iter().for_each(|(path, text)| project.write(path, text));
+        for (path, text) in files {
+            project.write(path, text);
+        }
         project.commit("first");
         project
     }

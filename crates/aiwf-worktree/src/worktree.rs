@@ -142,13 +142,14 @@ impl Worktree {
             return Ok(None);
         }
         let Some(manifest) = Manifest::read(&manifest_path(&at), &at)? else {
-            // Some systems empty caches by themselves.
+            // Some systems empty caches by themselves, and a loss of power takes what was not on the disk yet.
             check_is_ours(&at)?;
             Self::remove(&at)?;
             return Ok(None);
         };
         let top = at.join(TREE).join(&manifest.name);
-        let root = top.join(manifest.below.trim_end_matches('/'));
+        let below = manifest.below.trim_end_matches('/');
+        let root = if below.is_empty() { top.clone() } else { top.join(below) };
         let mut worktree = Self { at, top, root, manifest };
         if !worktree.is_whole()? {
             Self::remove(&worktree.at)?;
@@ -328,6 +329,9 @@ impl Worktree {
                 return Ok(false);
             }
         }
+        if !self.base_repository().is_whole(&Stop::default())? {
+            return Ok(false);
+        }
         self.manifest.boot = boot_id();
         self.manifest.write(&manifest_path(&self.at))?;
         Ok(true)
@@ -448,7 +452,7 @@ impl Brought {
             let bad = |problem| Err(WorktreeError::BadPath { path: path.clone(), problem });
             let plain = path.trim_end_matches('/');
             if plain.is_empty() || plain.split('/').any(|part| matches!(part, "" | "." | "..")) {
-                return bad("it is no path of a directory in the project");
+                return bad("it is not the path of a directory in the project");
             }
             if plain.split('/').any(is_reserved_dir) {
                 return bad("`.git` and `.aiwf` are never part of a worktree");
@@ -487,7 +491,7 @@ fn parts(at: &Path) -> Result<(&Path, String), WorktreeError> {
     let name = at.file_name().and_then(|name| name.to_str());
     match (at.parent(), name) {
         (Some(above), Some(name)) => Ok((above, name.to_owned())),
-        _ => Err(reading(at, io::Error::new(io::ErrorKind::InvalidInput, "it is no place for a worktree"))),
+        _ => Err(reading(at, io::Error::new(io::ErrorKind::InvalidInput, "not a place for a worktree"))),
     }
 }
 

@@ -542,6 +542,21 @@ fn a_worktree_that_lost_bytes_with_the_power_is_made_again() {
     // The file looks untouched and has other bytes than were written.
     let lost = restart(&|manifest| manifest.files.get_mut("file").unwrap().sha256 = sha256_hex(b"z"));
     assert!(lost.is_none() && !project.at().exists());
+
+    // The same with an object of the base, and with the manifest.
+    project.write("file", "not committed");
+    project.worktree();
+    let objects = project.at().join("base/git/objects");
+    let object = git_in(&project.at().join("base/git"), &["rev-parse", ":file"]);
+    let (directory, name) = object.split_at(2);
+    let path = objects.join(directory).join(name);
+    fs::remove_file(&path).unwrap();
+    write(&path, "");
+    assert!(restart(&|_| {}).is_none());
+    project.worktree();
+    fs::write(&manifest, "").unwrap();
+    assert!(Worktree::open(&project.at()).unwrap().is_none());
+    project.worktree();
 }
 
 #[test]

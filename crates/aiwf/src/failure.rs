@@ -11,7 +11,7 @@ use aiwf_engine::profile::NoComponent;
 use aiwf_engine::provider::AskError;
 use aiwf_engine::tool::ToolsError;
 use aiwf_engine::{
-    CheckError, EngineError, PackageToolError, RunError, SessionError, TrustError, tools_code,
+    CheckError, EngineError, PackageToolError, RunError, SessionError, TrustError, WorktreeError, tools_code,
 };
 use aiwf_mcp::{AddressError, ServeError, TokenError};
 use serde_json::{Value, json};
@@ -220,6 +220,8 @@ impl From<SessionError> for Failure {
         } else if let SessionError::Ask(error) | SessionError::SendFailed { error, .. } = &error {
             of_call(error)
         } else if matches!(&error, SessionError::Tools(error) if error.is_stopped()) {
+            Exit::Interrupted
+        } else if let SessionError::Worktree(WorktreeError::Stopped) = error {
             Exit::Interrupted
         } else {
             Exit::Refused
