@@ -110,7 +110,8 @@ impl SmallPackage {
     }
 
     fn write_workflow(&self, project: &TestProject, to: &str, below: &str) {
-        let text_of = |node: &Value, key: &str| node.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text_of =
+            |node: &Value, key: &str| node.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mut nodes = self.nodes.clone();
         for node in &mut nodes {
             let (id, file) = (text_of(node, "id"), format!("{below}{}", text_of(node, "file")));

@@ -39,7 +39,8 @@ fn a_recorded_change_is_walked_again_without_anybody() {
     }
     change.scene.write(".aiwf/config.toml", format!("{config}[roles]\ndefault = \"tape\"\n"));
     let again = change.engine().create_change(new_change("again", yes())).unwrap().session_id;
-    let files = ["plan.md", "implementation.md", "iteration-1/code/src/new.txt", "iteration-1/review-prompt.md"];
+    let files =
+        ["plan.md", "implementation.md", "iteration-1/code/src/new.txt", "iteration-1/review-prompt.md"];
     let recorded = files.map(|file| change.text(file));
     let change = change.other(again);
     assert_eq!(at(&change.run()), ("complete", "complete", 1));
@@ -272,7 +273,8 @@ fn an_agent_that_may_write_edits_the_project_and_every_file_is_on_record() {
     let change = Change::configured(&config);
     change.walk("plan", TASKS);
     change.walk("challenge", &verdict("PASS"));
-    let report = change.phase_with("implement", PhaseOptions { may_write: true, opens_gates: true, ..by("hand") });
+    let report =
+        change.phase_with("implement", PhaseOptions { may_write: true, opens_gates: true, ..by("hand") });
     assert_eq!(at(&report), ("review", "in-progress", 1));
     assert_eq!(report["edited"][0]["path"], "src/greet.txt");
     assert!(report["edited"][0]["before"].is_string() && report["edited"][0]["after"].is_string());

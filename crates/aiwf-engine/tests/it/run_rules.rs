@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::fake_provider::{FakeProvider, Piece, Turn};
 use crate::run_driver::{
     COMPLETED, FAILED, WAITING, block, bug_triage, check_no_real_path_was_sent, complete, in_latest,
-    in_package, journal_text, last_code, n_blocks, new_run, patch, read, results, run, run_dir, run_with, say,
-    small, state, status, write,
+    in_package, journal_text, last_code, n_blocks, new_run, patch, read, results, run, run_dir, run_with,
+    say, small, state, status, write,
 };
 use crate::scene::Scene;
 
@@ -49,8 +49,7 @@ fn the_agent_of_a_node_brings_its_persona_and_its_policy() {
         .tools(0, json!({ "fs": { "enabled": true, "maxReadBytes": 1000, "maxWriteBytes": 2000 } }))
         .tools(1, json!({ "fs": { "enabled": false } }));
     package.agents[1]["systemPrompt"] = json!("I am the second, word for word.");
-    let scene =
-        in_package(&package, &server, "[workflow]\nmax_read_bytes = 5000\nmax_write_bytes = 500\n");
+    let scene = in_package(&package, &server, "[workflow]\nmax_read_bytes = 5000\nmax_write_bytes = 500\n");
     run(&scene, WAITING);
     let asks = server.asks();
     let system = asks[0].system_text();
@@ -327,8 +326,7 @@ fn judged(conditions: &str, kind: &str) -> (FakeProvider, Scene, Value) {
         complete("judge", json!({ "label": "bug", "variables": { "kind": kind } })),
         Turn::text("Then?"),
     ]);
-    let scene =
-        bug_triage(&server, &format!("[workflow]\nconditions = \"{conditions}\"\n"));
+    let scene = bug_triage(&server, &format!("[workflow]\nconditions = \"{conditions}\"\n"));
     let report = run(&scene, WAITING);
     (server, scene, report)
 }

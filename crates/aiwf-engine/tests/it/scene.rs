@@ -38,7 +38,8 @@ impl Scene {
 
     /// A project whose every role is a provider that calls tools by its own means, as model APIs do.
     pub(crate) fn of_model(model: &FakeProvider, more: &str) -> Self {
-        Self::configured(&format!("{ROLES}{}{more}", model_table("model"))).with_provider("model", model.clone())
+        Self::configured(&format!("{ROLES}{}{more}", model_table("model")))
+            .with_provider("model", model.clone())
     }
 
     /// A project whose every role is a provider that is asked for text.
@@ -78,6 +79,12 @@ impl Scene {
     /// The same with a provider that the test brings.
     pub(crate) fn with_provider(mut self, name: &str, provider: impl Ask + Send + Sync + 'static) -> Self {
         self.engine = self.engine.with_provider(name, provider);
+        self
+    }
+
+    /// The same, and its user agrees to every server that is started.
+    pub(crate) fn agreeing(mut self) -> Self {
+        self.engine = self.engine.agreeing_to_servers(|_, _| ());
         self
     }
 

@@ -295,7 +295,9 @@ fn generated_code_is_applied_once_shown_and_never_over_something_else() {
     assert!(dry.files[0].diff.contains(&format!("+++ b/{target}")), "{}", dry.files[0].diff);
     assert!(!session.scene.project.path(target).exists());
     session.scene.write(target, "mine\n");
-    let Err(SessionError::Conflicts { report }) = apply(ApplyOptions::default()) else { panic!("it is mine") };
+    let Err(SessionError::Conflicts { report }) = apply(ApplyOptions::default()) else {
+        panic!("it is mine")
+    };
     assert_eq!(report.conflicts().map(|file| file.target.as_str()).collect::<Vec<_>>(), [target]);
     assert!(!session.scene.project.path("src/main/java/com/example/sales/Other.java").exists());
     apply(ApplyOptions { is_forced: true, ..ApplyOptions::default() }).unwrap();
@@ -351,7 +353,8 @@ fn files_that_nobody_knows_are_named_and_left_alone() {
 #[test]
 fn what_a_session_made_can_be_shown() {
     let session = Session::new();
-    let show = |artifact: &str| session.engine().session_file(session.which(), artifact).map(|(_, text)| text);
+    let show =
+        |artifact: &str| session.engine().session_file(session.which(), artifact).map(|(_, text)| text);
     let refusal = |artifact: &str| message(&show(artifact).unwrap_err());
     assert!(refusal("code").contains("has no `code` yet"));
     session.answer(PLAN);

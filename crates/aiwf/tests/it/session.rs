@@ -183,4 +183,3 @@ fn many_sessions_can_begin_at_the_same_time() {
     });
     assert_eq!(json(&project.run("list --json"))["total"], 8);
 }
-
