@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use aiwf_testkit::ModelServer;
 use aiwf_testkit::model_server::{SeenRequest, Turn};
+use aiwf_testkit::{ModelServer, SmallPackage};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, eventually};
-use crate::workflow_package::{SmallPackage, block, n_blocks, read, results, run, say};
-use crate::workflow_walk::{APIS, complete, run_dir};
+use crate::workflow_package::{in_package, results, run};
+use crate::workflow_walk::{complete, run_dir};
 
 fn small(turns: impl IntoIterator<Item = Turn>, more: &str) -> (ModelServer, Scene) {
     let server = ModelServer::script(turns);
-    let scene = SmallPackage::new().behind("openai", &server, more);
+    let scene = in_package(&SmallPackage::new(), "openai", &server, more);
     (server, scene)
 }
 
@@ -107,21 +107,4 @@ fn an_interrupt_keeps_what_arrived_and_what_was_done() {
     assert_eq!(scene.answers("workflow resume latest", 3)["reply"], "Here again.");
     let parts = server.asks()[2].text_parts();
     assert!(parts.iter().any(|text| text == "Half a\n\nLLM_ERROR\n- code: ENGINE_ABORTED"), "{parts:#?}");
-}
-
-/// Every result stands behind the message that made its call.
-fn check_pairs(request: &SeenRequest) {
-    let mut open: Vec<Value> = Vec::new();
-    for message in request.body["messages"].as_array().unwrap() {
-        if message["role"] == "tool" {
-            let position = open.iter().position(|id| *id == message["tool_call_id"]);
-            assert!(position.is_some(), "a result without its call: {message:#}");
-            open.remove(position.unwrap());
-        } else {
-            assert!(open.is_empty(), "calls without results before {message:#}");
-            let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
-            open = calls.iter().map(|call| call["id"].clone()).collect();
-        }
-    }
-    assert!(open.is_empty());
 }
