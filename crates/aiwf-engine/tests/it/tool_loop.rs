@@ -220,7 +220,7 @@ fn calls_that_cannot_be_read_go_back_as_problems() {
         agent.asks()[1].as_prompt()
     );
     assert!(
-        agent.asks()[2].as_prompt().contains("the arguments do not fit `fake__echo`"),
+        agent.asks()[2].as_prompt().contains("invalid arguments for `fake__echo`"),
         "{}",
         agent.asks()[2].as_prompt()
     );
@@ -253,7 +253,7 @@ fn a_session_sends_the_tools_of_its_phase_as_they_are_previewed() {
     assert!(
         agent.asks()[1]
             .as_prompt()
-            .contains("`fake__write` is not marked read-only, and this phase only reads")
+            .contains("`fake__write` is not marked read-only, and this phase is")
     );
     assert_eq!(called(&session.scene), ["echo"]);
     assert_eq!(session.text("iteration-1/planning-response.md"), PLAN);
@@ -373,7 +373,7 @@ fn whole_results_are_kept_by_their_hash_in_the_session_and_a_recording_replays()
     let kept = session.names("objects");
     let noted = |number: usize| {
         let prompt = agent.asks()[number].as_prompt();
-        let (_, note) = prompt.rsplit_once("the whole result is in `").expect("a note");
+        let (_, note) = prompt.rsplit_once("the complete result is in `").expect("a note");
         note.split('`').next().unwrap().to_owned()
     };
     let (first, second) = (noted(1), noted(2));

@@ -128,7 +128,7 @@ fn nothing_is_sent_before_servers_are_agreed_to_and_tools_are_granted() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--trust-servers` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers your consent to exactly this command
     --- exit code 1
     ");
     let ungranted = Scene::of_api("openai", &server, "");
@@ -196,7 +196,7 @@ fn a_grant_is_agreed_to_without_opening_gates() {
     error: server `fake` is not trusted yet
       it would start: /bin/sh server.sh (in [project])
 
-    hint: `--trust-servers` starts it and remembers that for exactly this command
+    hint: `--trust-servers` starts it and remembers your consent to exactly this command
     --- exit code 1
     ");
     assert!(scene.project.names_in(".aiwf/sessions").iter().all(|name| name.starts_with('.')));
