@@ -13,6 +13,7 @@ mod real_agents;
 mod real_mcp;
 mod scratch_dir;
 mod small_package;
+mod tool_server;
 
 pub use model_server::ModelServer;
 pub use outcome::Outcome;
@@ -21,3 +22,4 @@ pub use real_agents::real_agent;
 pub use real_mcp::real_mcp_server;
 pub use scratch_dir::scratch_dir;
 pub use small_package::{SmallPackage, copy_example_package};
+pub use tool_server::TOOL_SERVER;

@@ -204,6 +204,13 @@ impl Asked {
         self.payload.tools.iter().map(|tool| tool.name.clone()).collect()
     }
 
+    /// What an agent reads, which gets all in one text.
+    pub(crate) fn as_prompt(&self) -> String {
+        let messages = self.payload.messages.iter().map(PayloadMessage::text);
+        let turns = self.payload.turns.iter().map(|turn| turn.content().to_owned());
+        messages.chain(turns).collect::<Vec<String>>().join("\n\n")
+    }
+
     /// Everything that was sent, as one text.
     pub(crate) fn whole(&self) -> String {
         self.payload.canonical()

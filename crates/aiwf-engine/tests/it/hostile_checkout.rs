@@ -247,7 +247,7 @@ fn the_place_of_sessions_does_not_lead_out_of_the_project() {
     fs::remove_dir_all(scene.root().join(".aiwf")).unwrap();
     symlink(scene.home(), scene.root().join(".aiwf")).unwrap();
     let refused = scene.create().unwrap_err().to_string();
-    assert!(refused.contains("leads out of the project"), "{refused}");
+    assert!(refused.contains("outside the project"), "{refused}");
     assert!(!scene.home().join("sessions").exists());
 }
 

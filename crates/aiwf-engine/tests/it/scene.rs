@@ -82,6 +82,12 @@ impl Scene {
         self
     }
 
+    /// The same, and its user agrees to every server that is started.
+    pub(crate) fn agreeing(mut self) -> Self {
+        self.engine = self.engine.agreeing_to_servers(|_, _| ());
+        self
+    }
+
     /// Writes a file of the project, of the home (`~/`), or one that an absolute path names.
     pub(crate) fn file(self, path: &str, text: impl AsRef<[u8]>) -> Self {
         self.write(path, text);

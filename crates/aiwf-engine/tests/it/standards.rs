@@ -69,9 +69,9 @@ fn what_is_wrong_is_refused_at_the_start_and_reported_by_validate() {
         .file(".aiwf/standards/component.md", "Clashes.\n");
     let found = findings(&scene).join("\n");
     for wanted in [
-        "no file of a profile's standards is called `stylimg.md`",
+        "no file of a profile's standards is named `stylimg.md`",
         "did you mean `styling.md`?",
-        "no file of the standards is called `gone.md`",
+        "no file of the standards is named `gone.md`",
         "profile `react-component` has a file `component.md` too",
     ] {
         assert!(found.contains(wanted), "{wanted}\n{found}");

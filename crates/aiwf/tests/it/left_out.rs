@@ -1,12 +1,12 @@
 //! What a request leaves out is said before it is sent: in previews, on the standard error, in `status` and in JSON.
 
-use aiwf_testkit::ModelServer;
 use aiwf_testkit::model_server::Turn;
+use aiwf_testkit::{ModelServer, SmallPackage};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, api_table};
 use crate::session::{INIT, PLAN};
-use crate::workflow_package::{SmallPackage, patch, read};
+use crate::workflow_package::{in_package, patch, read};
 
 /// The entries whose name begins so.
 fn named(report: &Value, beginning: &str) -> Vec<Value> {
@@ -19,7 +19,7 @@ fn named(report: &Value, beginning: &str) -> Vec<Value> {
 fn small_window() -> (ModelServer, Scene) {
     let long = "word ".repeat(2_000);
     let server = ModelServer::script([Turn::text(long), Turn::text("Here."), Turn::text("Again.")]);
-    let scene = SmallPackage::new().behind("openai", &server, "[workflow]\ncontext_tokens = 3000\n");
+    let scene = in_package(&SmallPackage::new(), "openai", &server, "[workflow]\ncontext_tokens = 3000\n");
     scene.answers("workflow run pkg --provider model --input 'Go.'", 3);
     (server, scene)
 }
@@ -69,7 +69,7 @@ fn results_variables_and_previews_that_are_cut_are_listed() {
         Turn::text("Here."),
         Turn::text("Counted."),
     ]);
-    let scene = package.behind("openai", &server, "[workflow]\nresult_preview_bytes = 2000\n");
+    let scene = in_package(&package, "openai", &server, "[workflow]\nresult_preview_bytes = 2000\n");
     scene.project.write("pkg/assets/rows.csv", "x".repeat(5_000));
     scene.project.write("rows.csv", "x".repeat(5_000));
     scene.project.write("large.txt", "line\n".repeat(2_000));

@@ -2,63 +2,18 @@
 
 use std::time::Duration;
 
-use aiwf_testkit::ModelServer;
 use aiwf_testkit::model_server::{SeenRequest, Turn};
+use aiwf_testkit::{ModelServer, SmallPackage};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, eventually};
-use crate::workflow_package::{SmallPackage, block, n_blocks, read, results, run, say};
-use crate::workflow_walk::{APIS, complete, run_dir};
+use crate::workflow_package::{in_package, results, run};
+use crate::workflow_walk::{complete, run_dir};
 
 fn small(turns: impl IntoIterator<Item = Turn>, more: &str) -> (ModelServer, Scene) {
     let server = ModelServer::script(turns);
-    let scene = SmallPackage::new().behind("openai", &server, more);
+    let scene = in_package(&SmallPackage::new(), "openai", &server, more);
     (server, scene)
-}
-
-#[test]
-fn after_the_last_turn_a_run_has_failed_and_can_go_on() {
-    let turns = (0..3).map(|n| read(&format!("@project/file-{n}"))).chain([Turn::text("Here.")]);
-    let (server, scene) = small(turns, "[workflow]\nmax_turns = 3\n");
-    let report = run(&scene, 1);
-    assert_eq!(
-        (&report["phase"], &report["error"]["code"]),
-        (&json!("failed"), &json!("ENGINE_MAX_TURNS_EXCEEDED"))
-    );
-    assert!(report["error"]["message"].as_str().unwrap().contains("3 times"), "{report:#}");
-    assert_eq!(server.asks().len(), 3);
-    assert_eq!(scene.done("status latest")["phase"], "failed");
-    let report = scene.answers("workflow resume latest", 3);
-    assert_eq!((&report["reply"], report.get("error")), (&json!("Here."), None));
-    // All three calls have their result, and the model is told why it is asked again.
-    let ask = &server.asks()[3];
-    assert_eq!(results(ask).len(), 3);
-    assert!(block(ask, "RUN_DIRECTIVE").unwrap().contains("- intent: resume\n"));
-}
-
-#[test]
-fn the_same_failing_call_three_times_waits_for_the_user() {
-    for kind in APIS {
-        let server = ModelServer::script([
-            // Not in a row, and not the same.
-            read("@project/nowhere"),
-            read("@project/schema.sql"),
-            read("@project/elsewhere"),
-            // The same in other words: keys in another order, the other form of the name.
-            Turn::tool_call("fs_read", json!({ "path": "@project/nowhere", "startLine": 1 })),
-            Turn::tool_call("fs.read", json!({ "startLine": 1, "path": "@project/nowhere" })),
-            Turn::tool_call("fs_read", json!({ "path": "@project/nowhere", "startLine": 1 })),
-            Turn::text("Thanks."),
-        ]);
-        let scene = SmallPackage::new().behind(kind, &server, "");
-        let report = run(&scene, 3);
-        assert_eq!(report["phase"], "waiting-user", "{kind}");
-        assert_eq!(report["error"]["code"], "ENGINE_LOOP_DETECTED", "{kind}");
-        assert_eq!(server.asks().len(), 6, "{kind}");
-        let report = scene.answers("workflow say latest 'It is in schema.sql'", 3);
-        assert_eq!((&report["reply"], report.get("error")), (&json!("Thanks."), None), "{kind}");
-        assert_eq!(results(&server.asks()[6]).len(), 6, "{kind}");
-    }
 }
 
 #[test]
@@ -152,108 +107,4 @@ fn an_interrupt_keeps_what_arrived_and_what_was_done() {
     assert_eq!(scene.answers("workflow resume latest", 3)["reply"], "Here again.");
     let parts = server.asks()[2].text_parts();
     assert!(parts.iter().any(|text| text == "Half a\n\nLLM_ERROR\n- code: ENGINE_ABORTED"), "{parts:#?}");
-}
-
-#[test]
-fn a_budget_stops_a_run_before_the_call_that_would_break_it() {
-    let turns = || [complete("start", json!({})), complete("check", json!({})), Turn::text("Here.")];
-    let (server, scene) = small(turns(), "[budget]\nmax_calls = 2\n");
-    let report = run(&scene, 1);
-    assert_eq!((&report["phase"], &report["error"]["code"]), (&json!("failed"), &json!("BUDGET_REACHED")));
-    assert_eq!((&report["node"], server.asks().len()), (&json!("done"), 2));
-    // It stays like that until the limit is another one.
-    scene.answers("workflow resume latest", 1);
-    assert_eq!(server.asks().len(), 2);
-    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
-    scene.project.write("~/.aiwf/config.toml", config.replace("max_calls = 2", "max_calls = 3"));
-    assert_eq!(scene.answers("workflow resume latest", 3)["reply"], "Here.");
-
-    let (server, scene) = small(turns(), "max_output_tokens = 1000\n[budget]\nmax_tokens = 1500\n");
-    let report = run(&scene, 1);
-    assert_eq!(report["error"]["code"], "BUDGET_REACHED");
-    assert!(report["error"]["message"].as_str().unwrap().contains("1500 is the limit"), "{report:#}");
-    assert!(server.asks().is_empty());
-}
-
-/// Every result stands behind the message that made its call.
-fn check_pairs(request: &SeenRequest) {
-    let mut open: Vec<Value> = Vec::new();
-    for message in request.body["messages"].as_array().unwrap() {
-        if message["role"] == "tool" {
-            let position = open.iter().position(|id| *id == message["tool_call_id"]);
-            assert!(position.is_some(), "a result without its call: {message:#}");
-            open.remove(position.unwrap());
-        } else {
-            assert!(open.is_empty(), "calls without results before {message:#}");
-            let calls = message["tool_calls"].as_array().cloned().unwrap_or_default();
-            open = calls.iter().map(|call| call["id"].clone()).collect();
-        }
-    }
-    assert!(open.is_empty());
-}
-
-#[test]
-fn old_rounds_are_left_out_of_a_small_window_whole() {
-    let long = "word ".repeat(400);
-    let turns =
-        (0..6).flat_map(|n| [read(&format!("@project/file-{n}")), Turn::text(format!("Round {n}. {long}"))]);
-    let (server, scene) = small(turns, "[workflow]\ncontext_tokens = 4500\n");
-    for n in 0..6 {
-        scene.project.write(&format!("file-{n}"), format!("file {n}\n"));
-    }
-    let report = run(&scene, 3);
-    assert_eq!(report["warnings"], json!([]));
-    let mut warned = None;
-    for n in 1..6 {
-        let preview = scene.done(&format!("preview latest --input 'Next {n}.'"));
-        let outcome = say(&scene, &format!("Next {n}."));
-        assert_eq!(outcome.exit_code(), 3, "{outcome}");
-        let report = crate::json(&outcome);
-        let asks = server.asks();
-        // The first request of this round is the one that was shown.
-        let ask = &asks[asks.len() - 2];
-        check_pairs(ask);
-        check_pairs(asks.last().unwrap());
-        let n_left_out = preview["n_left_out"].as_u64().unwrap();
-        assert_eq!(n_blocks(ask, "RUNTIME_NOTE") as u64, n_left_out.min(1));
-        if n_left_out > 0 {
-            let note = block(ask, "RUNTIME_NOTE").unwrap();
-            assert!(note.contains(&format!("- leftOut: {n_left_out} earlier message")), "{note}");
-            assert!(preview["tokens"].as_u64().unwrap() <= 4500, "{}", preview["tokens"]);
-            let left_out = report["left_out"].to_string();
-            assert!(left_out.contains("does not fit the budget of 4,500 tokens"), "{left_out}");
-            warned = Some(n);
-        }
-        let sent = ask.user_texts().join("\n");
-        assert!(sent.contains(&format!("Next {n}.")), "what is asked now is always sent");
-        let journal = scene.project.read(&format!("{}/journal.jsonl", run_dir(&scene)));
-        let sha256 = preview["payload_sha256"].as_str().unwrap();
-        assert!(String::from_utf8(journal).unwrap().contains(sha256), "the preview was another request");
-    }
-    assert_eq!(warned, Some(5), "the window was never too small");
-    let last = server.asks().pop().unwrap();
-    assert!(!last.text_parts().iter().any(|text| text.contains("Round 0.")));
-    // Nothing is gone for good.
-    let shown = scene.done("show latest").to_string();
-    assert!(shown.contains("Round 0."));
-}
-
-#[test]
-fn a_window_that_cannot_hold_the_request_sends_nothing() {
-    let (server, scene) = small([Turn::text("Here.")], "[workflow]\ncontext_tokens = 300\n");
-    let report = run(&scene, 1);
-    assert_eq!(
-        (&report["phase"], &report["error"]["code"]),
-        (&json!("failed"), &json!("CONTEXT_STILL_TOO_LARGE"))
-    );
-    let message = report["error"]["message"].as_str().unwrap();
-    assert!(message.contains("the window has 300"), "{message}");
-    assert!(server.asks().is_empty());
-    let refused = scene.answers("preview latest", 1);
-    assert_eq!(refused["error"]["code"], "CONTEXT_STILL_TOO_LARGE", "{refused:#}");
-    let config = String::from_utf8(scene.project.read("~/.aiwf/config.toml")).unwrap();
-    scene
-        .project
-        .write("~/.aiwf/config.toml", config.replace("context_tokens = 300", "context_tokens = 30000"));
-    assert_eq!(scene.answers("workflow resume latest", 3)["reply"], "Here.");
 }

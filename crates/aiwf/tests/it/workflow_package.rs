@@ -1,115 +1,18 @@
-//! A small package for tests: three nodes in a row, an agent for each of the first two.
+//! Runs of the small package of the test kit, and what their requests say.
 
 use std::fmt::Write as _;
 
 use aiwf_testkit::model_server::{SeenRequest, Turn};
-use aiwf_testkit::{ModelServer, Outcome};
+use aiwf_testkit::{ModelServer, Outcome, SmallPackage};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
 
-/// `start` (writer) → `check` (reader) → `done`, which has no agent of its own.
-pub(crate) struct SmallPackage {
-    pub(crate) agents: Vec<Value>,
-    pub(crate) nodes: Vec<Value>,
-    pub(crate) edges: Vec<Value>,
-    /// The front matter of `workflow.md`, as it is packed.
-    pub(crate) front_matter: Value,
-}
-
-impl SmallPackage {
-    pub(crate) fn new() -> Self {
-        Self {
-            agents: vec![agent("writer", "Wanda"), agent("reader", "Rob")],
-            nodes: vec![
-                json!({ "id": "start", "type": "step", "file": "steps/start.md", "agentId": "writer" }),
-                json!({ "id": "check", "type": "step", "file": "steps/check.md", "agentId": "reader" }),
-                json!({ "id": "done", "type": "end", "file": "steps/done.md", "agentId": "" }),
-            ],
-            edges: vec![
-                json!({ "from": "start", "to": "check", "label": "next" }),
-                json!({ "from": "check", "to": "done", "label": "next" }),
-            ],
-            front_matter: json!({
-                "schemaVersion": "1.1", "workflowType": "small", "stepsCompleted": [], "currentNodeId": "",
-            }),
-        }
-    }
-
-    /// The same with a tool policy for an agent.
-    pub(crate) fn tools(mut self, agent: usize, tools: Value) -> Self {
-        self.agents[agent]["tools"] = tools;
-        self
-    }
-
-    /// Puts it into a project.
-    pub(crate) fn write(&self, scene: &Scene, to: &str) {
-        self.write_workflow(scene, to, "");
-        let entry =
-            json!({ "workflow": "workflow.md", "graph": "workflow.graph.json", "agents": "agents.json" });
-        let manifest = json!({ "schemaVersion": "1.1", "name": "small", "version": "1.0.0", "entry": entry });
-        scene.project.write(&format!("{to}/bmad.json"), manifest.to_string());
-        self.write_agents(scene, to);
-    }
-
-    /// Puts its workflow into a project twice, as `first` and as `second`.
-    pub(crate) fn write_twice(&self, scene: &Scene, to: &str) {
-        let workflow = |id: &str| {
-            self.write_workflow(scene, to, &format!("workflows/{id}/"));
-            json!({
-                "id": id,
-                "workflow": format!("workflows/{id}/workflow.md"),
-                "graph": format!("workflows/{id}/workflow.graph.json"),
-            })
-        };
-        let workflows = [workflow("first"), workflow("second")];
-        let entry = json!({ "workflow": workflows[0]["workflow"], "graph": workflows[0]["graph"], "agents": "agents.json" });
-        let manifest = json!({
-            "schemaVersion": "1.1", "name": "two", "version": "1.0.0", "entry": entry, "workflows": workflows,
-        });
-        scene.project.write(&format!("{to}/bmad.json"), manifest.to_string());
-        self.write_agents(scene, to);
-    }
-
-    fn write_agents(&self, scene: &Scene, to: &str) {
-        let agents = json!({ "schemaVersion": "1.1", "agents": self.agents });
-        scene.project.write(&format!("{to}/agents.json"), agents.to_string());
-    }
-
-    fn write_workflow(&self, scene: &Scene, to: &str, below: &str) {
-        let mut nodes = self.nodes.clone();
-        for node in &mut nodes {
-            let file = format!("{below}{}", node["file"].as_str().unwrap());
-            let step = json!({ "schemaVersion": "1.1", "nodeId": node["id"], "type": node["type"] });
-            let text = format!("---\n{step}\n---\n\n# Step\n\nDo what `{}` asks for.\n", node["id"]);
-            scene.project.write(&format!("{to}/{file}"), text);
-            node["file"] = file.into();
-        }
-        let graph = json!({
-            "schemaVersion": "1.1", "entryNodeId": nodes[0]["id"], "nodes": nodes, "edges": self.edges,
-        });
-        scene.project.write(&format!("{to}/{below}workflow.graph.json"), graph.to_string());
-        let text = format!("---\n{}\n---\n\n# Small\n\nThe body stays.\n", self.front_matter);
-        scene.project.write(&format!("{to}/{below}workflow.md"), text);
-    }
-
-    /// A project with this package behind a model API.
-    pub(crate) fn behind(&self, kind: &str, server: &ModelServer, more: &str) -> Scene {
-        let scene = Scene::of_api(kind, server, more);
-        self.write(&scene, "pkg");
-        scene
-    }
-}
-
-pub(crate) fn agent(id: &str, name: &str) -> Value {
-    json!({
-        "id": id,
-        "metadata": { "name": name, "title": "Tester", "icon": "T" },
-        "persona": {
-            "role": format!("The role of {name}"), "identity": "Calm", "communication_style": "short",
-            "principles": ["Be exact"],
-        },
-    })
+/// A project with a package behind a model API.
+pub(crate) fn in_package(package: &SmallPackage, kind: &str, server: &ModelServer, more: &str) -> Scene {
+    let scene = Scene::of_api(kind, server, more);
+    package.write(&scene.project, "pkg");
+    scene
 }
 
 /// Begins a run that ends with this exit code.

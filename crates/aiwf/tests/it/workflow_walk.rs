@@ -1,7 +1,7 @@
 //! A whole run of a branching package, driven by a scripted model over each API, from the first word to the last.
 
-use aiwf_testkit::ModelServer;
 use aiwf_testkit::model_server::{Piece, SeenRequest, Turn};
+use aiwf_testkit::{ModelServer, copy_example_package};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
@@ -14,25 +14,8 @@ const NODE_WORDS: [&str; 7] =
 /// A project with the branching example package.
 pub(crate) fn project_with_package(kind: &str, server: &ModelServer, more: &str) -> Scene {
     let scene = Scene::of_api(kind, server, more);
-    copy_package(&scene, "bug-triage", "pkg");
+    copy_example_package(&scene.project, "bug-triage", "pkg");
     scene
-}
-
-/// Puts an example package into a project.
-pub(crate) fn copy_package(scene: &Scene, name: &str, to: &str) {
-    let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/packages").join(name);
-    let mut open = vec![(from, to.to_owned())];
-    while let Some((directory, relative)) = open.pop() {
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let entry = entry.unwrap();
-            let below = format!("{relative}/{}", entry.file_name().to_str().unwrap());
-            if entry.file_type().unwrap().is_dir() {
-                open.push((entry.path(), below));
-            } else {
-                scene.project.write(&below, std::fs::read(entry.path()).unwrap());
-            }
-        }
-    }
 }
 
 pub(crate) fn complete(node: &str, more: Value) -> Turn {
