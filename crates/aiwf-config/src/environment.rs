@@ -1,6 +1,6 @@
-//! The environment of the process, as values that a test can choose.
+//! The process environment, as values that tests can choose.
 
-#![expect(clippy::disallowed_methods, reason = "this crate is where the environment is read")]
+#![expect(clippy::disallowed_methods, reason = "this crate reads the environment")]
 
 use std::ffi::OsString;
 use std::io;
@@ -9,14 +9,14 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     pub current_dir: PathBuf,
-    /// `PWD`, when it is set to an absolute path: the working directory as the shell names it, with symbolic links.
+    /// `PWD`, if it is an absolute path: the working directory as known to the shell, including symbolic links.
     pub shell_dir: Option<PathBuf>,
     pub home: Option<PathBuf>,
-    /// `XDG_CACHE_HOME`, when it is set to an absolute path.
+    /// `XDG_CACHE_HOME`, if it is an absolute path.
     pub cache_home: Option<PathBuf>,
-    /// `XDG_DATA_HOME`, when it is set to an absolute path, else its usual place in the home.
+    /// `XDG_DATA_HOME`, if it is an absolute path, otherwise the default in the home directory.
     pub data_home: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME`, when it is set to an absolute path, else its usual place in the home.
+    /// `XDG_CONFIG_HOME`, if it is an absolute path, otherwise the default in the home directory.
     pub config_home: Option<PathBuf>,
     /// `SHELL`: the user's login shell.
     pub shell: Option<PathBuf>,
@@ -24,7 +24,7 @@ pub struct Environment {
     pub user: Option<String>,
 }
 
-/// The value of an environment variable, unless it is unset or empty.
+/// The value of an environment variable; `None` if it is unset or empty.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
