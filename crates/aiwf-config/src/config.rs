@@ -45,11 +45,11 @@ settings! {
         change: ChangeConfig = Section<ChangeLayer>;
         /// How runs of workflow packages work.
         workflow: WorkflowConfig = Section<WorkflowLayer>;
-        /// Commands that check what a phase wrote, in their order.
+        /// Commands that check the results of phases, in order.
         checks: Vec<CheckConfig> = List<CheckConfig>;
         /// The copies of the project that agents work in.
         worktree: WorktreeConfig = Section<WorktreeLayer>;
-        /// How the user is told when a session waits or ends.
+        /// Notifications when a session waits or ends.
         notify: NotifyConfig = Section<NotifyLayer>;
         /// Limits of a session, a change or a run.
         budget: BudgetConfig = Section<BudgetLayer>;

@@ -29,8 +29,8 @@ pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The variables that a check gets: what programs need to work at all, and those it names. Keys are not among them
-/// unless they are named.
+/// The environment variables of a check: those that programs need in general, and those listed by name. Keys are
+/// included only if they are listed.
 pub fn check_environment(named: &[String]) -> Vec<(String, String)> {
     let is_passed = |name: &str| is_basic(name) || named.iter().any(|other| other == name);
     let text =
@@ -38,7 +38,7 @@ pub fn check_environment(named: &[String]) -> Vec<(String, String)> {
     std::env::vars_os().filter_map(text).filter(|(name, _)| is_passed(name)).collect()
 }
 
-/// Whether a program that builds or tests something needs the variable, whatever the project.
+/// Whether build and test programs generally need the variable.
 fn is_basic(name: &str) -> bool {
     const BASIC: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "CARGO_HOME", "RUSTUP_HOME"];
     BASIC.contains(&name) || name.starts_with("LC_")

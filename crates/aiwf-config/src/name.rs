@@ -25,12 +25,12 @@ pub(crate) fn is_mcp_server_name(name: &str) -> bool {
 
 pub(crate) const MCP_SERVER_NAME_RULE: &str = "1 to 32 letters, digits, `-` or single `_` inside";
 
-/// Whether a check can have that name: it also names files.
+/// Whether a name is valid for a check: it is also used in file names.
 pub fn is_check_name(name: &str) -> bool {
     is_provider_name(name) && name.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
-/// What a check can be called.
+/// The rule for check names.
 pub const CHECK_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`, a letter or digit first";
 
 const MAX_NAME: usize = 64;

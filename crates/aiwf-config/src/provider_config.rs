@@ -31,7 +31,7 @@ settings! {
         argv: Option<Sourced<Vec<String>>> = Words, Rule::DecidesWhatRuns;
         /// Where the reply of a `command` is read from.
         reply: Option<Sourced<String>> = ReplySource ["stdout" elsewhere];
-        /// Whether a `command` edits files: it is then started in a worktree of its own.
+        /// Whether a `command` edits files; it then runs in its own worktree.
         write: Option<Sourced<bool>> = Switch ["false" elsewhere], Rule::DecidesWhatRuns;
         /// Address of the API.
         base_url: Option<Sourced<String>> = Address, Rule::DecidesWhatRuns;

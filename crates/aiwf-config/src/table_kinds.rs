@@ -274,15 +274,15 @@ impl<T: NamedTable> Kind for Tables<T> {
 
 /// A table of a list, such as each `[[checks]]`.
 pub(crate) trait ListedTable: Table<Config = Self> {
-    /// An empty table that begins at `origin`.
+    /// An empty table at `origin`.
     fn new(origin: Origin) -> Self;
-    /// What it is called; a name is used once.
+    /// Its name, which must be unique.
     fn name(&self) -> Option<&str>;
     /// What is wrong with the table as a whole.
     fn fault(&self, path: String) -> Option<ConfigFault>;
 }
 
-/// Tables in the order of the file, each with a name of its own.
+/// Tables in the order of the file, each with a unique name.
 pub(crate) struct List<T>(PhantomData<T>);
 
 impl<T: ListedTable> Kind for List<T> {
@@ -305,7 +305,7 @@ impl<T: ListedTable> Kind for List<T> {
             let (Some(table), offset) = (item.get_ref().as_table(), item.span().start) else { continue };
             let mut read = T::new(reader.toml.origin(offset));
             let n_problems = reader.n_problems();
-            // As `[[checks]]` is written, and as problems show the table of a key.
+            // The form used in the file and in problems.
             reader.each(&format!("[{path}]"), table, |reader, entry| {
                 if !read.read_key(reader, entry) {
                     reader.unknown(entry, &T::keys());
@@ -326,8 +326,8 @@ impl<T: ListedTable> Kind for List<T> {
         }
     }
 
-    /// The weaker tables that are not replaced, then the stronger ones. A table is taken whole: the command of one file
-    /// with the limits of another would be neither's.
+    /// The weaker tables that are not replaced, followed by the stronger ones. A table is a single value: the command
+    /// of one file with the limits of another would be a mix that nobody wrote.
     fn over(stronger: Vec<T>, mut weaker: Vec<T>, _: &[Rule<T>]) -> Vec<T> {
         let names: BTreeSet<_> = stronger.iter().map(ListedTable::name).collect();
         weaker.retain(|table| !names.contains(&table.name()));
@@ -346,7 +346,7 @@ impl<T: ListedTable> Kind for List<T> {
         }
     }
 
-    /// What needs consent is agreed to table by table, where it is about to run.
+    /// Consent is per table, and asked for right before it runs.
     fn confine(_: &mut Vec<T>, _: &Vec<T>, _: &str, _: Option<&T>, _: &[Rule<T>], _: &mut Vec<Loosening>) {}
 
     fn docs(path: &str) -> Vec<TableDoc> {

@@ -72,15 +72,14 @@ impl Conditions {
     }
 }
 
-/// Where a check may connect to.
+/// The network access of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckNetwork {
-    /// The machine itself and nothing else.
+    /// Only this machine.
     Loopback,
 }
 
 impl CheckNetwork {
-    /// Every value.
     pub const ALL: [Self; 1] = [Self::Loopback];
 
     pub fn as_str(self) -> &'static str {
