@@ -1,7 +1,7 @@
-//! Lays out the public vocabularies as `src/vocabulary.rs` reads them: a tenth of their size in the library, and
-//! nothing to load.
+//! Lays out the public vocabularies for `src/vocabulary.rs`: at a tenth of their size in the library, and ready to use
+//! without loading.
 
-#![expect(clippy::disallowed_methods, reason = "a build script writes for the compiler")]
+#![expect(clippy::disallowed_methods, reason = "a build script writes files for the compiler")]
 
 use std::error::Error;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use bpe_openai::byte_pair_encoding::BytePairEncoding;
 
 #[path = "src/token_slots.rs"]
-#[allow(dead_code, reason = "only the program unpacks")]
+#[allow(dead_code, reason = "used only by the program")]
 mod token_slots;
 
 use token_slots::{EMPTY, Slot, place};

@@ -36,7 +36,7 @@ impl Args {
                             .hint(format!("write `{flag} {value_name}`")));
                     }
                     if args.values.insert(flag.to_owned(), value.to_owned()).is_some() {
-                        return Err(Failure::usage(format!("`{flag}` occurs twice"))
+                        return Err(Failure::usage(format!("`{flag}` is specified twice"))
                             .hint(format!("write `{flag} {value_name}` once")));
                     }
                 } else if flags.contains(&word.as_str()) {

@@ -51,7 +51,7 @@ fn a_flag_without_its_value_is_refused() {
     }
     assert_eq!(
         parse(&["--against", "a", "--against", "b"]).unwrap_err(),
-        "error: `--against` occurs twice\n\nhint: write `--against REV` once\n"
+        "error: `--against` is specified twice\n\nhint: write `--against REV` once\n"
     );
 }
 

@@ -120,9 +120,8 @@ pub enum Action {
         kind: &'static str,
         name: String,
     },
-    /// Lists the project's checks.
     ListChecks,
-    /// Shows the commands of checks and agrees to them.
+    /// Shows the commands of the project's checks, for consent.
     AllowChecks,
     /// Adds a check to the project's configuration.
     AddCheck,

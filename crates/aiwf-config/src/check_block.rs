@@ -1,7 +1,7 @@
 //! Adds a check to the text of a configuration file.
 //!
-//! In: the text, a name and a command. Out: the same text with a table at its end, or nothing when that would not mean
-//! what it should. Nothing before the table is touched, so comments and layout stay as they are.
+//! In: the text, a name and a command. Out: the same text with a table at its end, or `None` if the result would have
+//! another meaning. The text before the table is unchanged, including comments and layout.
 
 use std::fmt;
 use std::path::Path;
@@ -24,13 +24,13 @@ impl fmt::Display for CheckBlock {
 }
 
 impl CheckBlock {
-    /// The table of a check; nothing when it cannot have that name or command.
+    /// The table of a check; `None` if the name or the command is invalid.
     pub fn new(name: &str, run: &str) -> Option<Self> {
         let block = Self { name: name.to_owned(), run: run.to_owned() };
         block.added_to("").is_some().then_some(block)
     }
 
-    /// The text with the table at its end; nothing when that is no configuration with one more check.
+    /// The text with the table at its end; `None` if the result is not the same configuration with one more check.
     pub fn added_to(&self, text: &str) -> Option<String> {
         let before = read(text)?;
         let newlines = if text.is_empty() || text.ends_with("\n\n") {
@@ -48,14 +48,14 @@ impl CheckBlock {
     }
 }
 
-/// The names and commands of the checks of a file, if it is one.
+/// The names and commands of the checks of a file; `None` if the file is invalid.
 fn read(text: &str) -> Option<Vec<(String, CheckCommand)>> {
     let (layer, problems) = layer_reader::read(ConfigFile::Project, Path::new(""), text);
     let checks = layer.checks.into_iter().filter_map(|check| Some((check.name?.value, check.run?.value)));
     problems.is_empty().then(|| checks.collect())
 }
 
-/// A text of one line as a basic string of TOML.
+/// A line of text as a basic string of TOML.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_where_it_would_mean_something_else_is_left_alone() {
+    fn a_file_where_it_would_have_another_meaning_is_unchanged() {
         assert_eq!(added("checks = [{ name = \"a\", run = \"b\" }]\n"), None);
         assert_eq!(added("[[checks]]\nname = \"tests\"\nrun = \"x\"\n"), None);
         assert_eq!(added("[session]\nno_such_key = 1\n"), None);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_check_has_no_table() {
+    fn an_invalid_check_has_no_table() {
         assert_eq!(CheckBlock::new("two words", "x"), None);
         assert_eq!(CheckBlock::new("a", ""), None);
         assert_eq!(CheckBlock::new("a", "x\ny"), None);
@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_command_comes_back_as_it_was(run in "\\PC{1,40}") {
+        fn every_command_round_trips(run in "\\PC{1,40}") {
             if let Some(block) = CheckBlock::new("a", &run) {
                 let text = block.added_to("[session]\n").unwrap();
                 prop_assert_eq!(read(&text).unwrap(), [("a".to_owned(), CheckCommand::Shell(run))]);

@@ -16,39 +16,39 @@ use crate::value::{OneOf, OutputBytes, Time, Value, VariableNames};
 use crate::vocabulary::CheckNetwork;
 
 settings! {
-    /// A command that checks what a phase wrote, such as the tests or a linter. Each check is a table of its own that
-    /// starts with `[[checks]]`; they run in the order of the file. A project's check runs only after you agreed to
-    /// exactly its command: `aiwf checks allow`. It replaces a check of yours with the same name.
+    /// A command that checks the results of a phase, such as tests or a linter. Each check is a separate table that
+    /// starts with `[[checks]]`; they run in the order of the file. A project's check runs only after you agreed to its
+    /// exact command with `aiwf checks allow`. It replaces your own check with the same name.
     pub CheckConfig {
-        /// Its name.
+        /// The name of the check.
         name: Option<Sourced<String>> = CheckName;
-        /// The command: a line for the shell, or a list of the program and its arguments.
+        /// The command: a shell command line, or a list of the program and its arguments.
         run: Option<Sourced<CheckCommand>> = CommandValue, Rule::DecidesWhatRuns;
-        /// The phase it follows; without it, every phase that writes.
+        /// The phase it follows; the default is every phase that writes.
         after: Option<Sourced<String>> = PhaseName;
-        /// Maximum time.
+        /// Time limit.
         timeout: Option<Sourced<Duration>> = Time ["10m" elsewhere], Rule::DecidesWhatRuns;
-        /// Maximum number of bytes it may print; a check that prints more is ended.
+        /// Maximum number of bytes of output; a check that prints more is stopped.
         max_output: Option<Sourced<NonZeroU64>> = OutputBytes ["10485760" elsewhere], Rule::DecidesWhatRuns;
-        /// Where it may connect to; without it, anywhere. `loopback` leaves it servers that it starts itself and nothing
-        /// else, where the system allows that.
+        /// Network access; unrestricted by default. `loopback` allows only servers on this machine, where the system
+        /// supports it.
         network: Option<Sourced<CheckNetwork>> = OneOf<CheckNetwork>, Rule::DecidesWhatRuns;
-        /// Environment variables it gets beside `PATH`, `HOME` and a few others.
+        /// Environment variables in addition to `PATH`, `HOME` and a few others.
         env: Option<Sourced<Vec<String>>> = VariableNames, Rule::DecidesWhatRuns;
     }
 }
 
-/// What a check runs.
+/// The command of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckCommand {
-    /// A line for `sh -c`.
+    /// A command line for `sh -c`.
     Shell(String),
-    /// A program and its arguments, which no shell reads.
+    /// A program and its arguments, run without a shell.
     Argv(Vec<String>),
 }
 
 impl fmt::Display for CheckCommand {
-    /// As it is written in the file, without the quotes of a line for the shell.
+    /// The command as written in the file; a shell command without its quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shell(line) => f.write_str(line),
@@ -58,24 +58,24 @@ impl fmt::Display for CheckCommand {
 }
 
 impl CheckConfig {
-    /// The longest a check takes unless it says otherwise.
+    /// The default time limit.
     pub const TIMEOUT: Duration = Duration::from_mins(10);
-    /// The most a check prints unless it says otherwise.
+    /// The default output limit.
     pub const MAX_OUTPUT: u64 = 10 * 1024 * 1024;
 
-    /// A check that no file has: its command was typed, or is only offered.
+    /// A check that is in no file: it was typed, or is only suggested.
     pub fn without_file(name: &str, run: CheckCommand) -> Self {
         let origin = Origin::Default;
         let name = Some(Sourced::new(name.to_owned(), origin));
         Self { name, run: Some(Sourced::new(run, origin)), ..Self::default() }
     }
 
-    /// Whether the user's own file has it, so that no consent is needed.
+    /// Whether it comes from the user's own file, so that no consent is needed.
     pub fn is_users_own(&self) -> bool {
         matches!(self.origin, Origin::File { file: ConfigFile::User, .. })
     }
 
-    /// Everything that decides what runs and what it may do, one setting a line, with nothing that could pass for
+    /// Everything that determines what runs and what it may do, one setting per line, so that nothing can pass for
     /// another line.
     pub fn shown(&self) -> String {
         let mut deciding = Vec::new();
@@ -153,7 +153,7 @@ impl Value for CommandValue {
     }
 
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<CheckCommand>> {
-        // The user agrees to what is shown, so a command has no character that a terminal would obey.
+        // The user agrees to the displayed text, so a command must not contain terminal control characters.
         let is_word = |word: &str| !word.contains(char::is_control);
         let line = entry.value.get_ref().as_str().filter(|line| !line.trim().is_empty() && is_word(line));
         let words = entry.value.get_ref().as_array().and_then(|items| {

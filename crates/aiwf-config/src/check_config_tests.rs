@@ -80,7 +80,7 @@ fn a_projects_check_replaces_the_whole_check_of_the_user_with_that_name() {
 }
 
 #[test]
-fn what_is_agreed_to_is_one_setting_a_line_and_leaves_out_what_decides_nothing() {
+fn consent_covers_one_setting_per_line_and_only_what_matters() {
     let one = |text: &str| resolve("", text).unwrap().checks[0].shown();
     let text =
         "[[checks]]\nname = \"a\"\nrun = \"echo \\\"x\\\" \u{202e}\"\nafter = \"implement\"\nenv = [\"A\"]";
@@ -88,14 +88,14 @@ fn what_is_agreed_to_is_one_setting_a_line_and_leaves_out_what_decides_nothing()
     run = "echo \"x\" \u{202e}"
     env = ["A"]
     "#);
-    // A line for the shell is not the same as a program with a name of several words.
+    // A shell command line differs from a program whose name contains spaces.
     let of = |run: &str| one(&format!("[[checks]]\nname = \"a\"\nrun = {run}"));
     assert_ne!(of("\"make test\""), of("[\"make test\"]"));
     assert_ne!(of("\"['make']\""), of("['make']"));
 }
 
 #[test]
-fn what_cannot_be_a_check_is_told() {
+fn invalid_checks_are_reported() {
     assert_snapshot!(shown("", "checks = 5"), @"
     error: `checks` is `5`, not a list of tables, each of which starts with `[[checks]]`
      --> .aiwf/config.toml:1:10
@@ -129,7 +129,7 @@ fn what_cannot_be_a_check_is_told() {
 }
 
 #[test]
-fn wrong_values_are_told_one_by_one() {
+fn wrong_values_are_reported_one_by_one() {
     let text = r#"
 [[checks]]
 name = "-x"
@@ -179,7 +179,7 @@ fn a_worktree_takes_paths_of_the_project_and_only_the_user_links() {
 }
 
 #[test]
-fn only_the_user_says_who_is_told() {
+fn only_the_user_sets_notifications() {
     assert_snapshot!(shown("[notify]\nrun = [\"notify-send\", \"aiwf\"]", ""), @r#"
     notify.run = ["notify-send", "aiwf"] (~/.aiwf/config.toml:2)
     "#);

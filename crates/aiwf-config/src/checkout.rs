@@ -1,9 +1,9 @@
 //! Confines a project's configuration to what the user allows.
 //!
-//! In: the user's layer and the project's. Out: the part of the project's layer that counts, and a list of what needs
+//! In: the user's layer and the project's. Out: the part of the project's layer that applies, and a list of what needs
 //! the user's consent. A project may tighten gates, limits and tools; a setting that is looser than the user's own or
-//! the default counts only after the user agreed to exactly these settings. A provider that the project defines or
-//! redirects is listed with everything that decides what is started or contacted. Which rule a setting has is part of
+//! the default applies only after the user agreed to exactly these settings. A provider that the project defines or
+//! redirects is listed with everything that determines what is started or contacted. The rule of a setting is part of
 //! its declaration.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::price::{Prices, lower_needs_consent};
 use crate::provider_config::ProviderConfig;
 use crate::setting::{Kind as _, Listing, Table as _};
 
-/// What needs the user's consent in a project's configuration.
+/// The settings of a project that need the user's consent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checkout {
     /// The project's settings that are looser than the user's own.
@@ -36,7 +36,7 @@ pub struct Loosening {
     /// The full name, such as `session.max_iterations`.
     pub key: String,
     pub value: String,
-    /// What is in force without consent.
+    /// The value in force without consent.
     pub instead: String,
     pub origin: Origin,
 }
@@ -44,9 +44,8 @@ pub struct Loosening {
 /// A provider that the project defines or redirects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckoutProvider {
-    /// SHA-256 of everything that decides what is started, contacted or given a key.
+    /// SHA-256 of everything that determines what is started, contacted or given a key.
     pub sha256: String,
-    /// The same as text for the user.
     pub shown: String,
     /// Whether the user agreed to exactly this.
     pub is_agreed: bool,
@@ -61,7 +60,7 @@ impl Checkout {
     }
 }
 
-/// Returns the part of the project's layer that counts, and what needs consent.
+/// Returns the part of the project's layer that applies, and what needs consent.
 pub(crate) fn confine(
     user: &ConfigLayer,
     project: ConfigLayer,
@@ -77,7 +76,7 @@ pub(crate) fn confine(
     let mut loosened = Vec::new();
     tight.confine(user, "", &mut loosened);
     tight.gates.confine_named(&user.gates, &mut loosened);
-    // Without a limit in dollars, a price changes nothing but a report.
+    // Without a limit in dollars, a price only affects reports.
     if user.budget.max_cost.is_some() {
         let rules = [lower_needs_consent()];
         Prices::confine(&mut tight.prices, &user.prices, "prices", None, &rules, &mut loosened);
@@ -102,7 +101,7 @@ pub(crate) fn confine(
     (if checkout.is_agreed { project } else { tight }, checkout)
 }
 
-/// Everything that decides what a provider starts, contacts or hands a key to, if the project sets any of it.
+/// Everything that determines what a provider starts, contacts or passes a key to, if the project sets any of it.
 fn describe(name: &str, provider: &ProviderConfig) -> Option<String> {
     let mut deciding = Vec::new();
     ProviderConfig::list(provider, "", Listing::DecidesWhatRuns, &mut deciding);

@@ -12,7 +12,7 @@ fn confined(user: &str, project: &str, consents: &[Consent]) -> (ConfigLayer, Ch
     confine(&user, project, Path::new("/project"), consents)
 }
 
-/// The settings that do not count, as `key = value, counts as instead`.
+/// The settings that do not apply, as `key = value, counts as instead`.
 fn loosened(user: &str, project: &str) -> String {
     let (_, checkout) = confined(user, project, &[]);
     let shown = |setting: &Loosening| format!("{} = {}, not {}", setting.key, setting.value, setting.instead);
@@ -85,7 +85,7 @@ fn a_project_may_lower_limits_and_not_raise_them() {
 }
 
 #[test]
-fn loosened_settings_count_after_consent_to_exactly_these() {
+fn loosened_settings_apply_after_consent_to_exactly_these() {
     let text = "[session]\nmax_iterations = 9\nhash_prompts = true";
     let (layer, checkout) = confined("", text, &[]);
     assert_eq!(layer.session.max_iterations, None);
@@ -126,7 +126,7 @@ fn a_provider_that_the_project_defines_or_redirects_needs_consent() {
 }
 
 #[test]
-fn consent_to_a_provider_ends_when_a_byte_of_it_changes() {
+fn consent_to_a_provider_ends_when_any_byte_of_it_changes() {
     let text = |argument: &str| {
         format!("[providers.x]\ntype = \"command\"\nprogram = \"sh\"\nargv = [\"{argument}\"]")
     };

@@ -1,10 +1,10 @@
-//! Files, flags and defaults become one configuration.
+//! Combines files, flags and defaults into one configuration.
 //!
-//! Flags win over the project's `.aiwf/config.toml`, that over the user's `~/.aiwf/config.toml`, that over the
-//! defaults, setting by setting. A setting for one thing wins over a setting for all, whichever file has it:
-//! `[roles] default` in the project's file does not override `[roles] generator` in the user's, nor `[gates] default`
-//! a named gate, nor `[defaults] fs_ability` that of a provider. What the project's file loosens counts only after
-//! the user agreed to it (`checkout.rs`).
+//! Flags override the project's `.aiwf/config.toml`, which overrides the user's `~/.aiwf/config.toml`, which overrides
+//! the defaults, setting by setting. A specific setting overrides a general one in any file: `[roles] default` in the
+//! project's file does not override `[roles] generator` in the user's, nor `[gates] default` a named gate, nor
+//! `[defaults] fs_ability` that of a provider. Settings that the project's file loosens apply only after the user
+//! agreed to them (`checkout.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,31 +39,31 @@ settings! {
         gates: Gates = Section<GatesLayer>;
         /// How sessions run.
         session: SessionConfig = Section<SessionLayer>;
-        /// What is added to the standards of profiles.
+        /// Additions to the standards of profiles.
         standards: StandardsConfig = Section<StandardsLayer>;
         /// How changes run.
         change: ChangeConfig = Section<ChangeLayer>;
-        /// How runs of workflow packages go.
+        /// How runs of workflow packages work.
         workflow: WorkflowConfig = Section<WorkflowLayer>;
-        /// Commands that check what a phase wrote, in their order.
+        /// Commands that check the results of phases, in order.
         checks: Vec<CheckConfig> = List<CheckConfig>;
         /// The copies of the project that agents work in.
         worktree: WorktreeConfig = Section<WorktreeLayer>;
-        /// How the user is told when a session waits or ends.
+        /// Notifications when a session waits or ends.
         notify: NotifyConfig = Section<NotifyLayer>;
         /// Limits of a session, a change or a run.
         budget: BudgetConfig = Section<BudgetLayer>;
-        /// What models cost, by name.
+        /// Prices of models, by name.
         prices: BTreeMap<String, Sourced<Price>> = Prices;
-        /// What applies to every provider.
+        /// Settings for every provider.
         defaults: DefaultsConfig = Section<DefaultsLayer>;
         /// Providers, by name.
         providers: BTreeMap<String, ProviderConfig> = Tables<ProviderConfig>;
-        /// Servers of tools.
+        /// MCP servers.
         mcp: McpConfig = Section<McpLayer>;
-        /// How tools are used.
+        /// Tools of models.
         tools: ToolsConfig = Section<ToolsLayer>;
-        /// Whose sessions are trusted.
+        /// Which sessions are trusted.
         trust: TrustConfig = Section<TrustLayer>;
         also users_base_urls: BTreeSet<String>;
         also checkout: Checkout;
@@ -71,7 +71,7 @@ settings! {
 }
 
 impl Config {
-    /// Sets the model of a provider, as `--model` does.
+    /// Sets the model of a provider, like `--model`.
     pub fn set_model(&mut self, provider: &str, model: &str) {
         let origin = Origin::Flag("--model");
         let table = self.providers.entry(provider.to_owned()).or_insert_with(|| ProviderConfig::new(origin));
@@ -117,14 +117,14 @@ impl Config {
         Ok(config)
     }
 
-    /// Adds a provider that the program brings along: it replies with text, unless a table of that name says otherwise.
+    /// Adds a provider of the program, which replies with text unless a table with its name says otherwise.
     fn add_embedded_provider(&mut self, name: &str) {
         let table =
             self.providers.entry(name.to_owned()).or_insert_with(|| ProviderConfig::new(Origin::Default));
         table.fs_ability.get_or_insert_with(|| Sourced::new(FsAbility::None, Origin::Default));
     }
 
-    /// Flags over `layers`, of which the last is the strongest, over the defaults.
+    /// Combines flags, `layers` (the last is the strongest) and defaults.
     pub(crate) fn resolve(layers: impl IntoIterator<Item = ConfigLayer>, flags: &Flags) -> Self {
         let mut files = ConfigLayer::default();
         let mut users_base_urls = BTreeSet::new();

@@ -13,18 +13,18 @@ const MAX_BYTES: u64 = 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct FoundFile {
     pub(crate) file: ConfigFile,
-    /// The directory that holds its `.aiwf/`.
+    /// The directory that contains its `.aiwf/`.
     pub(crate) root: PathBuf,
     pub(crate) text: String,
 }
 
-/// Reads the files that exist, the weakest first.
+/// Reads the files that exist, weakest first.
 pub(crate) fn read_all(settings: &Settings) -> Result<Vec<FoundFile>, ConfigError> {
     let mut places = Vec::new();
     if let Some(home) = &settings.home {
         places.push((ConfigFile::User, home));
     }
-    // In the home itself the user's file must not count as a project's too.
+    // In the home directory the user's file must not count as the project's too.
     if settings.home.as_ref().is_none_or(|home| !is_same_directory(home, &settings.project_root)) {
         places.push((ConfigFile::Project, &settings.project_root));
     }
@@ -55,12 +55,12 @@ fn read(file: ConfigFile, root: &Path) -> Result<Option<String>, ConfigError> {
         }
         Err(error) => return Err(unreadable(error)),
     };
-    // People link their own file to another place; a project's must not lead out of the project.
+    // Users may link their own file to another location; a project's must stay in the project.
     let is_confined = file == ConfigFile::Project;
     if is_confined && !resolved.starts_with(root.canonicalize().map_err(unreadable)?) {
         return Err(ConfigError::LeavesProject);
     }
-    // Checked before opening, because opening a pipe would wait for a writer.
+    // Checked before opening, because opening a pipe waits for a writer.
     if !fs::metadata(&resolved).map_err(unreadable)?.is_file() {
         return Err(ConfigError::NotAFile { file });
     }

@@ -51,7 +51,7 @@ impl World {
         }
     }
 
-    /// The origins of what is set, or the error with cause and hint.
+    /// The origins of the settings, or the error with cause and hint.
     fn check(&self) -> String {
         check(&self.settings())
     }
@@ -79,13 +79,13 @@ fn both_files_may_be_missing() {
 }
 
 #[test]
-fn the_projects_file_wins() {
+fn the_projects_file_takes_precedence() {
     assert_eq!(World::new().with(USER, SET).check(), "~/.aiwf/config.toml:2");
     assert_eq!(World::new().with(USER, SET).with(PROJECT, SET).check(), ".aiwf/config.toml:2");
 }
 
 #[test]
-fn a_file_in_the_home_is_the_users_even_when_work_happens_there() {
+fn a_file_in_the_home_is_the_users_even_if_it_is_the_project() {
     let world = World::new().with(USER, SET).with_link("linked-home", "home");
     let home = world.root.path().join("home");
     assert_eq!(check(&Settings { project_root: home, ..world.settings() }), "~/.aiwf/config.toml:2");
@@ -94,7 +94,7 @@ fn a_file_in_the_home_is_the_users_even_when_work_happens_there() {
 }
 
 #[test]
-fn the_problems_of_both_files_come_at_once() {
+fn the_problems_of_both_files_are_reported_together() {
     let world = World::new().with(USER, "[sesion]\n").with(PROJECT, "[roles]\nplaner = \"a\"\n");
     assert_snapshot!(world.check(), @"
     error: configuration has 2 problems
@@ -134,7 +134,7 @@ fn the_users_file_may_be_a_link_to_anywhere() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_an_error() {
+fn a_broken_link_is_an_error() {
     assert_snapshot!(World::new().with_link(PROJECT, "nowhere").check(), @"
     error: could not read `.aiwf/config.toml`
       caused by: the link is broken

@@ -64,7 +64,7 @@ fn without_files_everything_is_a_default() {
 }
 
 #[test]
-fn the_project_wins_over_the_user() {
+fn the_project_overrides_the_user() {
     let user = "[session]\nmax_iterations = 3\nhash_prompts = false\nbudget_tokens = 7";
     let project = "[session]\nmax_iterations = 4\n";
     check(user, "", "session.max_iterations", "3 (~/.aiwf/config.toml:2)");
@@ -74,7 +74,7 @@ fn the_project_wins_over_the_user() {
 }
 
 #[test]
-fn a_named_role_wins_over_a_default_in_a_stronger_file() {
+fn a_named_role_overrides_a_default_in_a_stronger_file() {
     let user = "[roles]\ndefault = \"a\"\ngenerator = \"b\"\n";
     let project = "[roles]\ndefault = \"c\"\n";
     check(user, project, "roles.generator", "b (~/.aiwf/config.toml:3)");
@@ -91,7 +91,7 @@ fn a_default_role_leaves_the_providers_alone() {
 }
 
 #[test]
-fn a_gate_is_taken_whole_from_the_strongest_place_that_names_it() {
+fn a_gate_comes_as_a_whole_from_the_strongest_file_that_names_it() {
     let user = "[gates]\n\"planning.prompt\" = { approver = \"ai:x\", max_retries = 2 }\n";
     let project = "[gates]\ndefault = \"skip\"\n";
     let key = "gates.\"planning.prompt\"";
@@ -102,7 +102,7 @@ fn a_gate_is_taken_whole_from_the_strongest_place_that_names_it() {
 }
 
 #[test]
-fn of_several_patterns_the_narrowest_counts_and_a_flag_before_all() {
+fn the_narrowest_pattern_applies_and_a_flag_overrides_all() {
     let user =
         "[gates]\n\"planning.prompt\" = \"manual\"\n\"*.response\" = \"ai:x\"\n\"review.*\" = \"ai:y\"\n";
     let project = "[gates]\n\"*.prompt\" = \"skip\"\n";
@@ -117,7 +117,7 @@ fn of_several_patterns_the_narrowest_counts_and_a_flag_before_all() {
 }
 
 #[test]
-fn yes_skips_every_gate_but_those_with_a_flag_of_their_own() {
+fn yes_skips_every_gate_without_its_own_flag() {
     let gates = [crate::parse_gate_flag("planning.prompt=manual").unwrap()].into();
     let flags = Flags { is_yes: true, gates, ..Flags::default() };
     let config = resolve("", "[gates]\n\"generating.response\" = \"ai:x\"\n", &flags);
@@ -135,7 +135,7 @@ fn a_provider_is_merged_key_by_key() {
 }
 
 #[test]
-fn a_providers_own_ability_wins_over_the_one_for_all_and_the_flag_over_both() {
+fn a_providers_own_ability_overrides_the_default_and_the_flag_both() {
     let user = "[providers.x]\nfs_ability = \"none\"\n";
     let project = "[defaults]\nfs_ability = \"local-read\"\n[providers.y]\n";
     let ability = |flags: &Flags, provider: &str| {

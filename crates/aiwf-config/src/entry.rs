@@ -2,13 +2,13 @@
 
 use crate::origin::Origin;
 
-/// One setting as it is in force.
+/// A setting with its value in force.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     /// The full name, such as `session.max_iterations`.
     pub key: String,
-    /// The value as people write it, without quotes.
+    /// The value without quotes.
     pub value: String,
-    /// Where it comes from; a role or gate that is not named has the origin of the `default` it follows.
+    /// The origin; an unnamed role or gate has the origin of the `default` it follows.
     pub origin: Origin,
 }

@@ -1,6 +1,6 @@
-//! The environment of the process, as values that a test can choose.
+//! The process environment, as values that tests can choose.
 
-#![expect(clippy::disallowed_methods, reason = "this crate is where the environment is read")]
+#![expect(clippy::disallowed_methods, reason = "this crate reads the environment")]
 
 use std::ffi::OsString;
 use std::io;
@@ -9,14 +9,14 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     pub current_dir: PathBuf,
-    /// `PWD`, when it is set to an absolute path: the working directory as the shell names it, with symbolic links.
+    /// `PWD`, if it is an absolute path: the working directory as known to the shell, including symbolic links.
     pub shell_dir: Option<PathBuf>,
     pub home: Option<PathBuf>,
-    /// `XDG_CACHE_HOME`, when it is set to an absolute path.
+    /// `XDG_CACHE_HOME`, if it is an absolute path.
     pub cache_home: Option<PathBuf>,
-    /// `XDG_DATA_HOME`, when it is set to an absolute path, else its usual place in the home.
+    /// `XDG_DATA_HOME`, if it is an absolute path, otherwise the default in the home directory.
     pub data_home: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME`, when it is set to an absolute path, else its usual place in the home.
+    /// `XDG_CONFIG_HOME`, if it is an absolute path, otherwise the default in the home directory.
     pub config_home: Option<PathBuf>,
     /// `SHELL`: the user's login shell.
     pub shell: Option<PathBuf>,
@@ -24,13 +24,13 @@ pub struct Environment {
     pub user: Option<String>,
 }
 
-/// The value of an environment variable, unless it is unset or empty.
+/// The value of an environment variable; `None` if it is unset or empty.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The variables that a check gets: what programs need to work at all, and those it names. Keys are not among them
-/// unless they are named.
+/// The environment variables of a check: those that programs need in general, and those listed by name. Keys are
+/// included only if they are listed.
 pub fn check_environment(named: &[String]) -> Vec<(String, String)> {
     let is_passed = |name: &str| is_basic(name) || named.iter().any(|other| other == name);
     let text =
@@ -38,7 +38,7 @@ pub fn check_environment(named: &[String]) -> Vec<(String, String)> {
     std::env::vars_os().filter_map(text).filter(|(name, _)| is_passed(name)).collect()
 }
 
-/// Whether a program that builds or tests something needs the variable, whatever the project.
+/// Whether build and test programs generally need the variable.
 fn is_basic(name: &str) -> bool {
     const BASIC: [&str; 8] = ["PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "CARGO_HOME", "RUSTUP_HOME"];
     BASIC.contains(&name) || name.starts_with("LC_")

@@ -31,10 +31,10 @@ pub enum ConfigError {
     #[error("`{file}` is not UTF-8 text\n --> {file}:{line}")]
     NotUtf8 {
         file: ConfigFile,
-        /// The line of the first bad byte, counted from 1.
+        /// The line of the first invalid byte, counted from 1.
         line: usize,
     },
-    /// The record of the user's consents cannot be read.
+    /// The consents file cannot be read.
     #[error(transparent)]
     Consents(#[from] UserFileError),
     #[error("{}", shown(problems))]
@@ -45,7 +45,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// A name for programs that stays the same between versions.
+    /// A code that is stable between versions.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoProjectDir { .. } | Self::PathNotUtf8 { .. } => "PROJECT_NOT_FOUND",
@@ -59,14 +59,13 @@ impl ConfigError {
         }
     }
 
-    /// One thing to do about it.
     pub fn hint(&self) -> Advice {
         match self {
             Self::PathNotUtf8 { .. } => {
                 "rename the directory, or work in a copy of the project whose path is UTF-8".into()
             }
             Self::NoProjectDir { .. } => {
-                "name a directory that exists, or none to find the project from the working directory".into()
+                "use an existing directory, or omit it to find the project from the working directory".into()
             }
             Self::Unreadable { file, .. } => {
                 format!("make `{file}` readable, or remove it to use the defaults").into()
@@ -88,7 +87,7 @@ impl ConfigError {
         }
     }
 
-    /// Sorts the problems as a person reads them.
+    /// Sorts the problems by file and position.
     pub(crate) fn invalid(mut problems: Vec<ConfigProblem>) -> Self {
         problems.sort();
         problems.dedup();
@@ -98,7 +97,7 @@ impl ConfigError {
 
 #[cfg(test)]
 impl ConfigError {
-    /// The error and its hint as tests compare them, with actions by their names.
+    /// The error and its hint for tests, with actions by name.
     pub(crate) fn with_hint(&self) -> String {
         format!("error: {self}\nhint: {}", self.hint().worded(|action, _| format!("<{action:?}>")))
     }

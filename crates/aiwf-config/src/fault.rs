@@ -1,4 +1,4 @@
-//! What can be wrong with a setting, without the place.
+//! Errors in a setting, without the position.
 
 use aiwf_advice::{Action, Advice};
 
@@ -15,28 +15,28 @@ pub enum ConfigFault {
         key: String,
         /// The table it is in; empty at the top of the file.
         table: String,
-        /// The most similar key.
+        /// The closest key.
         near: Option<String>,
         /// The table it belongs in.
         home: Option<&'static str>,
         known: Vec<String>,
     },
-    /// A gate whose name has no quotes, which makes it a table in TOML.
+    /// A gate whose name is not quoted, which makes it a table in TOML.
     #[error("`{path}` is not a gate")]
     UnquotedGate { path: String, phase: String },
     #[error("`{path}` is `{found}`, not {expected}")]
     WrongValue {
         path: String,
-        /// The value as it is written in the file.
+        /// The value as written in the file.
         found: String,
         expected: String,
-        /// The most similar legal value.
+        /// The closest valid value.
         near: Option<String>,
     },
     #[error("`{path}` is `{found}`, not a table")]
     NotATable {
         path: String,
-        /// The value as it is written in the file.
+        /// The value as written in the file.
         found: String,
     },
     #[error("`{name}` is not a valid provider name")]
@@ -55,13 +55,13 @@ pub enum ConfigFault {
     HalfPrice { path: String },
     #[error("`{path}` has both `command` and `url`")]
     CommandAndUrl { path: String },
-    /// A table of a list lacks a key.
+    /// A table of a list lacks a required key.
     #[error("`{path}` has no `{key}`")]
     NoKey { path: String, key: &'static str },
-    /// A name that an earlier table of the list has.
+    /// Two tables of a list have the same name.
     #[error("`{path}` has two tables named `{name}`")]
     NameTaken { path: String, name: String },
-    /// A project sets what only the user may set.
+    /// A project sets something that only the user may set.
     #[error("`{path}` can only be set in your own configuration")]
     UsersOnly { path: String },
     #[error("`{path}`: API keys do not belong in files")]
@@ -69,14 +69,14 @@ pub enum ConfigFault {
     #[error("unknown provider `{name}`")]
     UnknownProvider {
         name: String,
-        /// The most similar provider.
+        /// The closest provider.
         near: Option<String>,
     },
     #[error("provider `{provider}` has unknown type `{kind}`")]
     UnknownType {
         provider: String,
         kind: String,
-        /// The most similar type.
+        /// The closest type.
         near: Option<String>,
         known: Vec<String>,
     },
@@ -86,14 +86,13 @@ pub enum ConfigFault {
     #[error("provider `{provider}` has no `type`")]
     NoType {
         provider: String,
-        /// The most similar provider.
+        /// The closest provider.
         near: Option<String>,
         known: Vec<String>,
     },
 }
 
 impl ConfigFault {
-    /// One thing to do about it.
     pub fn hint(&self) -> Advice {
         match self.near() {
             Some(near) => Advice::from(format!("did you mean `{near}`? ")).join(self.advice()),
@@ -101,7 +100,7 @@ impl ConfigFault {
         }
     }
 
-    /// The most similar name or value.
+    /// The closest name or value.
     pub(crate) fn near(&self) -> Option<&str> {
         match self {
             Self::UnknownKey { near, .. }

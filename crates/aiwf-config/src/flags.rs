@@ -1,4 +1,4 @@
-//! Settings given on the command line.
+//! Settings from the command line.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::name::{excerpt, ticked};
 use crate::origin::{Origin, Sourced};
 use crate::roles::RolesLayer;
 
-/// Flags, which win over every file; a flag that was not given is empty.
+/// Flags, which override every file; empty if not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// `--planner`, `--generator`, `--reviewer`, `--reviser`.
     pub roles: BTreeMap<Role, String>,
     /// `--gate PATTERN=KIND`, each through [`parse_gate_flag`].
     pub gates: BTreeMap<GatePattern, Gate>,
-    /// `--yes`: every gate that has no `--gate` of its own is skipped, whatever files say.
+    /// `--yes`: skips every gate without its own `--gate`, whatever files say.
     pub is_yes: bool,
 }
 
@@ -68,19 +68,18 @@ pub enum GateFlagError {
 }
 
 impl GateFlagError {
-    /// One thing to do about it.
     pub fn hint(&self) -> Advice {
         match self {
-            Self::NoKind { .. } => "use a URI like `planning.prompt=skip`".into(),
+            Self::NoKind { .. } => "write it like `planning.prompt=skip`".into(),
             Self::UnknownGate { .. } => {
                 "write `PHASE.prompt`, `PHASE.response`, `PHASE.*`, `*.prompt`, `*.response` or `*`".into()
             }
-            Self::UnknownKind { name, .. } => format!("use a URI like `{name}=skip`").into(),
+            Self::UnknownKind { name, .. } => format!("write it like `{name}=skip`").into(),
         }
     }
 }
 
-/// Reads the value of one `--gate`, such as `planning.prompt=skip`.
+/// Parses the value of a `--gate`, such as `planning.prompt=skip`.
 pub fn parse_gate_flag(text: &str) -> Result<(GatePattern, Gate), GateFlagError> {
     let Some((name, kind)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
         return Err(GateFlagError::NoKind { text: excerpt(text) });
@@ -117,11 +116,11 @@ mod tests {
     fn a_value_without_a_kind_is_refused() {
         insta::assert_snapshot!(check("planning.prompt"), @"
         `planning.prompt` is not `PHASE.STAGE=KIND`
-        hint: use a URI like `planning.prompt=skip`
+        hint: write it like `planning.prompt=skip`
         ");
         insta::assert_snapshot!(check("=skip"), @"
         `=skip` is not `PHASE.STAGE=KIND`
-        hint: use a URI like `planning.prompt=skip`
+        hint: write it like `planning.prompt=skip`
         ");
     }
 
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_gate_is_refused() {
+    fn invalid_gates_are_refused() {
         insta::assert_snapshot!(check("planning=skip"), @"
         `planning` is not a gate
         hint: write `PHASE.prompt`, `PHASE.response`, `PHASE.*`, `*.prompt`, `*.response` or `*`
@@ -141,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_kind_names_the_legal_ones() {
+    fn an_unknown_kind_lists_the_valid_ones() {
         insta::assert_snapshot!(check("planning.prompt=maybe"), @"
         gate `planning.prompt` is `maybe`, not one of `manual`, `skip`, `ai:<provider>`
-        hint: use a URI like `planning.prompt=skip`
+        hint: write it like `planning.prompt=skip`
         ");
         insta::assert_snapshot!(check("planning.prompt=ai:"), @"
         gate `planning.prompt` is `ai:`, not one of `manual`, `skip`, `ai:<provider>`
-        hint: use a URI like `planning.prompt=skip`
+        hint: write it like `planning.prompt=skip`
         ");
     }
 }

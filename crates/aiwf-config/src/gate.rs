@@ -1,4 +1,4 @@
-//! Gates as the configuration writes them.
+//! Gates as written in the configuration.
 
 use std::fmt;
 
@@ -7,16 +7,15 @@ use crate::name::is_provider_name;
 /// Who approves at a gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Approver {
-    /// A person.
     Manual,
-    /// Nobody: the gate is skipped.
+    /// The gate is skipped.
     Skip,
     /// A model, by the name of its provider.
     Ai(String),
 }
 
 impl Approver {
-    /// How the legal values are written, for messages.
+    /// The valid values, for messages.
     pub(crate) const LEGAL: [&'static str; 3] = ["manual", "skip", "ai:<provider>"];
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {

@@ -28,7 +28,7 @@ settings! {
 settings! {
     /// One gate with its options.
     pub(crate) GateTable from GateLayer {
-        /// Who decides.
+        /// The approver.
         approver: Option<Sourced<Approver>> = ApproverValue;
         /// Number of times a model may reject before a person decides.
         max_retries: Sourced<u32> = CountOrZero [0];
@@ -38,8 +38,8 @@ settings! {
 }
 
 impl Gates {
-    /// The setting of a gate, unless only the default applies: a flag wins, then the narrower pattern, then the
-    /// stronger file.
+    /// The setting of a gate, unless only the default applies: a flag first, then the narrowest pattern, then the
+    /// strongest file.
     pub fn decided(&self, phase: Phase, stage: Stage) -> Option<&Sourced<Gate>> {
         let matching = self.named.iter().filter(|(pattern, _)| pattern.matches(phase, stage));
         let strongest = matching.max_by_key(|(pattern, gate)| {
@@ -55,12 +55,12 @@ impl Gates {
 }
 
 impl GatesLayer {
-    /// Takes the named gates that need the user's consent out of the project's layer.
+    /// Removes the named gates that need the user's consent from the project's layer.
     pub(crate) fn confine_named(&mut self, user: &Self, loosened: &mut Vec<Loosening>) {
         let manual = Gate::new(Approver::Manual);
         let default = user.default.as_ref().map_or(&manual, |gate| &gate.value);
         for (pattern, gate) in std::mem::take(&mut self.named) {
-            // A pattern of several gates is only compared with what the user decided for all of them.
+            // A pattern for several gates is compared only with the user's settings for all of them.
             let users = match pattern.gate() {
                 Some((phase, stage)) => {
                     let matching = user.named.iter().filter(|(pattern, _)| pattern.matches(phase, stage));
@@ -81,7 +81,7 @@ impl GatesLayer {
     }
 }
 
-/// A gate that lets more through than the user's.
+/// A gate that is looser than the user's.
 fn looser_needs_consent() -> Rule<Gate> {
     Rule::ConsentIf {
         is_looser: |found, instead| instead.is_some_and(|instead| is_looser(found, instead)),
@@ -129,14 +129,15 @@ impl Name for GateName {
     }
 }
 
-/// Whether a table of `[gates]` is what TOML makes of `phase.stage` without quotes.
+/// Whether a table of `[gates]` is an unquoted `phase.stage`.
 fn is_gate_table(value: &DeValue<'_>) -> bool {
     value
         .as_table()
         .is_some_and(|table| table.keys().any(|key| matches!(key.get_ref().as_ref(), "prompt" | "response")))
 }
 
-/// A gate, as the approver alone or as a table with options. It is one value: a file that names a gate sets all of it.
+/// A gate, as the approver alone or as a table with options. It is a single value: a file that names a gate replaces
+/// all of it.
 pub(crate) struct GateValue;
 
 impl Value for GateValue {

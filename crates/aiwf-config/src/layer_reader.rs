@@ -1,7 +1,7 @@
 //! Reads one configuration file.
 //!
-//! In: the text. Out: a layer, and all problems with their places. Knows TOML and no setting: which keys there are
-//! is declared with [`settings!`](crate::setting).
+//! In: the text. Out: a layer, and all problems with their positions. It knows TOML but no setting: the keys are
+//! declared with [`settings!`](crate::setting).
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use crate::setting::{Table, join};
 use crate::setting_docs::table_of_key;
 use crate::toml_text::TomlText;
 
-/// The largest number of problems that is reported; a hostile file must not fill the memory.
+/// Maximum number of reported problems, so that a hostile file cannot exhaust memory.
 const MAX_PROBLEMS: usize = 100;
 
-/// Reads the text of a file: what it sets, and everything that is wrong with it.
+/// Reads the text of a file: its settings, and everything that is wrong with it.
 ///
-/// `root` is the directory that holds the file's `.aiwf/`; paths in the file are relative to it. A text that is not
-/// TOML sets nothing, as half a file could mean the opposite of the whole.
+/// `root` is the directory that contains the file's `.aiwf/`; paths in the file are relative to it. Invalid TOML sets
+/// nothing, because half a file could mean the opposite of the whole.
 pub(crate) fn read(file: ConfigFile, root: &Path, text: &str) -> (ConfigLayer, Vec<ConfigProblem>) {
     let toml = TomlText::new(file, text);
     let (table, faults) = DeTable::parse_recoverable(text);
@@ -51,7 +51,7 @@ pub(crate) struct LayerReader<'a> {
 
 /// A key and its value in a table of the file.
 pub(crate) struct TomlEntry<'s, 'a> {
-    /// The table as a person writes it; empty at the top of the file.
+    /// The table as written; empty at the top level.
     table: &'s str,
     pub(crate) key: &'s str,
     pub(crate) key_offset: usize,
@@ -59,7 +59,7 @@ pub(crate) struct TomlEntry<'s, 'a> {
 }
 
 impl TomlEntry<'_, '_> {
-    /// The full name, as `config show` prints it.
+    /// The full name, as in `config show`.
     pub(crate) fn path(&self) -> String {
         join(self.table, &quoted_key(&excerpt(self.key)))
     }
@@ -79,7 +79,7 @@ impl LayerReader<'_> {
         });
     }
 
-    /// The value with its origin; a problem when there is none.
+    /// The value with its origin; adds a problem if there is none.
     pub(crate) fn expect<T>(
         &mut self,
         entry: &TomlEntry<'_, '_>,

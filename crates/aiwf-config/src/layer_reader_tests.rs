@@ -7,7 +7,7 @@ use crate::error::ConfigError;
 use crate::flags::Flags;
 use crate::origin::Origin;
 
-/// The entries a file sets, or its error and hint.
+/// The entries of a file, or its error and hint.
 fn check(text: &str) -> String {
     let (layer, problems) = read(ConfigFile::Project, Path::new("/project"), text);
     if !problems.is_empty() {
@@ -70,7 +70,7 @@ budget_tokens = 100_000
 }
 
 #[test]
-fn an_empty_file_says_nothing() {
+fn an_empty_file_sets_nothing() {
     assert_eq!(check(""), "");
     assert_eq!(check("# nothing yet\n[roles]\n[gates]\n[session]\n"), "");
     assert_eq!(
@@ -80,7 +80,7 @@ fn an_empty_file_says_nothing() {
 }
 
 #[test]
-fn an_unknown_key_names_the_nearest() {
+fn an_unknown_key_suggests_the_closest() {
     assert_snapshot!(check("[session]\n  max_iteration = 3\n"), @"
     error: unknown key `max_iteration` in `[session]`
      --> .aiwf/config.toml:2:3
@@ -105,12 +105,12 @@ fn an_unknown_key_names_the_nearest() {
 }
 
 #[test]
-fn an_unknown_key_that_is_near_nothing_lists_what_is_known() {
+fn an_unknown_key_without_a_close_match_lists_the_known_ones() {
     assert_snapshot!(check("[roles]\nqqq = \"manual\"\n"), @"roles.qqq = manual  # .aiwf/config.toml:2");
 }
 
 #[test]
-fn a_key_in_the_wrong_table_is_sent_home() {
+fn a_key_in_the_wrong_table_names_the_right_one() {
     assert_snapshot!(check("[roles]\nmax_iterations = 3\n"), @"
     error: unknown key `max_iterations` in `[roles]`
      --> .aiwf/config.toml:2:1
@@ -133,7 +133,7 @@ fn a_gate_without_quotes_is_explained() {
 }
 
 #[test]
-fn an_illegal_value_names_the_setting_and_the_legal_ones() {
+fn an_invalid_value_names_the_setting_and_the_valid_ones() {
     assert_snapshot!(check("[defaults]\nfs_ability = \"write\"\n"), @r#"
     error: `defaults.fs_ability` is `"write"`, not one of `local-write`, `local-read`, `write-only`, `none`
      --> .aiwf/config.toml:2:14
@@ -251,7 +251,7 @@ fn malformed_toml_has_line_and_column() {
 }
 
 #[test]
-fn all_problems_of_a_file_come_at_once() {
+fn all_problems_of_a_file_are_reported_together() {
     assert_snapshot!(check(
         "[session]\nmax_iteration = 3\nhash_prompts = 1\n[defaults]\nfs_ability = \"all\"\n[rolls]\n"
     ), @r#"
@@ -265,7 +265,7 @@ fn all_problems_of_a_file_come_at_once() {
 }
 
 #[test]
-fn a_flood_of_problems_is_cut() {
+fn many_problems_are_truncated() {
     let lines: Vec<String> = (0..500).map(|idx| format!("key{idx} = 1")).collect();
     let shown = check(&lines.join("\n"));
     assert!(shown.contains("  … and 80 more\nhint: start with the first: known: `roles`"), "{shown}");
@@ -273,7 +273,7 @@ fn a_flood_of_problems_is_cut() {
 
 #[test]
 fn a_large_hostile_file_ends_in_problems() {
-    // Large enough that anything quadratic would run into the time limit of the tests.
+    // Large enough that anything quadratic would hit the time limit of tests.
     const SIZE: usize = 256 * 1024;
     for piece in ["[", "=\n", "a.", "{a=", "\"", "x={},", "[a]\n", "é"] {
         assert!(check(&piece.repeat(SIZE / piece.len())).starts_with("error: "), "{piece}");
@@ -336,7 +336,7 @@ proptest! {
     }
 
     #[test]
-    fn an_odd_value_anywhere_is_a_value_or_a_problem_at_its_line(
+    fn any_value_is_read_or_reported_at_its_line(
         key in prop::sample::select(vec![
             "roles.planner", "gates.default", "gates.\"planning.prompt\"", "defaults.fs_ability", "providers.x",
             "providers.x.dir", "session.max_iterations", "session.hash_prompts", "gates.default.approver",
@@ -460,7 +460,7 @@ agents = { planning = "manual" }
 }
 
 #[test]
-fn a_key_command_counts_in_the_users_file() {
+fn a_key_command_is_allowed_in_the_users_file() {
     let text = "[providers.p]\ntype = \"openai\"\napi_key_command = [\"pass\", \"x\"]\nbase_url = \"https://a.example/v1\"";
     let (layer, problems) = read(ConfigFile::User, Path::new("/home"), text);
     assert!(problems.is_empty());

@@ -1,8 +1,8 @@
 //! Reads the environment and the configuration files, once.
 //!
-//! The only crate that reads the environment, the working directory and the home directory. Every other crate gets
-//! a [`Settings`] (where everything is) and, if it needs one, a [`Config`] (what people have set). [`Settings`] reads
-//! no file; only the commands that need a [`Config`] read it.
+//! The only crate that reads the environment, the working directory and the home directory. Every other crate gets a
+//! [`Settings`] (locations) and, if it needs one, a [`Config`] (the user's settings). [`Settings`] reads no file; only
+//! commands that need a [`Config`] read the files.
 //!
 //! Every setting is declared once, with the macro in `setting.rs`; the declarations are in `config.rs`, `tables.rs`,
 //! `roles.rs`, `gates.rs`, `price.rs`, `provider_config.rs`, `mcp_server_config.rs` and `check_config.rs`.

@@ -13,10 +13,10 @@ use crate::table_kinds::{Map, Name, NamedTable};
 use crate::value::{AnyLine, Arguments, Directory, ExactAddress, Program, ServerTools, Time, is_variable};
 
 settings! {
-    /// A server of tools: a program (`command`) or an address (`url`). `${VAR}` in `env` and `headers` is replaced from
-    /// the environment.
+    /// An MCP server: a program (`command`) or an address (`url`). `${VAR}` in `env` and `headers` is replaced from the
+    /// environment.
     pub McpServerConfig {
-        /// The program: a path, or a name that is looked up.
+        /// The program: a path, or a name to find in `PATH`.
         command: Option<Sourced<String>> = Program, Rule::DecidesWhatRuns;
         /// The arguments of the program.
         args: Option<Sourced<Vec<String>>> = Arguments, Rule::DecidesWhatRuns;
@@ -30,7 +30,7 @@ settings! {
         headers: BTreeMap<String, Sourced<String>> = Map<Header, AnyLine>, Rule::DecidesWhatRuns;
         /// Maximum time of a call.
         timeout: Option<Sourced<Duration>> = Time;
-        /// Tools that change nothing, where the server does not declare it.
+        /// Tools that change nothing, if the server does not declare it.
         read_only: Option<Sourced<Vec<String>>> = ServerTools, more_needs_consent();
     }
 }
@@ -48,8 +48,8 @@ impl NamedTable for McpServerConfig {
         (self.command.is_some() && self.url.is_some()).then_some(ConfigFault::CommandAndUrl { path })
     }
 
-    /// A table that says how the server is reached replaces all of that: the command of one file with the variables
-    /// of another would be neither's.
+    /// A table that sets how the server is reached replaces all of that: the command of one file with the variables of
+    /// another would be a mix that nobody wrote.
     fn weaker_part(&self, weaker: Self) -> Self {
         if self.command.is_none() && self.url.is_none() {
             return weaker;
@@ -59,7 +59,7 @@ impl NamedTable for McpServerConfig {
 }
 
 impl McpServerConfig {
-    /// Whether the user's own file decides everything that runs, so that no consent is needed.
+    /// Whether the user's own file determines everything that runs, so that no consent is needed.
     ///
     /// A table without `command` and `url` leaves that to `.mcp.json`, which comes with the project.
     pub fn is_users_own(&self) -> bool {

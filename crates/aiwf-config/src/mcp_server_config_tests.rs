@@ -75,7 +75,7 @@ reply = []
 }
 
 #[test]
-fn a_checkout_cannot_let_itself_in() {
+fn a_checkout_cannot_trust_itself() {
     assert_snapshot!(shown("", "[mcp]\nallow_unknown = true"), @"
     error: `mcp.allow_unknown` can only be set in your own configuration
      --> .aiwf/config.toml:2:1
@@ -84,7 +84,7 @@ fn a_checkout_cannot_let_itself_in() {
 }
 
 #[test]
-fn a_checkout_cannot_switch_on_what_its_user_switched_off() {
+fn a_checkout_cannot_enable_what_the_user_disabled() {
     let enabled = |user: &str, project: &str| resolve(user, project).unwrap().tools.enabled.value;
     assert!(enabled("", ""));
     assert!(!enabled("[tools]\nenabled = false", "[tools]\nenabled = true"));
@@ -93,7 +93,7 @@ fn a_checkout_cannot_switch_on_what_its_user_switched_off() {
 }
 
 #[test]
-fn a_server_is_the_users_own_only_if_no_other_file_decides_what_runs() {
+fn a_server_is_the_users_own_only_if_no_other_file_determines_what_runs() {
     let is_own = |user: &str, project: &str| {
         resolve(user, project).unwrap().mcp.servers.get("a").unwrap().is_users_own()
     };
@@ -104,13 +104,13 @@ fn a_server_is_the_users_own_only_if_no_other_file_decides_what_runs() {
     assert!(!is_own(users, "[mcp.servers.a]\nenv = { B = \"${SECRET}\" }"));
     assert!(!is_own("", users));
     assert!(!is_own("[mcp.servers.a]\ntimeout = \"1s\"", ""));
-    // What runs is then in `.mcp.json`.
+    // In that case `.mcp.json` determines what runs.
     assert!(!is_own("[mcp.servers.a]\nenv = { A = \"1\" }", ""));
     assert!(!is_own("[mcp.servers.a]\nargs = [\"1\"]", ""));
 }
 
 #[test]
-fn a_file_that_says_how_a_server_is_reached_says_all_of_it() {
+fn a_file_that_sets_how_a_server_is_reached_replaces_all_of_it() {
     let users = "[mcp.servers.a]\ncommand = \"x\"\nargs = [\"1\"]\nenv = { A = \"1\" }\ntimeout = \"9s\"";
     assert_snapshot!(shown(users, "[mcp.servers.a]\nurl = \"http://localhost/mcp\""), @r"
     mcp.servers.a.timeout = 9000ms (~/.aiwf/config.toml:5)
@@ -119,7 +119,7 @@ fn a_file_that_says_how_a_server_is_reached_says_all_of_it() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn problems_are_reported_with_their_position() {
     assert_snapshot!(shown("", "[mcp.servers.a__b]\ncommand = \"x\""), @"
     error: `a__b` is not a valid server name
      --> .aiwf/config.toml:1:14

@@ -1,6 +1,6 @@
-//! Which names are valid, and how names appear in messages.
+//! Valid names, and names in messages.
 
-/// Whether a provider can have that name.
+/// Whether a name is valid for a provider.
 ///
 /// It must be valid as a bare TOML key, inside `ai:<provider>` and as the value of a flag.
 pub(crate) fn is_provider_name(name: &str) -> bool {
@@ -11,9 +11,9 @@ pub(crate) fn is_provider_name(name: &str) -> bool {
 
 pub(crate) const PROVIDER_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`";
 
-/// Whether an MCP server can have that name.
+/// Whether a name is valid for an MCP server.
 ///
-/// `__` separates it from the names of its tools, so that a full name has one meaning.
+/// `__` separates it from the names of its tools, so that a full name is unambiguous.
 pub(crate) fn is_mcp_server_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 32
@@ -25,12 +25,12 @@ pub(crate) fn is_mcp_server_name(name: &str) -> bool {
 
 pub(crate) const MCP_SERVER_NAME_RULE: &str = "1 to 32 letters, digits, `-` or single `_` inside";
 
-/// Whether a check can have that name: it also names files.
+/// Whether a name is valid for a check: it is also used in file names.
 pub fn is_check_name(name: &str) -> bool {
     is_provider_name(name) && name.starts_with(|first: char| first.is_ascii_alphanumeric())
 }
 
-/// What a check can be called.
+/// The rule for check names.
 pub const CHECK_NAME_RULE: &str = "1 to 64 letters, digits, `-`, `_` or `.`, a letter or digit first";
 
 const MAX_NAME: usize = 64;
@@ -49,7 +49,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// A name as a key of TOML, in quotes where it needs them.
+/// A name as a TOML key, quoted if necessary.
 pub(crate) fn quoted_key(name: &str) -> String {
     let is_bare = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if is_bare && !name.is_empty() { name.to_owned() } else { format!("\"{name}\"") }

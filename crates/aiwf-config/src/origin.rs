@@ -1,4 +1,4 @@
-//! Where a value comes from.
+//! The origin of a value.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigFile {
     User,
-    /// Wins over the user's.
+    /// Overrides the user's file.
     Project,
 }
 
 impl fmt::Display for ConfigFile {
-    /// The path a person knows it by; the same on every machine.
+    /// The path as users know it, the same on every machine.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::User => "~/.aiwf/config.toml",
@@ -20,7 +20,7 @@ impl fmt::Display for ConfigFile {
     }
 }
 
-/// Where a value comes from, the weakest first.
+/// The origin of a value, weakest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     #[default]
@@ -35,7 +35,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The value with the greater rank wins.
+    /// A value of higher rank overrides one of lower rank.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Default => 0,

@@ -8,32 +8,31 @@ use crate::setting::{Listing, Rule, Table as _, TableDoc, settings};
 use crate::table_kinds::{Map, Name};
 use crate::value::{Dollars, Value};
 
-/// What models cost, by name.
 pub(crate) type Prices = Map<ModelName, PriceValue>;
 
-/// What a model costs, in dollars per million tokens.
+/// The price of a model, in dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     pub input: f64,
     pub output: f64,
-    /// Without it, cached tokens cost as much as `input`.
+    /// If missing, cached tokens cost as much as `input`.
     pub cached_input: Option<f64>,
 }
 
 settings! {
-    /// What a model costs, in dollars per million tokens. Adds to the built-in list and wins over it. A project's
+    /// Prices of models, in dollars per million tokens. These add to the built-in list and override it. A project's
     /// price below yours needs consent if you have set `[budget] max_cost`.
     pub(crate) PriceTable from PriceLayer {
         /// Tokens sent.
         input: Option<Sourced<f64>> = Dollars;
         /// Tokens received.
         output: Option<Sourced<f64>> = Dollars;
-        /// Tokens sent that came from a cache; without it, the price of `input`.
+        /// Tokens sent that came from a cache; the default is the price of `input`.
         cached_input: Option<Sourced<f64>> = Dollars;
     }
 }
 
-/// A price that is too low makes a limit in dollars worthless.
+/// A price that is too low would bypass a limit in dollars.
 pub(crate) fn lower_needs_consent() -> Rule<Price> {
     Rule::ConsentIf {
         is_looser: |found, instead| {
@@ -64,7 +63,7 @@ impl Name for ModelName {
     }
 }
 
-/// A price is one value: the halves of two files would be a price that nobody set.
+/// A price is a single value: halves from two files would be a price that nobody set.
 pub(crate) struct PriceValue;
 
 impl Value for PriceValue {

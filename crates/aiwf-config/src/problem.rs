@@ -1,16 +1,16 @@
-//! What is wrong with a setting, and where.
+//! A problem of a setting, with its position.
 
 use std::fmt;
 
 use crate::fault::ConfigFault;
 use crate::origin::Origin;
 
-/// One thing wrong with the configuration.
+/// One problem of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConfigProblem {
-    /// The line or flag that is wrong.
+    /// The affected line or flag.
     pub origin: Origin,
-    /// The column in that line, counted from 1 in characters.
+    /// The column, counted from 1 in characters.
     pub column: Option<usize>,
     pub fault: ConfigFault,
 }

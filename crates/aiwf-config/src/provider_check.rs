@@ -1,4 +1,4 @@
-//! Checks that every provider that a setting names exists.
+//! Checks that every provider in the settings exists.
 //!
 //! This crate knows no provider by name, so the caller passes the built-in ones.
 
@@ -12,11 +12,11 @@ use crate::origin::Origin;
 use crate::problem::ConfigProblem;
 
 impl Config {
-    /// Reports every setting that names a provider or a type of provider that does not exist.
+    /// Reports every setting with an unknown provider or provider type.
     ///
-    /// A name exists if it is one of `built_in` or has a `[providers.NAME]` table; a table under any other name
-    /// needs a `type`, which is one of `built_in`. A project cannot change the type of a built-in provider: a user who
-    /// names `codex` gets codex or an error.
+    /// A name is known if it is in `built_in` or has a `[providers.NAME]` table; a table with any other name needs a
+    /// `type` from `built_in`. A project cannot change the type of a built-in provider: a user who chooses `codex` gets
+    /// codex or an error.
     pub fn check_providers(&self, built_in: &[&str]) -> Result<(), ConfigError> {
         let known: Vec<&str> =
             built_in.iter().copied().chain(self.providers.keys().map(String::as_str)).collect();

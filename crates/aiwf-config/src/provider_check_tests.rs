@@ -57,7 +57,7 @@ fn an_unknown_provider_of_a_gate_is_named() {
 }
 
 #[test]
-fn a_project_cannot_make_a_built_in_provider_another_one() {
+fn a_project_cannot_redefine_a_built_in_provider() {
     let text = "[providers.openai]\ntype = \"replay\"\ndir = \"tapes\"\n";
     assert_snapshot!(check(text, &Flags::default()), @"
     error: provider `openai` is built in: a project cannot change its type to `replay`
@@ -78,7 +78,7 @@ fn an_unknown_type_names_the_known_ones() {
 }
 
 #[test]
-fn a_provider_with_a_name_of_its_own_needs_a_type() {
+fn a_custom_provider_needs_a_type() {
     assert_snapshot!(check("[providers.local]\nfs_ability = \"none\"\n", &Flags::default()), @"
     error: provider `local` has no `type`
      --> .aiwf/config.toml:1
@@ -87,7 +87,7 @@ fn a_provider_with_a_name_of_its_own_needs_a_type() {
 }
 
 #[test]
-fn all_of_them_come_at_once() {
+fn all_problems_are_reported_together() {
     assert_snapshot!(check("[roles]\nplanner = \"a\"\n[providers.b]\ntype = \"c\"\n", &Flags::default()), @"
     error: configuration has 2 problems
       .aiwf/config.toml:2: unknown provider `a`

@@ -19,23 +19,23 @@ use crate::value::{
 use crate::vocabulary::FsAbility;
 
 settings! {
-    /// A provider, or settings of a built-in one. Which keys apply depends on its type.
+    /// A provider, or settings of a built-in one. The available keys depend on its type.
     pub ProviderConfig {
-        /// The kind of provider: one of the built-in names. Built-in providers need none.
+        /// The type of the provider: one of the built-in names. Built-in providers need none.
         kind as "type": Option<Sourced<String>> = ProviderType, Rule::DecidesWhatRuns;
-        /// The model; without it, an agent uses its own default.
+        /// The model; by default, an agent uses its own.
         model: Option<Sourced<String>> = Line;
         /// The program of an agent.
         program: Option<Sourced<String>> = Program, path_is_user_only(), Rule::DecidesWhatRuns;
         /// The program and its arguments, for the type `command`.
         argv: Option<Sourced<Vec<String>>> = Words, Rule::DecidesWhatRuns;
-        /// Where a `command` leaves its reply.
+        /// Where the reply of a `command` is read from.
         reply: Option<Sourced<String>> = ReplySource ["stdout" elsewhere];
-        /// Whether a `command` edits files: it is then started in a worktree of its own.
+        /// Whether a `command` edits files; it then runs in its own worktree.
         write: Option<Sourced<bool>> = Switch ["false" elsewhere], Rule::DecidesWhatRuns;
         /// Address of the API.
         base_url: Option<Sourced<String>> = Address, Rule::DecidesWhatRuns;
-        /// The environment variable that holds the key.
+        /// The environment variable with the key.
         api_key_env: Option<Sourced<String>> = VariableName, Rule::DecidesWhatRuns;
         /// The program that prints the key.
         api_key_command: Option<Sourced<Vec<String>>> = Words, Rule::UserOnly, Rule::DecidesWhatRuns;
@@ -64,7 +64,7 @@ settings! {
     }
 }
 
-/// Keys that people try because other tools have them; a secret must not be in a file.
+/// Keys that people expect from other tools; a secret must not be in a file.
 const SECRET_KEYS: &[&str] = &["api_key", "key", "token", "secret"];
 
 impl NamedTable for ProviderConfig {
@@ -107,7 +107,8 @@ impl Name for AgentVariable {
 
 /// Whether a project may set a variable for an agent: only locale, output, limits and models.
 ///
-/// Any other variable could decide which code runs, where programs find their settings and logins, or whom they contact.
+/// Any other variable could determine which code runs, where programs find their settings and credentials, or whom they
+/// contact.
 fn is_harmless(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let exact = ["CI", "LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR", "FORCE_COLOR", "RUST_BACKTRACE"];

@@ -13,9 +13,9 @@ use crate::table_kinds::{Map, Name};
 use crate::value::ProviderName;
 
 settings! {
-    /// The provider of each role. Roles of your own flows can be named too.
+    /// The provider of each role. Roles of your own flows can be set too.
     pub Roles from RolesLayer {
-        /// Every role that is not named.
+        /// The default for all other roles.
         default: Sourced<String> = ProviderName ["manual".to_owned()];
         .. named: BTreeMap<Role, Sourced<String>> = Map<RoleName, ProviderName>;
     }
@@ -44,16 +44,16 @@ impl Name for RoleName {
     type Key = Role;
     const LABEL: &'static str = "role";
     const KNOWN: &'static [(&'static str, &'static str)] = &[
-        ("planner", "Makes the plan"),
+        ("planner", "Writes the plan"),
         ("generator", "Writes the code"),
         ("reviewer", "Reviews the code"),
-        ("reviser", "Fixes what the review found"),
+        ("reviser", "Fixes the problems found in review"),
     ];
 
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Role> {
         let mut names = vec!["default"];
         names.extend(Self::KNOWN.iter().map(|(name, _)| *name));
-        // Flows have roles of their own; a name that is nearly a common one, or a key of another table, is a mistake.
+        // Flows have their own roles; a name close to a standard one, or a key of another table, is a mistake.
         let is_near = |known: &&str| strsim::damerau_levenshtein(entry.key, known) <= 2;
         let is_slip = || names.iter().any(is_near) || table_of_key(entry.key).is_some();
         let role = Role::from_name(entry.key).filter(|role| Role::STANDARD.contains(role) || !is_slip());

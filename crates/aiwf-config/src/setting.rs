@@ -1,4 +1,4 @@
-//! How a table of settings is declared: once, with everything that depends on it.
+//! The declaration of a settings table: once, with everything that depends on it.
 //!
 //! The macro [`settings!`] takes a table as a struct with one line per setting: documentation, key, type, kind,
 //! default, and what a project's file may do with it. Reading, merging, defaults, `config show`, the rules for
@@ -12,8 +12,8 @@
 //! }
 //! ```
 //!
-//! `key as "type"` gives a setting another key than its field; `[…]` is its default, `["…" elsewhere]` a default that
-//! another crate applies; rules follow after commas.
+//! `key as "type"` gives a setting a key other than its field name; `[…]` is its default, `["…" elsewhere]` a default
+//! applied by another crate; rules follow after commas.
 
 use std::path::Path;
 
@@ -21,22 +21,22 @@ use crate::checkout::Loosening;
 use crate::entry::Entry;
 use crate::layer_reader::{LayerReader, TomlEntry};
 
-/// A restriction on what a project's file may set, since a project may come from a stranger.
+/// A restriction on a project's file, because a project may come from a stranger.
 pub(crate) enum Rule<T> {
     /// Only the user's own file may set it.
     UserOnly,
     /// Only the user's own file may set it to a value for which `applies` holds, given the directory of the file.
     UserOnlyIf { applies: fn(&T, &Path) -> bool, doc: &'static str },
-    /// A project's value that is looser than the user's own, or else the default, counts only after consent.
+    /// A project's value that is looser than the user's own or the default applies only after consent.
     ConsentIf { is_looser: fn(&T, Option<&T>) -> bool, doc: &'static str },
-    /// A user's value for which `stays` holds wins over the project's.
+    /// A user's value for which `stays` holds overrides the project's.
     UserKeeps { stays: fn(&T) -> bool, doc: &'static str },
-    /// It decides what is started or contacted, so the user has to agree to the whole table that has it.
+    /// It determines what is started or contacted, so the user must agree to the whole table.
     DecidesWhatRuns,
 }
 
 impl<T> Rule<T> {
-    /// What the rule means for a project's file, for the reference page.
+    /// The meaning of the rule for a project's file, for the reference page.
     fn doc(&self) -> &'static str {
         match self {
             Self::UserOnly => "not allowed",
@@ -46,7 +46,7 @@ impl<T> Rule<T> {
     }
 }
 
-/// A limit: a project may lower it. Without a limit to compare with, nothing is looser.
+/// A limit: a project may lower it. If the user has no limit, nothing is looser.
 pub(crate) fn at_most<T: PartialOrd>() -> Rule<T> {
     Rule::ConsentIf {
         is_looser: |found, instead| instead.is_some_and(|instead| found > instead),
@@ -54,7 +54,7 @@ pub(crate) fn at_most<T: PartialOrd>() -> Rule<T> {
     }
 }
 
-/// A safeguard: a project may switch it on.
+/// A safeguard: a project may enable it.
 pub(crate) fn off_needs_consent() -> Rule<bool> {
     Rule::ConsentIf {
         is_looser: |found, instead| !found && instead.is_some_and(|instead| *instead),
@@ -62,7 +62,7 @@ pub(crate) fn off_needs_consent() -> Rule<bool> {
     }
 }
 
-/// A permission: a project may switch it off.
+/// A permission: a project may disable it.
 pub(crate) fn on_needs_consent() -> Rule<bool> {
     Rule::ConsentIf {
         is_looser: |found, instead| *found && !instead.is_some_and(|instead| *instead),
@@ -70,7 +70,7 @@ pub(crate) fn on_needs_consent() -> Rule<bool> {
     }
 }
 
-/// A switch that a user turned off stays off.
+/// A switch that stays off once the user turned it off.
 pub(crate) fn user_off_wins() -> Rule<bool> {
     Rule::UserKeeps { stays: |is_on| !is_on, doc: "cannot undo your `false`" }
 }
@@ -85,12 +85,12 @@ pub(crate) fn more_needs_consent() -> Rule<Vec<String>> {
     }
 }
 
-/// Which settings are listed, and how their values are written.
+/// Which settings to list, and how to format their values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// Everything, as `config show` prints it.
+    /// All settings, as in `config show`.
     All,
-    /// What decides what is started or contacted, quoted, so that no value can pass for another line.
+    /// Settings that determine what is started or contacted, quoted, so that no value can pass for another line.
     DecidesWhatRuns,
 }
 
@@ -100,16 +100,16 @@ impl Listing {
     }
 }
 
-/// What can be set under one key: a value, a table of values, or a table of settings.
+/// The kinds of keys: a value, a table of values, or a table of settings.
 pub(crate) trait Kind {
-    /// What one file or the flags say; empty by default.
+    /// The content of one file or of the flags; empty by default.
     type Layer;
-    /// What is in force.
+    /// The value in force.
     type Resolved;
-    /// What rules judge.
+    /// The value that rules are applied to.
     type Item;
 
-    /// What can be written there, for the reference page.
+    /// The possible values, for the reference page.
     fn describe() -> String;
     fn read(
         layer: &mut Self::Layer,
@@ -117,11 +117,11 @@ pub(crate) trait Kind {
         entry: &TomlEntry<'_, '_>,
         rules: &[Rule<Self::Item>],
     );
-    /// `stronger`, and what `weaker` says where it says nothing.
+    /// `stronger`, with gaps filled from `weaker`.
     fn over(stronger: Self::Layer, weaker: Self::Layer, rules: &[Rule<Self::Item>]) -> Self::Layer;
     fn resolve(layer: Self::Layer) -> Self::Resolved;
     fn list(resolved: &Self::Resolved, path: &str, listing: Listing, entries: &mut Vec<Entry>);
-    /// Takes what needs the user's consent out of the project's layer.
+    /// Removes what needs the user's consent from the project's layer.
     fn confine(
         project: &mut Self::Layer,
         user: &Self::Layer,
@@ -136,20 +136,20 @@ pub(crate) trait Kind {
     }
 }
 
-/// A table of settings, as one file or the flags fill it.
+/// A table of settings, filled from one file or the flags.
 pub(crate) trait Table: Default {
-    /// The table with the defaults filled in.
+    /// The table with defaults.
     type Config;
 
     fn keys() -> Vec<&'static str>;
     /// Reads the setting if the table has its key.
     fn read_key(&mut self, reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> bool;
-    /// This table, and what `weaker` says where this one says nothing.
+    /// This table, with gaps filled from `weaker`.
     fn over(self, weaker: Self) -> Self;
     fn list(config: &Self::Config, path: &str, listing: Listing, entries: &mut Vec<Entry>);
-    /// Takes what needs the user's consent out of the project's table.
+    /// Removes what needs the user's consent from the project's table.
     fn confine(&mut self, user: &Self, path: &str, loosened: &mut Vec<Loosening>);
-    /// The table, then the tables below it.
+    /// The table, followed by the tables below it.
     fn docs(path: &str) -> Vec<TableDoc>;
 }
 
@@ -161,24 +161,23 @@ pub(crate) trait Resolve: Table {
 /// A table of `config.toml`.
 #[derive(Clone, Debug)]
 pub struct TableDoc {
-    /// As a person writes it: `[session]`, `[providers.NAME]`.
+    /// As written in the file: `[session]`, `[providers.NAME]`.
     pub table: String,
     pub about: &'static str,
     pub settings: Vec<SettingDoc>,
-    /// Whether a key that is in a wrong table may belong here; not so for the parts of one value.
+    /// Whether a misplaced key may belong here; false for the parts of a single value.
     pub(crate) has_settings: bool,
 }
 
-/// One setting of a table.
 #[derive(Clone, Debug)]
 pub struct SettingDoc {
     pub key: &'static str,
-    /// What can be written there.
+    /// The possible values.
     pub kind: String,
-    /// What is in force when it is not set; empty when nothing is.
+    /// The value in force by default; empty if there is none.
     pub default: String,
     pub help: &'static str,
-    /// What a project's file may not do; empty when it may do everything.
+    /// What a project's file may not do; empty if there is no restriction.
     pub project: String,
 }
 
@@ -198,12 +197,12 @@ impl SettingDoc {
     }
 }
 
-/// The full name of a setting: `table.key`, or the key alone at the top of the file.
+/// The full name of a setting: `table.key`, or only the key at the top level.
 pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// Declares a table; see the head of this file.
+/// Declares a table; see the top of this file.
 macro_rules! settings {
     // A table of the file: a layer without defaults, and a configuration with them.
     (
@@ -226,7 +225,7 @@ macro_rules! settings {
         }
 
         #[derive(Clone, Debug, Default, PartialEq)]
-        #[allow(clippy::struct_field_names, reason = "fields have the names of their keys")]
+        #[allow(clippy::struct_field_names, reason = "fields are named after their keys")]
         pub(crate) struct $Layer {
             $(pub(crate) $field: <$Kind as $crate::setting::Kind>::Layer,)*
             $(pub(crate) $named: <$NamedKind as $crate::setting::Kind>::Layer,)?
@@ -249,7 +248,7 @@ macro_rules! settings {
         }
     };
 
-    // A table that has a name, such as `[providers.NAME]`: without defaults, and with the line it begins at.
+    // A named table, such as `[providers.NAME]`: without defaults, and with its first line.
     (
         $(#[doc = $about:literal])+
         $vis:vis $Table:ident {
@@ -262,7 +261,7 @@ macro_rules! settings {
         $(#[doc = $about])+
         #[derive(Clone, Debug, Default, PartialEq)]
         $vis struct $Table {
-            /// Where the table begins.
+            /// The position of the table.
             $vis origin: $crate::origin::Origin,
             $($(#[doc = $help])+ $vis $field: $Type,)*
         }

@@ -1,4 +1,4 @@
-//! Every table and setting, in the order a reader meets them: the source of the configuration's reference.
+//! All tables and settings, in the order of the reference page, which is generated from them.
 
 use std::sync::LazyLock;
 
@@ -6,11 +6,10 @@ use crate::config::ConfigLayer;
 use crate::setting::{Table as _, TableDoc};
 
 static TABLES: LazyLock<Vec<TableDoc>> = LazyLock::new(|| {
-    // The first is the file itself, whose keys are the tables.
+    // The first table is the file itself, whose keys are the tables.
     ConfigLayer::docs("").split_off(1)
 });
 
-/// Every table there is.
 pub fn setting_docs() -> &'static [TableDoc] {
     &TABLES
 }

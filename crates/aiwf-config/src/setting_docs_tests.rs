@@ -18,11 +18,11 @@ fn every_setting() -> impl Iterator<Item = (&'static str, &'static SettingDoc)> 
     setting_docs().iter().flat_map(|doc| doc.settings.iter().map(|setting| (doc.table.as_str(), setting)))
 }
 
-/// A file that sets one key of a table to a value.
+/// A file that sets one key of a table.
 fn file(table: &str, key: &str, value: &str) -> String {
     let header =
         table.replace("NAME", "x").replace("\"PHASE.STAGE\"", "\"planning.prompt\"").replace("MODEL", "m");
-    // A value of several parts needs the others too.
+    // A value with several parts needs the others too.
     let others = match (table, key) {
         ("[prices.\"MODEL\"]", "input") => "output = 1\n",
         ("[prices.\"MODEL\"]", "output") => "input = 1\n",
@@ -91,7 +91,7 @@ fn load(user: &str, project: &str) -> Loaded {
 }
 
 impl Loaded {
-    /// Whether anything comes from that file.
+    /// Whether any value comes from that file.
     fn has_from(&self, wanted: ConfigFile) -> bool {
         let is_from = |origin: Origin| matches!(origin, Origin::File { file, .. } if file == wanted);
         self.config.entries().iter().any(|entry| is_from(entry.origin))
@@ -144,12 +144,12 @@ fn a_wrong_value_of_any_setting_is_a_problem() {
 }
 
 #[test]
-fn documented_defaults_are_in_force_when_nothing_is_set() {
+fn documented_defaults_are_in_force_by_default() {
     let entries = Config::resolve([], &Flags::default()).entries();
     for (table, setting) in every_setting() {
         let path = format!("{}.{}", table.trim_matches(['[', ']']), setting.key);
         let in_force = entries.iter().find(|entry| entry.key == path).map(|entry| entry.value.as_str());
-        // Named roles follow `default`; a table with a name has no defaults before it exists.
+        // Named roles follow `default`; a named table has no defaults before it exists.
         if (table == "[roles]" && setting.key != "default")
             || table.contains(['"'])
             || table.contains("NAME")
@@ -241,7 +241,7 @@ fn a_key_belongs_in_the_first_table_that_has_it() {
     assert_eq!(table_of_key("fs_ability"), Some("[defaults]"));
     assert_eq!(table_of_key("max_rounds"), Some("[change]"));
     assert_eq!(table_of_key("headers"), Some("[mcp.servers.NAME]"));
-    // Parts of one value, and names that a person can choose, are not settings of a table.
+    // Parts of a single value, and user-defined names, are not settings of a table.
     for other in ["approver", "cached_input", "chat"] {
         assert_eq!(table_of_key(other), None, "{other}");
     }

@@ -1,4 +1,4 @@
-//! Where everything is, from flags and the environment.
+//! Locations, from flags and the environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,33 +8,33 @@ use aiwf_store::Consents;
 use crate::environment::Environment;
 use crate::error::ConfigError;
 
-/// Where everything is: the project, the home, the cache.
+/// The locations of the project, the home directory and the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The base of relative paths on the command line.
     pub current_dir: PathBuf,
-    /// The same directory as the shell names it, with symbolic links.
+    /// The same directory as known to the shell, including symbolic links.
     pub shell_dir: Option<PathBuf>,
-    /// The project: the nearest directory with `.aiwf/`, else the git root, else the current directory.
+    /// The project: the nearest directory with `.aiwf/`, otherwise the git root, otherwise the current directory.
     pub project_root: PathBuf,
     pub home: Option<PathBuf>,
     /// Files here can be deleted at any time.
     pub cache_dir: Option<PathBuf>,
     /// The login name.
     pub user: Option<String>,
-    /// Providers that the program brings along; each exists as if it had a `[providers.NAME]` table.
+    /// Providers of the embedding program; each exists as if it had a `[providers.NAME]` table.
     pub embedded_providers: BTreeSet<String>,
-    /// The models that flags name, by provider; they win over every file.
+    /// Models set by flags, by provider; they override every file.
     pub models: BTreeMap<String, String>,
-    /// The most that a session may cost, in millionths of a dollar, as a flag says; it wins over every file.
+    /// The spending limit of a session set by a flag, in millionths of a dollar; it overrides every file.
     pub max_cost_micros: Option<u64>,
 }
 
-/// Marks a project; the one in the home is the user's own.
+/// Marks a project; the one in the home directory is the user's own.
 const AIWF_DIR: &str = ".aiwf";
 
 impl Settings {
-    /// `project_dir`, if it is given, wins over the project found from the working directory.
+    /// An explicit `project_dir` overrides the project found from the working directory.
     pub fn resolve(project_dir: Option<&Path>, environment: Environment) -> Result<Self, ConfigError> {
         let project_root = match project_dir {
             Some(given) => {
@@ -46,7 +46,7 @@ impl Settings {
             }
             None => find_project(&environment),
         };
-        // Prompts, journals and agents get paths as text; a lossy one would name another directory.
+        // Prompts, journals and agents get paths as text; a lossy path would name another directory.
         if project_root.to_str().is_none() {
             return Err(ConfigError::PathNotUtf8 { path: project_root });
         }
@@ -77,7 +77,7 @@ impl Settings {
         self.home.as_ref().map(|home| home.join(AIWF_DIR))
     }
 
-    /// Where records of the user's sessions and consents are kept.
+    /// The directory with records of the user's sessions and consents.
     pub fn state_dir(&self) -> Option<PathBuf> {
         self.user_dir().map(|user| user.join("state"))
     }
@@ -89,7 +89,7 @@ impl Settings {
 
 fn find_project(environment: &Environment) -> PathBuf {
     let above = || environment.current_dir.ancestors();
-    // The home has an `.aiwf/` that is the user's own, so it does not make the home a project.
+    // The home directory's `.aiwf/` is the user's own and does not make it a project.
     let is_project =
         |path: &&Path| environment.home.as_deref() != Some(*path) && path.join(AIWF_DIR).is_dir();
     above()

@@ -30,13 +30,13 @@ impl World {
 }
 
 #[test]
-fn the_project_is_the_nearest_directory_with_its_own_folder() {
+fn the_project_is_the_nearest_directory_with_an_aiwf_folder() {
     let world = World::new(&["home/a/.aiwf", "home/a/b/c"]);
     assert_eq!(world.project_from("home/a/b/c"), "home/a");
 }
 
 #[test]
-fn the_git_root_is_the_project_when_nothing_nearer_is() {
+fn the_git_root_is_the_project_if_there_is_no_aiwf_folder() {
     let world = World::new(&["home/a/.git", "home/a/b"]);
     assert_eq!(world.project_from("home/a/b"), "home/a");
 }
@@ -54,7 +54,7 @@ fn a_project_directory_that_does_not_exist_is_refused() {
 }
 
 #[test]
-fn the_cache_is_where_the_system_says_or_in_the_home() {
+fn the_cache_is_in_the_system_location_or_in_the_home() {
     let home = Environment { home: Some("/h".into()), ..Environment::default() };
     let named = Environment { cache_home: Some("/c".into()), ..home.clone() };
     assert_eq!(Settings::resolve(None, home).unwrap().cache_dir, Some("/h/.cache/aiwf".into()));
@@ -62,7 +62,7 @@ fn the_cache_is_where_the_system_says_or_in_the_home() {
 }
 
 #[test]
-fn a_project_whose_path_is_not_text_is_refused_with_that_reason() {
+fn a_project_whose_path_is_not_utf8_is_refused() {
     use std::os::unix::ffi::OsStrExt as _;
     let directory = tempfile::tempdir().unwrap();
     let odd = directory.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));

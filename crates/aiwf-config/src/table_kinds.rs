@@ -1,4 +1,4 @@
-//! The kinds of tables that a key can hold: one table of settings, values by name, tables by name.
+//! The kinds of tables: one table of settings, values by name, tables by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -61,19 +61,19 @@ impl<T: Resolve> Kind for Section<T> {
     }
 }
 
-/// The names that a table of values can have.
+/// The possible names in a table of values.
 pub(crate) trait Name {
     type Key: Ord + Clone + Debug;
-    /// What is named, for the reference page.
+    /// What the names refer to, for the reference page.
     const LABEL: &'static str;
-    /// The usual names, and what each is for.
+    /// The standard names with descriptions.
     const KNOWN: &'static [(&'static str, &'static str)] = &[];
-    /// What stands for the name in the name of a table on the reference page.
+    /// The placeholder for the name in the title of a table on the reference page.
     const PLACEHOLDER: &'static str = "NAME";
-    /// What the reference page says about the table, when it lists the names.
+    /// The introduction of the table on the reference page, if it lists the names.
     const ABOUT: Option<&'static str> = None;
 
-    /// The name, or nothing and a problem.
+    /// The name, or `None` and a problem.
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Self::Key>;
     /// The name as a key.
     fn show(key: &Self::Key) -> String;
@@ -95,7 +95,7 @@ impl<N: Name, V: Value> Map<N, V> {
         }
     }
 
-    /// The settings, and the usual names of this table.
+    /// The settings, followed by the standard names of this table.
     pub(crate) fn with_known_names(mut settings: Vec<SettingDoc>) -> Vec<SettingDoc> {
         settings
             .extend(N::KNOWN.iter().map(|(key, help)| SettingDoc::new::<V>(key, String::new(), help, &[])));
@@ -172,13 +172,13 @@ impl<N: Name, V: Value> Kind for Map<N, V> {
     }
 }
 
-/// A table that has a name, such as `[providers.NAME]`.
+/// A named table, such as `[providers.NAME]`.
 pub(crate) trait NamedTable: Table<Config = Self> {
-    /// An empty table that begins at `origin`.
+    /// An empty table at `origin`.
     fn new(origin: Origin) -> Self;
-    /// Why a table cannot have that name.
+    /// Why a name is invalid for a table.
     fn name_fault(name: &str) -> Option<ConfigFault>;
-    /// Why a key is refused that the table does not have, when there is more to say than that it is unknown.
+    /// The error for an unknown key, if there is more to say than that it is unknown.
     fn key_fault(_key: &str, _path: String) -> Option<ConfigFault> {
         None
     }
@@ -186,7 +186,7 @@ pub(crate) trait NamedTable: Table<Config = Self> {
     fn fault(&self, _path: String) -> Option<ConfigFault> {
         None
     }
-    /// What counts of a weaker table of the same name.
+    /// The part of a weaker table with the same name that still applies.
     fn weaker_part(&self, weaker: Self) -> Self {
         weaker
     }
@@ -274,15 +274,15 @@ impl<T: NamedTable> Kind for Tables<T> {
 
 /// A table of a list, such as each `[[checks]]`.
 pub(crate) trait ListedTable: Table<Config = Self> {
-    /// An empty table that begins at `origin`.
+    /// An empty table at `origin`.
     fn new(origin: Origin) -> Self;
-    /// What it is called; a name is used once.
+    /// Its name, which must be unique.
     fn name(&self) -> Option<&str>;
     /// What is wrong with the table as a whole.
     fn fault(&self, path: String) -> Option<ConfigFault>;
 }
 
-/// Tables in the order of the file, each with a name of its own.
+/// Tables in the order of the file, each with a unique name.
 pub(crate) struct List<T>(PhantomData<T>);
 
 impl<T: ListedTable> Kind for List<T> {
@@ -305,7 +305,7 @@ impl<T: ListedTable> Kind for List<T> {
             let (Some(table), offset) = (item.get_ref().as_table(), item.span().start) else { continue };
             let mut read = T::new(reader.toml.origin(offset));
             let n_problems = reader.n_problems();
-            // As `[[checks]]` is written, and as problems show the table of a key.
+            // The form used in the file and in problems.
             reader.each(&format!("[{path}]"), table, |reader, entry| {
                 if !read.read_key(reader, entry) {
                     reader.unknown(entry, &T::keys());
@@ -326,8 +326,8 @@ impl<T: ListedTable> Kind for List<T> {
         }
     }
 
-    /// The weaker tables that are not replaced, then the stronger ones. A table is taken whole: the command of one file
-    /// with the limits of another would be neither's.
+    /// The weaker tables that are not replaced, followed by the stronger ones. A table is a single value: the command
+    /// of one file with the limits of another would be a mix that nobody wrote.
     fn over(stronger: Vec<T>, mut weaker: Vec<T>, _: &[Rule<T>]) -> Vec<T> {
         let names: BTreeSet<_> = stronger.iter().map(ListedTable::name).collect();
         weaker.retain(|table| !names.contains(&table.name()));
@@ -346,7 +346,7 @@ impl<T: ListedTable> Kind for List<T> {
         }
     }
 
-    /// What needs consent is agreed to table by table, where it is about to run.
+    /// Consent is per table, and asked for right before it runs.
     fn confine(_: &mut Vec<T>, _: &Vec<T>, _: &str, _: Option<&T>, _: &[Rule<T>], _: &mut Vec<Loosening>) {}
 
     fn docs(path: &str) -> Vec<TableDoc> {

@@ -19,12 +19,12 @@ use crate::value::{
 };
 use crate::vocabulary::{Adopt, Conditions, FsAbility};
 
-/// A default that is not zero.
+/// A nonzero default.
 const fn count(number: u32) -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(number.saturating_sub(1))
 }
 
-/// A default that is not zero and may be large.
+/// A nonzero default that may be large.
 const fn bytes(number: u64) -> NonZeroU64 {
     NonZeroU64::MIN.saturating_add(number.saturating_sub(1))
 }
@@ -38,22 +38,22 @@ settings! {
         max_iterations: Sourced<NonZeroU32> = Count [count(5)], at_most();
         /// Whether a prompt edited after its approval counts as changed.
         hash_prompts: Sourced<bool> = Switch [true], off_needs_consent();
-        /// Maximum number of tokens in a prompt; without it, the provider's window less its reply limit.
+        /// Maximum number of tokens in a prompt; the default is the provider's window less its reply limit.
         budget_tokens: Option<Sourced<NonZeroU32>> = Count, at_most();
-        /// Megabytes of memory that a template may use, unless it is built in.
+        /// Memory limit of a template in megabytes, unless it is built in.
         max_template_mb: Sourced<NonZeroU32> = Count [count(64)], at_most();
     }
 }
 
 settings! {
-    /// What the project adds to the standards of every profile, besides the files in `.aiwf/standards/`. A file is
-    /// named by its path below its directory.
+    /// Additions of the project to the standards of every profile, besides the files in `.aiwf/standards/`. A file is
+    /// identified by its path below its directory.
     pub StandardsConfig from StandardsLayer {
-        /// More directories of standards; in a project's file, directories of the project.
+        /// Additional directories of standards; in a project's file, directories of the project.
         dirs: Option<Sourced<Vec<String>>> = Paths;
-        /// Files of the profile that the project's files of the same name replace.
+        /// Files of the profile that project files with the same name replace.
         replace: Option<Sourced<Vec<String>>> = Names;
-        /// Files to leave out.
+        /// Files to exclude.
         exclude: Option<Sourced<Vec<String>>> = Names;
     }
 }
@@ -61,33 +61,33 @@ settings! {
 settings! {
     /// How changes run.
     pub ChangeConfig from ChangeLayer {
-        /// The provider of each phase; a phase that is not named uses `[roles]`.
+        /// The provider of each phase; unnamed phases use `[roles]`.
         agents: BTreeMap<String, Sourced<String>> = Map<ChangePhase, ProviderName>;
-        /// Files that every phase sees.
+        /// Files included in every phase.
         files: Option<Sourced<Vec<String>>> = Patterns;
         /// Maximum number of rounds of each loop.
         max_rounds: Sourced<NonZeroU32> = Count [count(3)], at_most();
-        /// Whether the agent that implements may edit the project itself.
+        /// Whether the implementing agent may edit the project itself.
         write: Sourced<bool> = Switch [false], on_needs_consent();
     }
 }
 
 settings! {
-    /// How runs of workflow packages and conversations with their agents go.
+    /// How runs of workflow packages and conversations with their agents work.
     pub WorkflowConfig from WorkflowLayer {
         /// What happens when a run takes an edge whose condition does not hold: a warning or a refusal.
         conditions: Sourced<Conditions> = OneOf<Conditions> [Conditions::Warn], warn_needs_consent();
-        /// Number of requests to the model after which a run stops.
+        /// Maximum number of requests to the model before a run stops.
         max_turns: Sourced<NonZeroU32> = Count [count(50)], at_most();
-        /// Maximum number of tokens in a request; without it, the provider's window less its reply limit.
+        /// Maximum number of tokens in a request; the default is the provider's window less its reply limit.
         context_tokens: Option<Sourced<NonZeroU32>> = Count, at_most();
-        /// Bytes of each tool result that stay in the conversation.
+        /// Number of bytes of each tool result kept in the conversation.
         result_preview_bytes: Sourced<NonZeroU64> = LargeCount [bytes(64 * KIB)], at_most();
-        /// The provider; without it, `[roles] default`.
+        /// The provider; the default is `[roles] default`.
         provider: Option<Sourced<String>> = ProviderName;
-        /// Bytes that a file tool may read at once; an agent can only lower it.
+        /// Maximum number of bytes per read of a file tool; an agent can only lower it.
         max_read_bytes: Sourced<NonZeroU64> = LargeCount [bytes(512 * KIB)], at_most();
-        /// Bytes that a file tool may write at once; an agent can only lower it.
+        /// Maximum number of bytes per write of a file tool; an agent can only lower it.
         max_write_bytes: Sourced<NonZeroU64> = LargeCount [bytes(2048 * KIB)], at_most();
         /// Whether models get file tools.
         files: Sourced<bool> = Switch [true], user_off_wins();
@@ -102,8 +102,8 @@ fn warn_needs_consent() -> Rule<Conditions> {
 }
 
 settings! {
-    /// Limits for one session, change or run. Each call is checked before it is made, with the most it can use.
-    /// Without a setting there is no limit.
+    /// Limits for one session, change or run. Each call is checked before it is made, with the most it can use. By
+    /// default there is no limit.
     pub BudgetConfig from BudgetLayer {
         /// Maximum number of calls.
         max_calls: Option<Sourced<NonZeroU64>> = LargeCount, at_most();
@@ -115,7 +115,7 @@ settings! {
 }
 
 settings! {
-    /// What applies to every provider without a setting of its own.
+    /// Settings for every provider that does not set its own.
     pub DefaultsConfig from DefaultsLayer {
         /// What a provider can do with files.
         fs_ability: Option<Sourced<FsAbility>> = OneOf<FsAbility>, writing_needs_consent();
@@ -133,55 +133,55 @@ pub(crate) fn writing_needs_consent() -> Rule<FsAbility> {
 }
 
 settings! {
-    /// Servers of tools.
+    /// MCP servers.
     pub McpConfig from McpLayer {
         /// Whether servers start without your consent.
         allow_unknown: Sourced<bool> = Switch [false], Rule::UserOnly;
-        /// The servers, see the next table.
+        /// The servers; see the next table.
         servers: BTreeMap<String, McpServerConfig> = Tables<McpServerConfig>;
     }
 }
 
 settings! {
-    /// How tools are used.
+    /// How models use tools.
     pub ToolsConfig from ToolsLayer {
         /// Whether models get tools.
         enabled: Sourced<bool> = Switch [true], user_off_wins();
         /// Maximum number of rounds of tool calls.
         max_rounds: Sourced<NonZeroU32> = Count [count(10)], at_most();
-        /// Bytes of each result that a model sees.
+        /// Number of bytes of each result shown to a model.
         max_result_bytes: Sourced<NonZeroU64> = LargeCount [bytes(32 * KIB)], at_most();
-        /// Maximum time of a call, unless its server has a `timeout` of its own.
+        /// Time limit of a call, unless its server has its own `timeout`.
         timeout: Option<Sourced<Duration>> = Time, at_most();
-        /// The tools that each phase may use, see the next table.
+        /// The tools that each phase may use; see the next table.
         grants as "grant": BTreeMap<String, Sourced<Vec<String>>> = Map<GrantPhase, ToolNames>, more_needs_consent();
     }
 }
 
 settings! {
-    /// The copy of the project that an agent works in. What git ignores is not in it unless it is named here.
+    /// The copy of the project that an agent works in. Files ignored by git are missing unless they are listed here.
     pub WorktreeConfig from WorktreeLayer {
         /// Files and directories to copy into it, such as `node_modules` and `.venv`.
         copy: Option<Sourced<Vec<String>>> = ProjectPaths;
-        /// Files and directories to link into it. The agent then works on your own.
+        /// Files and directories to link into it; the agent then works on the originals.
         link: Option<Sourced<Vec<String>>> = ProjectPaths, Rule::UserOnly;
     }
 }
 
 settings! {
-    /// How you are told when a session waits for you or ends.
+    /// Notifications when a session waits for you or ends.
     pub NotifyConfig from NotifyLayer {
-        /// The program and its arguments. It gets `AIWF_EVENT`, `AIWF_SESSION` and `AIWF_TITLE` in its environment, JSON
-        /// on its standard input, and 10 seconds.
+        /// The program to run, with its arguments. It gets `AIWF_EVENT`, `AIWF_SESSION` and `AIWF_TITLE` in its
+        /// environment and JSON on stdin, and has 10 seconds.
         run: Option<Sourced<Vec<String>>> = Words, Rule::UserOnly;
     }
 }
 
 settings! {
-    /// Whose sessions are trusted.
+    /// Which sessions are trusted.
     pub TrustConfig from TrustLayer {
-        /// What happens to a session that you did not create: `always` lets every command act on it, for CI and
-        /// containers with a fresh home.
+        /// What to do with a session that you did not create: `always` allows every command on it, for CI and
+        /// containers with a fresh home directory.
         adopt: Sourced<Adopt> = OneOf<Adopt> [Adopt::Ask], Rule::UserOnly;
     }
 }
@@ -209,15 +209,15 @@ impl Name for ChangePhase {
     }
 }
 
-/// What can be granted tools: a phase of any flow, a reply, or a way to work with a package.
+/// A target for tool grants: a phase of any flow, a reply, or a mode of working with a package.
 pub(crate) struct GrantPhase;
 
 impl Name for GrantPhase {
     type Key = String;
     const LABEL: &'static str = "phase";
     const ABOUT: Option<&'static str> = Some(
-        "The tools that each phase may use, by their full names `SERVER__TOOL`. A phase that is not named gets none; \
-         phases of your own flows can be named too.",
+        "The tools that each phase may use, by their full names `SERVER__TOOL`. An unnamed phase gets none; \
+         phases of your own flows can be listed too.",
     );
     const KNOWN: &'static [(&'static str, &'static str)] = &[
         ("planning", "Sessions: the plan"),
@@ -237,7 +237,7 @@ impl Name for GrantPhase {
 
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<String> {
         let names: Vec<&str> = Self::KNOWN.iter().map(|(name, _)| *name).collect();
-        // Flows have phases of their own; a name that is nearly a common one is a mistake.
+        // Flows have their own phases; a name close to a standard one is a mistake.
         let is_slip = |known: &&str| strsim::damerau_levenshtein(entry.key, known) <= 2;
         let is_phase = || Phase::from_name(entry.key).is_some() && !names.iter().any(is_slip);
         if !names.contains(&entry.key) && !is_phase() {

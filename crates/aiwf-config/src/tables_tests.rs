@@ -37,7 +37,7 @@ fn shown(user: &str, project: &str) -> String {
 }
 
 #[test]
-fn what_is_not_set_has_a_default() {
+fn unset_keys_have_defaults() {
     assert_snapshot!(shown("", ""), @"
     workflow.conditions = warn (default)
     workflow.files = true (default)
@@ -72,7 +72,7 @@ files = false
 }
 
 #[test]
-fn a_checkout_cannot_give_files_that_its_user_keeps() {
+fn a_checkout_cannot_enable_files_that_the_user_disabled() {
     let files = |user: &str, project: &str| resolve(user, project).unwrap().workflow.files.value;
     assert!(!files("[workflow]\nfiles = false", "[workflow]\nfiles = true"));
     assert!(!files("[workflow]\nfiles = true", "[workflow]\nfiles = false"));
@@ -80,7 +80,7 @@ fn a_checkout_cannot_give_files_that_its_user_keeps() {
 }
 
 #[test]
-fn wrong_values_and_keys_are_named_with_their_places() {
+fn wrong_values_and_keys_are_reported_with_their_position() {
     assert_snapshot!(shown("", r#"
 [workflow]
 conditions = "strict"
@@ -123,7 +123,7 @@ turns = 5
 }
 
 #[test]
-fn a_key_in_another_table_is_sent_home() {
+fn a_misplaced_key_names_its_table() {
     assert_snapshot!(shown("", "[budget]\nresult_preview_bytes = 5"), @"
     error: unknown key `result_preview_bytes` in `[budget]`
      --> .aiwf/config.toml:2:1

@@ -1,4 +1,4 @@
-//! A TOML text that knows the line and column of each place in it.
+//! A TOML text with the line and column of each position.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::problem::ConfigProblem;
 pub(crate) struct TomlText<'a> {
     file: ConfigFile,
     text: &'a str,
-    /// Where each line after the first begins.
+    /// The offset of each line after the first.
     line_starts: Vec<usize>,
 }
 
@@ -29,7 +29,6 @@ impl<'a> TomlText<'a> {
         Origin::File { file: self.file, line: self.n_lines_before(offset) + 1 }
     }
 
-    /// A problem at `offset`.
     pub(crate) fn problem(&self, offset: usize, fault: ConfigFault) -> ConfigProblem {
         let line_start = match self.n_lines_before(offset).checked_sub(1) {
             Some(idx) => self.line_starts.get(idx).copied().unwrap_or_default(),
@@ -40,7 +39,7 @@ impl<'a> TomlText<'a> {
         ConfigProblem { origin: self.origin(offset), column: Some(column), fault }
     }
 
-    /// A value as it is written in the file, cut for a message.
+    /// A value as written in the file, shortened for a message.
     pub(crate) fn excerpt(&self, span: Range<usize>) -> String {
         excerpt(self.text.get(span).unwrap_or_default())
     }

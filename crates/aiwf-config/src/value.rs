@@ -1,4 +1,4 @@
-//! The kinds of values that settings have: how each is read, shown and described.
+//! The kinds of setting values: how each is read, shown and described.
 
 use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -14,25 +14,24 @@ use crate::origin::Sourced;
 use crate::setting::{Kind, Listing, Rule, TableDoc};
 use crate::vocabulary::Choice;
 
-/// A kind of value.
 pub(crate) trait Value {
     type Type;
 
-    /// What can be written, for the reference page.
+    /// The possible values, for the reference page.
     fn describe() -> String;
-    /// The value with its origin, or nothing and a problem.
+    /// The value with its origin, or `None` and a problem.
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<Self::Type>>;
-    /// The value as a person writes it, without quotes.
+    /// The value without quotes.
     fn show(value: &Self::Type) -> String;
-    /// The value on one line, quoted where another text could pass for it.
+    /// The value on one line, quoted if it could pass for other text.
     fn quote(value: &Self::Type) -> String {
         Self::show(value)
     }
-    /// What is shown when no value is in force.
+    /// Shown when there is no value.
     fn unset() -> &'static str {
         "unset"
     }
-    /// The table of its options, when it has some.
+    /// The table of its options, if it has any.
     fn docs(_path: &str) -> Vec<TableDoc> {
         Vec::new()
     }
@@ -55,7 +54,7 @@ pub(crate) fn list_one<V: Value>(
     V::list(sourced, path, listing, entries);
 }
 
-/// The value, unless it is one that a project's file may not set.
+/// The value, unless a project's file may not set it.
 pub(crate) fn read_allowed<V: Value>(
     reader: &mut LayerReader<'_>,
     entry: &TomlEntry<'_, '_>,
@@ -77,13 +76,13 @@ pub(crate) fn read_allowed<V: Value>(
     Some(read)
 }
 
-/// Of two values of one setting, the one that counts.
+/// Of two values of a setting, the one that applies.
 pub(crate) fn stronger_of<T>(stronger: Sourced<T>, weaker: Sourced<T>, rules: &[Rule<T>]) -> Sourced<T> {
     let is_kept = |rule: &Rule<T>| matches!(rule, Rule::UserKeeps { stays, .. } if stays(&weaker.value));
     if rules.iter().any(is_kept) { weaker } else { stronger }
 }
 
-/// Takes the project's value out if it needs the user's consent.
+/// Removes the project's value if it needs the user's consent.
 pub(crate) fn confine_one<V: Value>(
     project: &mut Option<Sourced<V::Type>>,
     instead: Option<&V::Type>,
@@ -153,7 +152,7 @@ impl<V: Value> Kind for V {
     }
 }
 
-/// Declares kinds whose values are texts, each with its description and its reader.
+/// Declares text kinds, each with a description and a reader.
 macro_rules! texts {
     ($($(#[$meta:meta])* $Kind:ident, $about:literal, $read:expr;)+) => {$(
         $(#[$meta])*
@@ -187,19 +186,19 @@ texts! {
     ProviderType, "provider type", provider_name;
     Line, "string", line;
     Program, "program", line;
-    /// A text that may have several lines, or none.
+    /// A text that may be empty or have several lines.
     AnyText, "string", any_text;
     /// A text on one line, which may be empty.
     AnyLine, "string", any_line;
-    /// A web address without the slash at its end.
+    /// A URL without a trailing slash.
     Address, "URL", |reader, entry| address(reader, entry, |url| url.trim_end_matches('/').to_owned());
-    /// A web address as it is written: a slash at its end may matter to the server.
+    /// A URL as written: a trailing slash may matter to the server.
     ExactAddress, "URL", |reader, entry| address(reader, entry, str::to_owned);
     VariableName, "variable", variable_name;
     ReplySource, "`stdout`, `file` or `json:/pointer`", reply_source;
 }
 
-/// Declares kinds whose values are lists of texts, each with its description and its reader.
+/// Declares list kinds, each with a description and a reader.
 macro_rules! lists {
     ($($(#[$meta:meta])* $Kind:ident, $about:literal, $read:expr;)+) => {$(
         $(#[$meta])*
@@ -233,10 +232,10 @@ lists! {
     Paths, "list of paths", some_texts;
     Names, "list of names", some_texts;
     Patterns, "list of patterns", some_texts;
-    /// Words that may be none.
+    /// A list that may be empty.
     Arguments, "list of strings", texts;
     VariableNames, "list of variables", variable_names;
-    /// Files or directories of the project, by their paths in it.
+    /// Files or directories of the project, by path.
     ProjectPaths, "list of paths in the project", project_paths;
     /// Tools by the names that their server gives them.
     ServerTools, "list of tools", texts;
@@ -306,7 +305,7 @@ impl Value for LargeCount {
     }
 }
 
-/// A number of bytes that a file of a session can have.
+/// A size that a file of a session may have.
 pub(crate) struct OutputBytes;
 
 impl Value for OutputBytes {
@@ -389,7 +388,7 @@ impl Value for Time {
     }
 }
 
-/// A path, joined to the directory that holds the file's `.aiwf/`.
+/// A path, joined to the directory that contains the file's `.aiwf/`.
 pub(crate) struct Directory;
 
 impl Value for Directory {
@@ -401,7 +400,7 @@ impl Value for Directory {
 
     fn read(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<PathBuf>> {
         let is_path = |path: &&str| {
-            // No shell expands `~` here: it would name a directory called `~`.
+            // No shell expands `~` here: it would mean a directory named `~`.
             !path.trim().is_empty() && !path.starts_with('~') && !path.contains(char::is_control)
         };
         let directory = entry.value.get_ref().as_str().filter(is_path).map(|path| reader.root.join(path));
@@ -418,7 +417,7 @@ impl Value for Directory {
     }
 }
 
-/// A path that leads out of the project.
+/// A path outside of the project.
 pub(crate) fn outside_is_user_only() -> Rule<PathBuf> {
     Rule::UserOnlyIf {
         applies: |path: &PathBuf, root: &Path| {
@@ -429,12 +428,12 @@ pub(crate) fn outside_is_user_only() -> Rule<PathBuf> {
     }
 }
 
-/// A program that is not looked up in `PATH`.
+/// A program given by path rather than found in `PATH`.
 pub(crate) fn path_is_user_only() -> Rule<String> {
     Rule::UserOnlyIf { applies: |program, _| program.contains(['/', '\\']), doc: "a name, not a path" }
 }
 
-/// One of a few words.
+/// One of several words.
 pub(crate) struct OneOf<T>(PhantomData<T>);
 
 impl<T: Choice> Value for OneOf<T> {
@@ -461,7 +460,7 @@ impl<T: Choice> Value for OneOf<T> {
 }
 
 impl LayerReader<'_> {
-    /// A word, or a problem that lists the legal ones.
+    /// A word, or a problem that lists the valid ones.
     pub(crate) fn choice<T>(
         &mut self,
         entry: &TomlEntry<'_, '_>,
@@ -553,7 +552,7 @@ fn variable_names(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Op
     reader.expect(entry, names, || "a list of variables, such as `[\"DATABASE_URL\"]`".to_owned(), None)
 }
 
-/// Paths that stay in the project as they are written; what links make of them is seen where they are used.
+/// Paths that are inside the project as written; links are resolved where they are used.
 fn project_paths(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<Vec<String>>> {
     let is_below = |path: &String| {
         let mut parts = Path::new(path).components();
@@ -564,7 +563,7 @@ fn project_paths(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Opt
     reader.expect(entry, paths, expected, None)
 }
 
-/// Full names of tools: a pattern or a server alone would grant tools that nobody has looked at.
+/// Full names of tools: a pattern or a server alone would grant tools that nobody has reviewed.
 fn tool_names(reader: &mut LayerReader<'_>, entry: &TomlEntry<'_, '_>) -> Option<Sourced<Vec<String>>> {
     let names = texts(reader, entry)?;
     let is_name = |name: &&String| {

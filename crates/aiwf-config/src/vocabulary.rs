@@ -1,6 +1,6 @@
-//! The words that settings may use.
+//! The allowed words of settings.
 
-/// A setting that is one of a few words.
+/// A setting with a fixed set of words.
 pub(crate) trait Choice: Copy + 'static {
     fn choices() -> &'static [Self];
     fn name(self) -> &'static str;
@@ -13,14 +13,13 @@ pub enum FsAbility {
     LocalWrite,
     /// Reads files of the project.
     LocalRead,
-    /// Offers files for download.
+    /// Works with text only.
     WriteOnly,
     /// Works with text alone.
     None,
 }
 
 impl FsAbility {
-    /// Every value, in the order the documentation lists them.
     pub const ALL: [Self; 4] = [Self::LocalWrite, Self::LocalRead, Self::WriteOnly, Self::None];
 
     pub fn as_str(self) -> &'static str {
@@ -33,12 +32,12 @@ impl FsAbility {
     }
 }
 
-/// What happens to sessions that the user did not create.
+/// What to do with sessions that the user did not create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adopt {
     /// No command acts on one until the user adopts it.
     Ask,
-    /// Every command acts on them, for machines that exist for one job.
+    /// Every command acts on them, for disposable machines such as CI.
     Always,
 }
 
@@ -73,15 +72,14 @@ impl Conditions {
     }
 }
 
-/// Where a check may connect to.
+/// The network access of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckNetwork {
-    /// The machine itself and nothing else.
+    /// Only this machine.
     Loopback,
 }
 
 impl CheckNetwork {
-    /// Every value.
     pub const ALL: [Self; 1] = [Self::Loopback];
 
     pub fn as_str(self) -> &'static str {

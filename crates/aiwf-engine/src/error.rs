@@ -250,8 +250,8 @@ impl EngineError {
             Self::Editor { .. } => {
                 "set `EDITOR` to an editor that is installed, such as `EDITOR=nano`".into()
             }
-            Self::NotUtf8 { .. } => "convert it to UTF-8, or remove it".into(),
-            Self::TooLarge { .. } => "shorten it, or remove it".into(),
+            Self::NotUtf8 { .. } => "convert it to UTF-8, or exclude it".into(),
+            Self::TooLarge { .. } => "shorten it, or exclude it".into(),
             Self::FilesTooLarge { .. } => "name fewer or smaller files".into(),
             Self::LeavesDirectory { .. } | Self::BrokenLink { .. } => {
                 "put the file itself there instead of a link".into()
@@ -278,7 +278,7 @@ impl EngineError {
             }
             Self::TooSmall { least, field, .. } => format!("set `{field}` to {least} or more").into(),
             Self::NotAPlainName { .. } => "use letters, digits, `-` and `_` only".into(),
-            Self::BadPattern { .. } => "use a URI like `src/**/*.rs`, and quote it in a shell".into(),
+            Self::BadPattern { .. } => "write it like `src/**/*.rs`, and quote it in a shell".into(),
             Self::NothingMatches { .. } => {
                 "check the pattern; hidden files and what `.gitignore` names have to be spelled out".into()
             }

@@ -27,7 +27,7 @@ impl AddressError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoAddress { .. } => {
-                "use a form like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`"
+                "write it like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`"
             }
             Self::NotLoopback { .. } => {
                 "listen on `127.0.0.1:PORT`; from another machine, connect through `ssh -L PORT:127.0.0.1:PORT`"

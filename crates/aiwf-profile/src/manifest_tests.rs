@@ -199,8 +199,8 @@ fn standards_and_target_are_checked() {
     9: path `/abs` is absolute / use a path below the directory, with `/` as the separator
     12: standards for unknown layer `entity` / known: `_universal`
     15: unknown parameter `test` / did you mean `tests`? known: `tests`, `topic`
-    14: value of `tests` is `maybe`, not true or false / use a URI like `PARAMETER=VALUE`, with a boolean or a choice
-    16: parameter `topic` is neither a boolean nor a choice / use a URI like `PARAMETER=VALUE`, with a boolean or a choice
+    14: value of `tests` is `maybe`, not true or false / write it like `PARAMETER=VALUE`, with a boolean or a choice
+    16: parameter `topic` is neither a boolean nor a choice / write it like `PARAMETER=VALUE`, with a boolean or a choice
     11: path `../x.md` of `_universal` leaves its directory / use a path below the directory, with `/` as the separator
     18: target `srcs` is unknown and has neither `{name}` nor `{path}` / known: `java-package`, `flat`
     ");

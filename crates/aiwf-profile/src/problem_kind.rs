@@ -109,7 +109,7 @@ kinds! {
     /// Standards without any files.
     NoStandards, "add `[standards.layers]` with `_universal = [\"FILE.md\"]`";
     /// A condition of standards that can never be met.
-    BadCondition, "use a URI like `PARAMETER=VALUE`, with a boolean or a choice";
+    BadCondition, "write it like `PARAMETER=VALUE`, with a boolean or a choice";
     /// A standards file that does not exist.
     NoStandardsFile, "create the file, or correct its name";
     /// An unknown scope.

@@ -1,9 +1,9 @@
-//! Counts one file with the library that the vocabularies come from, on one thread, and then as prompts are counted;
-//! prints how long loading and counting took, as JSON.
+//! Counts one file on one thread with the library that the vocabularies come from, and then as prompts are counted;
+//! prints the loading and counting times as JSON.
 //!
 //! `cargo run --release -p aiwf-prompt --example count -- FILE`
 
-#![expect(clippy::print_stdout, reason = "an example prints")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
-//! Fits 100,000 sections into half their size, beside a plain sort of as many keys, and prints both times as JSON.
+//! Fits 100,000 sections into half their size, next to a plain sort of as many keys, and prints both times as JSON.
 //!
 //! `cargo run --release -p aiwf-prompt --example fit_scaling`
 
-#![expect(clippy::print_stdout, reason = "an example prints")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::time::Instant;
 

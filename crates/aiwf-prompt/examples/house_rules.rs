@@ -1,8 +1,8 @@
-//! Adds a component of one's own: every prompt of a recipe then has its section.
+//! Adds a custom component, whose section then appears in every prompt of a recipe.
 //!
 //! Run it: `cargo run -p aiwf-prompt --example house_rules`.
 
-#![expect(clippy::print_stdout, reason = "an example shows what it made")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ fn main() -> Result<(), PromptError> {
         budget: None,
         counter: &Tokenizer::Estimate,
     };
-    // The same request and the same components give the same bytes, every time.
+    // Equal requests and components always give equal bytes.
     let prompt = PromptAggregator::global().aggregate(&request, &options)?;
     println!("{}", prompt.full_prompt());
     Ok(())

@@ -1,8 +1,8 @@
-//! Renders a large prompt to memory, beside a plain copy of the same bytes, and prints both speeds as JSON.
+//! Renders a large prompt to memory, next to a plain copy of the same bytes, and prints both speeds as JSON.
 //!
 //! `cargo run --release -p aiwf-prompt --example render_throughput`
 
-#![expect(clippy::print_stdout, reason = "an example prints")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::time::Instant;
 

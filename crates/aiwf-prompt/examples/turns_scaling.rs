@@ -1,9 +1,9 @@
-//! Fits a conversation of 10,000 turns into half its size, beside a plain pass over the same list, and prints both
+//! Fits a conversation of 10,000 turns into half its size, next to a plain pass over the same list, and prints both
 //! times as JSON.
 //!
 //! `cargo run --release -p aiwf-prompt --example turns_scaling`
 
-#![expect(clippy::print_stdout, reason = "an example prints")]
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::hint::black_box;
 use std::time::Instant;

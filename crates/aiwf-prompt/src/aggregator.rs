@@ -1,7 +1,7 @@
-//! The registry of components: turns a request into a prompt.
+//! The registry of components, which turns a request into a prompt.
 //!
-//! One instance serves all four recipes. It reads no clock, no file and no environment; what it returns depends
-//! on the request and on the components that are registered, and on nothing else.
+//! One instance serves all four recipes. It uses no clock, file or environment: the result depends only on the request
+//! and the registered components.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
@@ -15,21 +15,21 @@ use crate::reply::ComponentSetting;
 use crate::section::Section;
 use crate::{change, reply, session, workflow};
 
-/// Makes the sections (none, one or many) that a request calls for.
+/// Makes the sections (none, one or many) for a request.
 pub trait Component: Send + Sync {
-    /// The name it is registered under; a second one with the same name takes its place.
+    /// The name it is registered under; another component with the same name replaces it.
     fn id(&self) -> &str;
-    /// Its place among the components of a recipe.
+    /// Its position among the components of a recipe.
     fn order(&self) -> i32;
-    /// Whether it takes part in a recipe; every recipe, unless it says otherwise.
+    /// Whether it takes part in a recipe; by default in every one.
     fn takes_part_in(&self, _recipe: Recipe) -> bool {
         true
     }
-    /// The sections it adds, next to each other; none when the request has nothing for it.
+    /// The sections it adds, adjacent to each other; empty if the request has nothing for it.
     fn sections(&self, request: &Request, capability: &Capability) -> Result<Vec<Section>, PromptError>;
 }
 
-/// What a built-in component is: a name, a place and a function of its recipe's request.
+/// A built-in component: a name, a position and a function of its recipe's request.
 pub(crate) struct BuiltIn<R: 'static> {
     pub(crate) id: &'static str,
     pub(crate) recipe: Recipe,
@@ -57,10 +57,10 @@ impl<R> Component for BuiltIn<R> {
     }
 }
 
-/// A component and its place in a prompt.
+/// A component and its position in a prompt.
 type Placed = (i32, Arc<dyn Component>);
 
-/// The components, sorted by their order, and the way from a request to a prompt.
+/// The components, sorted by order, and the pipeline from a request to a prompt.
 pub struct PromptAggregator {
     components: RwLock<Vec<Arc<dyn Component>>>,
 }
@@ -87,7 +87,7 @@ impl PromptAggregator {
         Self { components: RwLock::new(components) }
     }
 
-    /// The one instance that the whole program shares.
+    /// The instance shared by the whole program.
     pub fn global() -> &'static Self {
         static GLOBAL: LazyLock<PromptAggregator> = LazyLock::new(PromptAggregator::new);
         &GLOBAL
@@ -102,7 +102,7 @@ impl PromptAggregator {
         }
     }
 
-    /// Removes a component; says whether there was one.
+    /// Removes a component; returns whether there was one.
     pub fn unregister(&self, id: &str) -> bool {
         let mut components = self.components.write().unwrap_or_else(PoisonError::into_inner);
         let n_before = components.len();
@@ -110,7 +110,7 @@ impl PromptAggregator {
         components.len() < n_before
     }
 
-    /// The ids and orders of a recipe's components, in order.
+    /// The ids and orders of a recipe's components, sorted.
     pub fn components(&self, recipe: Recipe) -> Vec<(String, i32)> {
         let mut ordered: Vec<(String, i32)> = self
             .all()
@@ -129,7 +129,7 @@ impl PromptAggregator {
         Prompt::new(request.recipe(), request.mode().to_owned(), cli_tool, sections, options)
     }
 
-    /// Shows the prompt for a request: the same text, with its figures, or why there is none.
+    /// The prompt for a request with its metadata, or why there is none.
     pub fn preview(&self, request: &Request, options: &Options<'_>) -> Preview {
         let mode = request.mode().to_owned();
         let cli_tool = request.cli_tool().map(str::to_owned);
@@ -178,7 +178,7 @@ impl PromptAggregator {
         Ok(sections)
     }
 
-    /// The components of a recipe with the order the request gives them, without the ones it switches off.
+    /// The components of a recipe with the order from the request, without disabled ones.
     fn ordered(&self, recipe: Recipe, settings: &[ComponentSetting]) -> Result<Vec<Placed>, PromptError> {
         let mut components = self.all();
         components.retain(|component| component.takes_part_in(recipe));

@@ -1,42 +1,40 @@
 //! Fits items into a token budget.
 //!
-//! In: items in final order, each with its need and its count. Out: the ones to leave out.
-//! Keeps optional items from the highest priority down as long as they fit; never reorders, never splits, never cuts
-//! a required one. Does not count tokens itself: counts come with the items, so this file knows no tokenizer.
+//! In: items in final order, each with its need and its token count. Out: the items to leave out. Keeps optional items
+//! from the highest priority down as long as they fit; never reorders, never splits, never cuts a required one. Does
+//! not count tokens itself: counts come with the items, so this file knows no tokenizer.
 
 use crate::section::Need;
 use crate::tokens::Tokens;
 
-/// One thing that is kept or cut as a whole: a section, or a single file of one.
+/// Something that is kept or cut as a whole: a section, or one file of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
     /// Whether it may be cut.
     pub need: Need,
-    /// What keeping it costs.
     pub tokens: Tokens,
 }
 
-/// An item to leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Its place among the items.
+    /// Its index among the items.
     pub index: usize,
-    /// The priority that put it in line.
+    /// The priority it was cut by.
     pub priority: u32,
 }
 
-/// What the required items need when it is more than the budget.
+/// The required items exceed the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequiredTooLarge {
     /// The sum of the required items.
     pub needed: Tokens,
 }
 
-/// Returns the items to leave out so that the rest costs at most `budget`, the least important first.
+/// Returns the items to leave out so that the rest costs at most `budget`, least important first.
 ///
-/// The required items have their room first. Then every optional item stays that still fits, the highest priority
-/// first and, among equals, the first in order, so that the text a model reads first is the most stable between runs.
-/// An item that is too large does not keep a smaller one behind it out.
+/// Required items come first. Then every optional item that still fits stays, by descending priority and, among equals,
+/// in order, so that the text a model reads first is the most stable between runs. An item that is too large does not
+/// prevent a smaller one after it from staying.
 pub fn fit(items: &[Item], budget: Tokens) -> Result<Vec<Cut>, RequiredTooLarge> {
     let total: Tokens = items.iter().map(|item| item.tokens).sum();
     if total <= budget {
@@ -68,7 +66,6 @@ pub fn fit(items: &[Item], budget: Tokens) -> Result<Vec<Cut>, RequiredTooLarge>
     Ok(cuts)
 }
 
-/// Leaves out every optional item.
 pub(crate) fn cut_all(items: &[Item]) -> Vec<Cut> {
     let optional = |(index, item): (usize, &Item)| match item.need {
         Need::Required => None,

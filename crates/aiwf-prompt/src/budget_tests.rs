@@ -33,7 +33,7 @@ fn cuts_ties_from_the_end() {
 }
 
 #[test]
-fn a_large_item_that_is_cut_leaves_its_room_to_smaller_ones() {
+fn a_large_item_that_is_cut_makes_room_for_smaller_ones() {
     let files = [
         item(Need::Required, 2),
         item(Need::Optional(1), 90),
@@ -74,7 +74,7 @@ mod properties {
                         items.iter().enumerate().filter(|(i, _)| !cut.contains(i)).map(|(_, i)| i.tokens.0).sum();
                     prop_assert!(kept <= budget);
                     prop_assert!(cuts.iter().all(|cut| items[cut.index].need != Need::Required));
-                    // Nothing that was cut would still fit.
+                    // No cut item would still fit.
                     for cut in &cuts {
                         prop_assert!(kept + items[cut.index].tokens.0 > budget);
                     }
@@ -83,7 +83,7 @@ mod properties {
         }
 
         #[test]
-        fn fit_cuts_an_item_only_for_what_is_required_or_more_important(items in items(), budget in 0u64..400) {
+        fn fit_cuts_an_item_only_for_required_or_more_important_ones(items in items(), budget in 0u64..400) {
             if let Ok(cuts) = fit(&items, Tokens(budget)) {
                 let is_cut = |index: usize| cuts.iter().any(|cut| cut.index == index);
                 for cut in &cuts {

@@ -1,4 +1,4 @@
-//! What the receiver of a prompt can take, and how the prompt is written down for it.
+//! The capabilities of a prompt's receiver, and the format it gets.
 //!
 //! Capabilities, not provider names, shape a prompt.
 
@@ -11,12 +11,11 @@ pub enum FsAbility {
     LocalRead,
     /// Offers files for download.
     WriteOnly,
-    /// Works with text alone.
+    /// Works with text only.
     None,
 }
 
 impl FsAbility {
-    /// Every value, in the order the documentation lists them.
     pub const ALL: [Self; 4] = [Self::LocalWrite, Self::LocalRead, Self::WriteOnly, Self::None];
 
     /// The name used in flags, documents and settings.
@@ -29,38 +28,35 @@ impl FsAbility {
         }
     }
 
-    /// The value with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|ability| ability.as_str() == name)
     }
 }
 
-/// What the receiver can take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capability {
-    /// What it can do with files; nothing is said about saving when it is not known.
+    /// What it can do with files; if unknown, the prompt does not say how to save the reply.
     pub fs_ability: Option<FsAbility>,
-    /// Whether it takes system text apart from the user's.
+    /// Whether it accepts system text separately from the user's.
     pub supports_system_prompt: bool,
-    /// Whether files are named as `@path` instead of standing in the text.
+    /// Whether files are named as `@path` instead of being included in the text.
     pub supports_file_attachments: bool,
-    /// Whether the files that are named so travel with the request; else the receiver opens them by itself.
+    /// Whether those files are sent with the request; otherwise the receiver opens them itself.
     pub sends_files: bool,
 }
 
-/// How sections are written down.
+/// The format of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Markdown text.
     Text,
     /// One `<prompt>` document.
     Xml,
-    /// A JSON array of messages, one for each section.
+    /// A JSON array of messages, one per section.
     Messages,
 }
 
 impl Format {
-    /// Every value, in the order the documentation lists them.
     pub const ALL: [Self; 3] = [Self::Text, Self::Xml, Self::Messages];
 
     /// The name used in flags and documents.
@@ -72,7 +68,6 @@ impl Format {
         }
     }
 
-    /// The value with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }

@@ -1,9 +1,9 @@
-//! Recipe `change`: one self-contained call for a phase of a change.
+//! Recipe `change`: one self-contained request for a phase of a change.
 //!
 //! In: a rendered system template, context items, instructions. Out: one section for each, which `xml` writes as
 //! `<system_prompt>`, `<context>` and `<instructions>`.
 
-#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+#![expect(clippy::unnecessary_wraps, reason = "all components share one signature, and some can fail")]
 
 use std::sync::Arc;
 
@@ -16,19 +16,16 @@ use crate::reply::{CallOrder, ToolSchema, tools_text};
 use crate::section::{Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
 use crate::tokens::Tokenizer;
 
-/// What a context item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
-    /// A file of the project.
     File,
-    /// Something an earlier phase made.
+    /// The result of an earlier phase.
     Artifact,
-    /// Reasoning carried over.
+    /// Reasoning from an earlier phase.
     Thought,
 }
 
 impl ItemKind {
-    /// Every kind, in the order the documentation lists them.
     pub const ALL: [Self; 3] = [Self::File, Self::Artifact, Self::Thought];
 
     /// The name used in documents.
@@ -40,29 +37,25 @@ impl ItemKind {
         }
     }
 
-    /// The kind with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
-/// One thing the agent should know.
+/// A piece of information for the agent.
 #[derive(Clone, Debug)]
 pub struct ContextItem {
-    /// What it is.
     pub kind: ItemKind,
-    /// Its path or name.
     pub name: String,
-    /// What it says, or the note that stands for it.
+    /// Its content, or a note instead of it.
     pub body: PartBody,
-    /// Where it comes from.
     pub source: Source,
-    /// Whether the phase is pointless without it, as a review is without the code.
+    /// Whether the phase makes no sense without it, like a review without the code.
     pub is_required: bool,
 }
 
 impl ContextItem {
-    /// An item with the text that a caller put in.
+    /// An item with text supplied by the caller.
     pub fn new(kind: ItemKind, name: impl Into<String>, content: impl Into<Text>) -> Self {
         let name = name.into();
         let source = Source::Input(format!("{} {name}", kind.as_str()));
@@ -70,23 +63,21 @@ impl ContextItem {
     }
 }
 
-/// What a phase of a change asks for.
+/// The input of a phase of a change.
 #[derive(Clone, Debug)]
 pub struct ChangeRequest {
-    /// The phase, when there is one.
+    /// The phase, if there is one.
     pub phase: Option<String>,
-    /// The rendered system template and where it comes from.
+    /// The rendered system template and its source.
     pub system_prompt: Option<(Text, Source)>,
-    /// What the agent should know, in order.
+    /// Information for the agent, in order.
     pub context: Vec<ContextItem>,
-    /// What to do.
     pub instructions: Text,
-    /// Where the instructions come from.
     pub instructions_source: Source,
 }
 
 impl ChangeRequest {
-    /// The same; the system text also says how to call these tools.
+    /// The same request with instructions for calling these tools in its system text.
     #[must_use]
     pub fn with_tools(mut self, tools: &[ToolSchema]) -> Self {
         if !tools.is_empty() {
@@ -99,7 +90,7 @@ impl ChangeRequest {
         self
     }
 
-    /// The system template, unless there is nothing in it.
+    /// The system template, unless it is empty.
     fn template(&self) -> Option<&(Text, Source)> {
         self.system_prompt.as_ref().filter(|(text, _)| !text.is_empty())
     }
@@ -108,16 +99,14 @@ impl ChangeRequest {
 /// The data model behind the XML: system instructions, context and the task.
 #[derive(Clone, Debug)]
 pub struct UnifiedPrompt {
-    /// How the agent works.
     pub system_prompt: Option<String>,
-    /// What it should know, in order.
+    /// Information for the agent, in order.
     pub context: Vec<ContextItem>,
-    /// What to do; the only part that must be there.
+    /// The only required part.
     pub instructions: String,
 }
 
 impl UnifiedPrompt {
-    /// Writes the prompt as one XML document.
     pub fn to_xml(&self) -> Result<String, PromptError> {
         let request = ChangeRequest {
             phase: None,
@@ -136,7 +125,6 @@ impl UnifiedPrompt {
     }
 }
 
-/// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&ChangeRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, Sections); 3] =
@@ -179,7 +167,7 @@ fn context(request: &ChangeRequest, _: Capability) -> Result<Vec<Section>, Promp
         source: item.source.clone(),
         body: item.body.clone(),
         attached: None,
-        // Artifacts are what earlier phases agreed on; files can be asked for again, thoughts can be missed.
+        // Artifacts are agreed results of earlier phases; files can be requested again, and thoughts are dispensable.
         need: match item.kind {
             ItemKind::File if item.is_required => Need::Required,
             ItemKind::File => Need::Optional(20),

@@ -1,4 +1,4 @@
-//! SHA-256 of what is sent, as lower-case hex.
+//! SHA-256 of prompts, in lower-case hex.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 pub struct Sha256Hex(pub [u8; 32]);
 
 impl Sha256Hex {
-    /// Digests the pieces as if they were one text.
+    /// Hashes the pieces as one text.
     pub fn of<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Self {
         let mut hasher = Sha256::new();
         for piece in pieces {
@@ -18,7 +18,6 @@ impl Sha256Hex {
         Self(hasher.finalize().into())
     }
 
-    /// Digests bytes.
     pub fn of_bytes(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }

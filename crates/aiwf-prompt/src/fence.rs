@@ -5,7 +5,7 @@ pub(crate) fn fence_for(content: &str) -> String {
     "`".repeat(longest_backtick_run(content).saturating_add(1).max(3))
 }
 
-/// The number of backticks in the longest run of them.
+/// The length of the longest run of backticks.
 fn longest_backtick_run(content: &str) -> usize {
     let bytes = content.as_bytes();
     let mut longest = 0;
@@ -19,14 +19,14 @@ fn longest_backtick_run(content: &str) -> usize {
     longest
 }
 
-/// `content` inside a fence of its own; a final newline is not doubled.
+/// `content` inside a fence; a final newline is not doubled.
 pub fn fenced(info: &str, content: &str) -> String {
     let fence = fence_for(content);
     let newline = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{info}\n{content}{newline}{fence}")
 }
 
-/// A name that stays on its line: control characters are written as escapes.
+/// A name on one line: control characters are escaped.
 pub(crate) fn one_line(name: &str) -> String {
     let mut line = String::with_capacity(name.len());
     for character in name.chars() {

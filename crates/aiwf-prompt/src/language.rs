@@ -1,6 +1,6 @@
 //! The language tag of a fence, by file name.
 
-/// Extension and tag; more can be added in any order.
+/// Extensions and tags, in any order.
 const LANGUAGES: &[(&str, &str)] = &[
     ("java", "java"),
     ("py", "python"),
@@ -65,7 +65,7 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("jinja", "jinja"),
 ];
 
-/// The language tag for a path, or an empty text when the extension says nothing.
+/// The language tag for a path; empty if the extension is unknown.
 pub(crate) fn language_of(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name {

@@ -1,8 +1,8 @@
-//! Lays sections out in a format: which bytes stand where, and who owns each of them.
+//! Lays sections out in a format: the position and the owner of every byte.
 //!
-//! In: sections, some of them cut. Out: messages made of stretches, one for each section or part, whose
-//! concatenation is the prompt. Frames and separators belong to the section they stand beside, so no byte is
-//! without an owner. Bodies are borrowed: laying out a prompt copies no file.
+//! In: sections, some of them cut. Out: messages made of stretches, one for each section or part, whose concatenation
+//! is the prompt. Frames and separators belong to the section next to them, so every byte has an owner. Bodies are
+//! borrowed: laying out a prompt copies no file.
 
 use std::borrow::Cow;
 
@@ -12,26 +12,26 @@ use crate::language::language_of;
 use crate::section::{Part, PartBody, Role, Section, SectionKind};
 use crate::xml;
 
-/// The section, and the part of it, that a stretch of text belongs to.
+/// The section, and the part of it, that owns a stretch of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Owner {
     pub(crate) section: usize,
     pub(crate) part: Option<usize>,
 }
 
-/// The text of one owner: what stands before it, its own pieces, what stands after it.
+/// The text of one owner: a prefix, its own pieces, a suffix.
 #[derive(Debug)]
 pub(crate) struct Stretch<'a> {
     pub(crate) owner: Owner,
     pub(crate) before: String,
     pub(crate) own: Vec<Cow<'a, str>>,
     pub(crate) after: String,
-    /// Printed after the stretch, but part of no message: it sets the system text apart from the user's.
+    /// Printed after the stretch, but part of no message: separates the system text from the user's.
     pub(crate) printed_after: &'static str,
 }
 
 impl Stretch<'_> {
-    /// Every piece in order; together they are what the stretch adds to its message.
+    /// The pieces in order, which together form the stretch's part of its message.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.before.as_str())
             .chain(self.own.iter().map(AsRef::as_ref))
@@ -39,23 +39,22 @@ impl Stretch<'_> {
             .filter(|piece| !piece.is_empty())
     }
 
-    /// Every piece in order; together they are what the stretch adds to the printed text.
+    /// The pieces in order, which together form the stretch's part of the printed text.
     pub(crate) fn printed(&self) -> impl Iterator<Item = &str> {
         self.pieces().chain(std::iter::once(self.printed_after).filter(|piece| !piece.is_empty()))
     }
 }
 
-/// The text between the system text and the user's when both are printed.
+/// The text between the system text and the user's if both are printed.
 const APART: &str = "\n\n---\n\n";
 
-/// One message of the payload.
 #[derive(Debug)]
 pub(crate) struct MessageLayout<'a> {
     pub(crate) role: Role,
     pub(crate) stretches: Vec<Stretch<'a>>,
 }
 
-/// How the sections of a recipe are joined, and whether system text stands apart.
+/// How the sections of a recipe are joined, and whether system text is separate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     pub(crate) format: Format,
@@ -65,7 +64,7 @@ pub(crate) struct Style {
 
 /// Lays out the sections that are kept.
 pub(crate) fn lay_out(sections: &[Section], style: Style) -> Vec<MessageLayout<'_>> {
-    // A section with nothing to say leaves no separator and no empty message.
+    // An empty section leaves no separator and no empty message.
     let kept = || sections.iter().enumerate().filter(|(_, section)| section.is_kept() && !section.is_blank());
     match style.format {
         Format::Text => {
@@ -93,7 +92,7 @@ pub(crate) fn lay_out(sections: &[Section], style: Style) -> Vec<MessageLayout<'
                     stretches: join(vec![text_group(index, section)], style.separator),
                 })
                 .collect();
-            // Every API takes the system text first; among themselves the layers keep their order.
+            // Every API takes the system text first; within each role the layers keep their order.
             messages.sort_by_key(|message| message.role == Role::User);
             messages
         }
@@ -106,13 +105,13 @@ pub(crate) fn lay_out(sections: &[Section], style: Style) -> Vec<MessageLayout<'
             if let Some(last) = stretches.last_mut() {
                 last.after.push_str("\n</prompt>");
             }
-            // The whole document is the user's text, whatever the receiver could take apart.
+            // The whole document is user text, even if the receiver accepts system text.
             vec![MessageLayout { role: Role::User, stretches }]
         }
     }
 }
 
-/// What opens a document that has no section: it is a document all the same.
+/// The opening of a document without sections.
 fn no_section(n_sections: usize) -> Stretch<'static> {
     Stretch {
         owner: Owner { section: n_sections, part: None },
@@ -137,7 +136,7 @@ struct Group<'a> {
     close: &'static str,
 }
 
-/// Turns groups into stretches: every frame goes to the item beside it.
+/// Turns groups into stretches: every frame goes to the adjacent item.
 fn join<'a>(groups: Vec<Group<'a>>, separator: &str) -> Vec<Stretch<'a>> {
     let mut stretches: Vec<Stretch<'a>> =
         Vec::with_capacity(groups.iter().map(|group| group.items.len()).sum());
@@ -234,7 +233,7 @@ fn xml_groups<'a>(sections: &'a [Section], separator: &'static str) -> Vec<Group
         }
     }
     for sections in [&mut system, &mut instructions] {
-        // The element itself says that there is something; beside others, a blank section says nothing.
+        // An element with a single blank section is still written; next to others, a blank section is omitted.
         if sections.iter().any(|(_, section)| !section.is_blank()) {
             sections.retain(|(_, section)| !section.is_blank());
         } else {
@@ -249,7 +248,7 @@ fn xml_groups<'a>(sections: &'a [Section], separator: &'static str) -> Vec<Group
     ]
 }
 
-/// Sections that share an element: headings tell them apart; one that has it alone is named by the element.
+/// Sections that share an element: headings distinguish them; a single one needs none.
 fn xml_prose<'a>(sections: &[(Owner, &'a Section)]) -> Vec<(Owner, Vec<Cow<'a, str>>)> {
     let is_alone = sections.len() == 1;
     let prose = |section: &'a Section| {

@@ -1,6 +1,6 @@
-//! The name a person probably meant.
+//! Finds the name that was probably meant.
 
-/// The known name closest to `name`, when one is close enough to be a slip of the pen.
+/// The known name closest to `name`, if it is close enough to be a typo.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_lowercase();
     known
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_its_name_and_nonsense_finds_none() {
+    fn a_typo_finds_its_name_and_nonsense_finds_none() {
         let known = ["session", "change", "workflow", "reply"];
         assert_eq!(nearest("sesion", known), Some("session"));
         assert_eq!(nearest("Repl", known), Some("reply"));

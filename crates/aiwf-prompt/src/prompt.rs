@@ -1,6 +1,6 @@
-//! A prompt: the sections that stay, ready to be written down, measured and reported.
+//! A prompt: the fitted sections, ready to be rendered, measured and reported.
 //!
-//! One object makes both what is shown and what is sent, so a preview cannot differ from the request.
+//! The same object renders what is shown and what is sent, so a preview cannot differ from the request.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, Write};
@@ -17,16 +17,13 @@ use crate::section::{
 use crate::tokens::{CountTokens, Tokens, is_boundary};
 use crate::xml;
 
-/// How a request is turned into a prompt.
+/// How to turn a request into a prompt.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// How sections are written down.
     pub format: Format,
-    /// What the receiver can take.
     pub capability: Capability,
-    /// How many tokens the prompt may have.
     pub budget: Option<Tokens>,
-    /// Who counts them.
+    /// Counts the tokens.
     pub counter: &'a dyn CountTokens,
 }
 
@@ -42,94 +39,77 @@ impl std::fmt::Debug for Options<'_> {
     }
 }
 
-/// One message of the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who speaks it.
     pub role: Role,
-    /// What it says.
     pub content: String,
 }
 
-/// A stretch of a message and the section it belongs to, separators included.
+/// A stretch of a message and the section it belongs to, including separators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedText {
-    /// The section.
     pub section: String,
-    /// Where the section comes from.
     pub source: String,
-    /// Who speaks it.
     pub role: Role,
-    /// The text.
     pub text: String,
 }
 
-/// What is known about a section of a prompt.
+/// The metadata of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionReport {
-    /// Its stable name.
     pub id: String,
     /// The component that made it.
     pub name: String,
-    /// Its name for people.
     pub title: String,
-    /// Who speaks it.
     pub role: Role,
-    /// Its place.
     pub order: i32,
-    /// Where it comes from.
     pub source: String,
     /// Its size without frames.
     pub bytes: usize,
-    /// Its size in tokens, frames included, when the prompt was measured; zero for one that was cut.
+    /// Its size in tokens, with frames, once the prompt is measured; zero if it was cut.
     pub tokens: Option<Tokens>,
-    /// Whether the stable prefix of the prompt goes at least this far.
+    /// Whether the stable prefix of the prompt extends at least this far.
     pub stability: Stability,
-    /// SHA-256 of what it contributes.
+    /// SHA-256 of its content.
     pub sha256: Sha256Hex,
-    /// Whether it stands in the prompt.
+    /// Whether it is in the prompt.
     pub is_kept: bool,
-    /// Why it does not.
+    /// Why it is not.
     pub reason: Option<String>,
-    /// What keeping it would have cost, when it was cut to fit a budget.
+    /// The tokens it would need, if it was cut to fit a budget.
     pub cut_tokens: Option<Tokens>,
-    /// Its files, when it is made of several.
+    /// Its files, if it has several.
     pub parts: Vec<PartReport>,
 }
 
-/// What is known about one file of a section.
+/// The metadata of one file of a section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartReport {
-    /// Its name.
     pub id: String,
-    /// Where it comes from.
     pub source: String,
     /// Its size without frames.
     pub bytes: usize,
-    /// Its size in tokens, when the prompt was measured.
+    /// Its size in tokens, once the prompt is measured.
     pub tokens: Option<Tokens>,
-    /// Whether it stands in the prompt.
+    /// Whether it is in the prompt.
     pub is_kept: bool,
-    /// Why it does not.
+    /// Why it is not.
     pub reason: Option<String>,
-    /// What keeping it would have cost, when it was cut to fit a budget.
+    /// The tokens it would need, if it was cut to fit a budget.
     pub cut_tokens: Option<Tokens>,
 }
 
-/// What is known about a prompt as a whole.
+/// The metadata of a whole prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The mode or phase of the request.
     pub mode: String,
-    /// The command-line tool it is for, in the mode that has one.
+    /// The command-line tool of the receiver, in the mode that has one.
     pub cli_tool: Option<String>,
-    /// Its size.
     pub token_estimate: Tokens,
-    /// Who counted.
     pub tokenizer: String,
-    /// Whether the count is exact.
     pub is_exact: bool,
-    /// How many components contributed.
+    /// The number of components with at least one section.
     pub component_count: usize,
     /// SHA-256 of the printed text.
     pub sha256: Sha256Hex,
@@ -138,19 +118,17 @@ pub struct Metadata {
 /// A prompt shown before it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
-    /// Whether a prompt could be built.
+    /// Whether the prompt could be built.
     pub is_success: bool,
-    /// The printed text; empty when there is none.
+    /// The printed text; empty on an error.
     pub prompt: String,
     /// The mode or phase of the request.
     pub mode: String,
-    /// The command-line tool it is for, in the mode that has one.
+    /// The command-line tool of the receiver, in the mode that has one.
     pub cli_tool: Option<String>,
-    /// Its sections.
     pub sections: Vec<SectionReport>,
-    /// Its figures, when there is a prompt.
+    /// Its metadata, if there is a prompt.
     pub metadata: Option<Metadata>,
-    /// Why there is none.
     pub error: Option<String>,
 }
 
@@ -208,22 +186,20 @@ impl Prompt {
         Ok(prompt)
     }
 
-    /// The recipe it was made by.
     pub fn recipe(&self) -> Recipe {
         self.recipe
     }
 
-    /// The format it is written in.
     pub fn format(&self) -> Format {
         self.style.format
     }
 
-    /// What a person should know about it.
+    /// Warnings for the user.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// What a person should know about one section.
+    /// Warnings about one section.
     pub fn problems_of(&self, section: &str) -> &[Problem] {
         let section = self.sections.iter().find(|known| known.id.as_str() == section);
         section.map_or(&[], |section| section.problems.as_slice())
@@ -234,22 +210,22 @@ impl Prompt {
         &self.mode
     }
 
-    /// The command-line tool it is for, in the mode that has one.
+    /// The command-line tool of the receiver, in the mode that has one.
     pub fn cli_tool(&self) -> Option<&str> {
         self.cli_tool.as_deref()
     }
 
-    /// The printed text of the chosen format.
+    /// The printed text in the chosen format.
     pub fn full_prompt(&self) -> String {
         let mut text = Vec::new();
         match self.write_to(&mut text) {
             Ok(()) => String::from_utf8_lossy(&text).into_owned(),
-            // Writing to memory does not fail.
+            // Writing to memory cannot fail.
             Err(_) => String::new(),
         }
     }
 
-    /// Writes the printed text; no file is copied on the way.
+    /// Writes the printed text without copying files.
     pub fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         let messages = self.layout();
         if self.style.format == Format::Messages {
@@ -258,12 +234,12 @@ impl Prompt {
         write_pieces(messages.iter().flat_map(|message| &message.stretches).flat_map(Stretch::printed), out)
     }
 
-    /// Who owns which stretch of the messages, in the order they stand.
+    /// The stretches of the messages with their owners, in order.
     pub fn owned(&self) -> Vec<OwnedText> {
         self.blocks().into_iter().flatten().collect()
     }
 
-    /// The messages, each as the texts of the sections it is made of.
+    /// The messages, each as the texts of its sections.
     pub fn blocks(&self) -> Vec<Vec<OwnedText>> {
         let mut messages = Vec::new();
         for message in self.layout() {
@@ -272,7 +248,7 @@ impl Prompt {
                 let Some(section) = self.sections.get(stretch.owner.section) else { continue };
                 let text: String = stretch.pieces().collect();
                 match owned.last_mut() {
-                    // The files of a section stand next to each other and belong to it together.
+                    // The files of a section are adjacent and belong to it together.
                     Some(last) if last.section == section.id.as_str() && last.role == message.role => {
                         last.text.push_str(&text);
                     }
@@ -297,12 +273,12 @@ impl Prompt {
             .collect()
     }
 
-    /// The system text, all system messages together; nothing when there is none.
+    /// The system text, joined from all system messages; `None` if there is none.
     pub fn system_prompt(&self) -> Option<String> {
         self.text_by_role(Role::System)
     }
 
-    /// The user's text, all user messages together.
+    /// The user's text, joined from all user messages.
     pub fn user_prompt(&self) -> String {
         self.text_by_role(Role::User).unwrap_or_default()
     }
@@ -320,12 +296,12 @@ impl Prompt {
         }
     }
 
-    /// What is known about each section, kept or cut.
+    /// The metadata of each section, kept or cut.
     pub fn sections(&self) -> Vec<SectionReport> {
         self.sections.iter().enumerate().map(|(index, section)| self.report(index, section)).collect()
     }
 
-    /// What is known about the whole; counts with `counter` unless that is done already.
+    /// The metadata of the prompt; counts with `counter` unless that is done already.
     pub fn metadata(&mut self, counter: &dyn CountTokens) -> Metadata {
         self.measure(counter);
         let (token_estimate, is_exact) =
@@ -414,7 +390,7 @@ impl Prompt {
             let noun = if n_replaced == 1 { "character" } else { "characters" };
             problems.push(Problem {
                 source: source.clone(),
-                message: format!("{n_replaced} {noun} that XML cannot hold became U+FFFD"),
+                message: format!("{n_replaced} {noun} not allowed in XML replaced by U+FFFD"),
                 left_out: Some(LeftOutSource { why: WhyLeftOut::Encoding, bytes: Some(n_replaced as u64) }),
             });
         };
@@ -450,12 +426,12 @@ impl Prompt {
         }
     }
 
-    /// Cuts what must go for the prompt to have at most `budget` tokens.
+    /// Cuts parts until the prompt has at most `budget` tokens.
     ///
-    /// Counts are those of the text as laid out, and a cut changes what stands beside its neighbours; so what is
-    /// left is measured again until it fits. Every round cuts at least one part, so the rounds are bounded.
+    /// Tokens are counted in the text as laid out, and a cut changes the surroundings of its neighbours, so the rest is
+    /// measured again until it fits. Every round cuts at least one part, so the number of rounds is bounded.
     fn fit(&mut self, budget: Tokens, counter: &dyn CountTokens) -> Result<(), PromptError> {
-        // No text has more tokens than bytes: what is small enough need not be counted.
+        // No text has more tokens than bytes, so a small text need not be counted.
         if self.bytes() <= budget.0 {
             return Ok(());
         }
@@ -471,7 +447,7 @@ impl Prompt {
                 .iter()
                 .map(|(owner, tokens)| Item { need: self.need(*owner), tokens: *tokens })
                 .collect();
-            // Required sections that are too large beside optional ones may just fit without their separators.
+            // Required sections that exceed the budget next to optional ones may just fit without their separators.
             let cuts = budget::fit(&items, budget).unwrap_or_else(|_too_large| budget::cut_all(&items));
             if cuts.is_empty() {
                 return Err(self.too_large(&measured, budget));
@@ -485,7 +461,7 @@ impl Prompt {
         }
     }
 
-    /// The size of the printed text and of the files that travel with it.
+    /// The size of the printed text and of the attached files.
     fn bytes(&self) -> u64 {
         let printed: usize = self
             .layout()
@@ -525,13 +501,13 @@ impl Prompt {
                     .and_then(|part| section.parts.get(part))
                     .map_or_else(|| section.id.to_string(), |part| part.name.clone())
             });
-            // Without any section, the document's own element is all there is.
+            // Without sections, the document's own element is all there is.
             (name.unwrap_or_else(|| "<prompt>".to_owned()), *tokens)
         });
         PromptError::RequiredSectionsTooLarge { needed: measured.total, budget, largest, largest_tokens }
     }
 
-    /// Counts the text as laid out; a stretch whose surroundings did not change is not counted twice.
+    /// Counts the text as laid out; a stretch with unchanged surroundings is not counted again.
     fn count(&self, counter: &dyn CountTokens, known: &mut BTreeMap<Owner, Counted>) -> Measured {
         let messages = self.layout();
         let runs = self.runs(&messages, counter.is_exact());
@@ -576,7 +552,7 @@ impl Prompt {
         Measured { by_owner, total, tokenizer: counter.name().to_owned(), is_exact: counter.is_exact() }
     }
 
-    /// Files that travel with the request count with the text that names them.
+    /// Attached files count with the text that names them.
     fn add_attached(&self, counter: &dyn CountTokens, by_owner: &mut BTreeMap<Owner, Tokens>) {
         let attached: Vec<(Owner, &Attached)> =
             by_owner.keys().filter_map(|owner| Some((*owner, self.attached_to(*owner)?))).collect();
@@ -599,7 +575,7 @@ impl Prompt {
         }
     }
 
-    /// The files that travel with the prompt, in the order it names them.
+    /// The attached files, in the order of the prompt.
     pub fn attached(&self) -> Vec<&Attached> {
         let kept = self.sections.iter().filter(|section| section.is_kept());
         kept.flat_map(|section| {
@@ -633,7 +609,7 @@ impl Prompt {
     }
 }
 
-/// The count of a stretch, and what stood around it when it was counted.
+/// The count of a stretch, and its surroundings at that time.
 struct Counted {
     before: String,
     after: String,
@@ -651,7 +627,7 @@ impl Counted {
         }
     }
 
-    /// Whether the count still holds: a cut changes what stands beside its neighbours, never their own text.
+    /// Whether the count is still valid: a cut changes the surroundings of its neighbours, never their own text.
     fn is_for(&self, stretch: &Stretch<'_>) -> bool {
         self.before == stretch.before
             && self.after == stretch.after
@@ -659,7 +635,7 @@ impl Counted {
     }
 }
 
-/// Gives the stretches of a run counts that add up to the run's own count.
+/// Distributes the count of a run over its stretches so that they add up.
 fn share_difference(
     run: &[&Stretch<'_>],
     alone: &[Tokens],
@@ -692,16 +668,16 @@ fn section_sha256(section: &Section) -> Sha256Hex {
             PartBody::Inline(text) => text.as_str(),
             PartBody::Reference(text) | PartBody::Note(text) => text.as_str(),
         };
-        // NUL marks keep two files from passing for one.
+        // NUL separates the files, so that two files cannot be mistaken for one.
         [part.name.as_str(), "\0", body, "\0"]
     });
     Sha256Hex::of(std::iter::once(section.body.as_str()).chain(parts))
 }
 
-/// How many pieces are handed over at once; systems take about a thousand.
+/// Number of pieces per write; systems accept about a thousand.
 const PIECES_AT_ONCE: usize = 512;
 
-/// Writes pieces in few calls, from where they are: a writer with a buffer need not copy them into it.
+/// Writes pieces in few calls, directly from where they are: a buffered writer need not copy them.
 fn write_pieces<'a>(pieces: impl Iterator<Item = &'a str>, out: &mut impl Write) -> io::Result<()> {
     let mut pieces = pieces.map(|piece| IoSlice::new(piece.as_bytes()));
     loop {
@@ -710,7 +686,7 @@ fn write_pieces<'a>(pieces: impl Iterator<Item = &'a str>, out: &mut impl Write)
             return Ok(());
         }
         let mut left = some.as_mut_slice();
-        // Pieces without a byte are passed over, so that nothing written means that nothing can be.
+        // Empty pieces are skipped, so that writing zero bytes means that writing failed.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
             match out.write_vectored(left) {

@@ -1,4 +1,4 @@
-//! The four recipes and what each is asked for.
+//! The four recipes and their requests.
 
 use crate::change::ChangeRequest;
 use crate::reply::ReplyRequest;
@@ -19,7 +19,6 @@ pub enum Recipe {
 }
 
 impl Recipe {
-    /// Every recipe, in the order the documentation lists them.
     pub const ALL: [Self; 4] = [Self::Session, Self::Change, Self::Workflow, Self::Reply];
 
     /// The name used on the command line.
@@ -32,12 +31,10 @@ impl Recipe {
         }
     }
 
-    /// The recipe with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|recipe| recipe.as_str() == name)
     }
 
-    /// The text between two sections.
     pub(crate) fn separator(self) -> &'static str {
         match self {
             Self::Session | Self::Change | Self::Workflow => "\n\n---\n\n",
@@ -46,21 +43,17 @@ impl Recipe {
     }
 }
 
-/// What a prompt is asked for.
+/// The input of a prompt.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// For recipe [`Recipe::Session`].
     Session(SessionRequest),
-    /// For recipe [`Recipe::Change`].
     Change(ChangeRequest),
-    /// For recipe [`Recipe::Workflow`].
     Workflow(Box<WorkflowRequest>),
-    /// For recipe [`Recipe::Reply`].
     Reply(ReplyRequest),
 }
 
 impl Request {
-    /// The recipe that answers it.
+    /// The recipe for this request.
     pub fn recipe(&self) -> Recipe {
         match self {
             Self::Session(_) => Recipe::Session,
@@ -70,7 +63,7 @@ impl Request {
         }
     }
 
-    /// The mode or phase it runs in, as reports name it.
+    /// The mode or phase, as shown in reports.
     pub(crate) fn mode(&self) -> &str {
         match self {
             Self::Session(request) => request.phase.as_str(),
@@ -80,7 +73,7 @@ impl Request {
         }
     }
 
-    /// The command-line tool it is for, in the mode that has one.
+    /// The command-line tool of the receiver, in the mode that has one.
     pub(crate) fn cli_tool(&self) -> Option<&str> {
         match self {
             Self::Reply(request) => request.cli_tool(),

@@ -1,10 +1,10 @@
-//! Recipe `reply`: answering what an agent reported.
+//! Recipe `reply`: answering an agent's report.
 //!
-//! In: the agent's message, what the user added, tool results, the tools there are. Out: six sections at fixed
-//! places, each left out when there is nothing for it. `api` text has no headings; `cli` text has one for each
-//! section. Text that others wrote stands in a fence it cannot close, so it cannot pass for a section.
+//! In: the agent's message, the user's additions, tool results, the available tools. Out: six sections at fixed
+//! positions, each omitted if it is empty. `api` text has no headings; `cli` text has one for each section. Untrusted
+//! text is in a fence it cannot close, so it cannot pass for a section.
 
-#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+#![expect(clippy::unnecessary_wraps, reason = "all components share one signature, and some can fail")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,17 +17,14 @@ use crate::fence::{fenced, one_line, plain_line_ends};
 use crate::recipe::{Recipe, Request};
 use crate::section::{Need, Role, Section, SectionKind, Source, Stability, Text};
 
-/// Who the prompt is written for.
+/// The receiver of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyMode {
-    /// A model API.
     Api,
-    /// A command-line tool.
     Cli,
 }
 
 impl ReplyMode {
-    /// Every mode, in the order the documentation lists them.
     pub const ALL: [Self; 2] = [Self::Api, Self::Cli];
 
     /// The name used in documents.
@@ -38,60 +35,49 @@ impl ReplyMode {
         }
     }
 
-    /// The mode with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 }
 
-/// A tool the model may call.
+/// A tool that the model may call.
 #[derive(Clone, Debug)]
 pub struct ToolSchema {
-    /// Its name.
     pub name: String,
-    /// What it does.
     pub description: Option<String>,
     /// The JSON Schema of its arguments.
     pub input_schema: Option<serde_json::Value>,
 }
 
-/// What a request changes about a component.
+/// A request's setting for a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComponentSetting {
-    /// The component.
     pub id: String,
-    /// Another place.
+    /// A different position.
     pub order: Option<i32>,
-    /// Whether it takes part.
     pub is_enabled: Option<bool>,
 }
 
-/// What a reply is asked for.
+/// The input of a reply.
 #[derive(Clone, Debug)]
 pub struct ReplyRequest {
-    /// What the agent reported.
+    /// The agent's report.
     pub ai_message: Text,
-    /// What the user added.
+    /// The user's additions.
     pub user_context: Option<Text>,
-    /// What tools returned.
     pub tool_results: Option<Text>,
-    /// Whether the tools are listed.
     pub includes_tools: bool,
-    /// The project's name.
     pub project_name: Option<String>,
-    /// The project's path.
     pub project_path: Option<String>,
-    /// How to answer.
     pub system_prompt: Option<Text>,
-    /// The last words, in place of the built-in ones.
+    /// The closing text, instead of the built-in one.
     pub closing: Option<Text>,
-    /// What the request changes about components.
+    /// Settings for components.
     pub components: Vec<ComponentSetting>,
-    /// Who the prompt is written for.
+    /// The receiver of the prompt.
     pub mode: ReplyMode,
-    /// The command-line tool, which only `cli` has.
+    /// The command-line tool; only in mode `cli`.
     pub cli_tool: Option<String>,
-    /// The tools there are.
     pub tools: Vec<ToolSchema>,
 }
 
@@ -101,7 +87,6 @@ impl ReplyRequest {
     }
 }
 
-/// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&ReplyRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, i32, Sections); 6] = [
@@ -133,7 +118,7 @@ fn section(request: &ReplyRequest, id: &str, title: &str, source: Source, body: 
     Section { heading, ..Section::new(id, title, source, body) }
 }
 
-/// A section with text that somebody else wrote.
+/// A section with untrusted text.
 fn quoted(request: &ReplyRequest, id: &str, title: &str, field: &str, text: &str) -> Section {
     let body = match request.mode {
         ReplyMode::Api => format!("{title}:\n\n{}", fenced("", text)),
@@ -162,11 +147,11 @@ fn system_prompt(request: &ReplyRequest, _: Capability) -> Result<Vec<Section>, 
 pub(crate) enum CallOrder {
     /// In any order, several at a time.
     Free,
-    /// One after the other, as they are listed.
+    /// One after the other, in the given order.
     Listed,
 }
 
-/// How to call the tools of a prompt, and what they are.
+/// Instructions for calling tools, and the list of tools.
 pub(crate) fn tools_text(tools: &[ToolSchema], order: CallOrder) -> String {
     let mut text = how_to_call(order);
     list_tools(&mut text, tools);
@@ -184,7 +169,7 @@ fn how_to_call(order: CallOrder) -> String {
 fn list_tools(text: &mut String, tools: &[ToolSchema]) {
     let mut seen = BTreeSet::new();
     for tool in tools {
-        // A tool that two servers list alike is shown once.
+        // A tool that two servers list identically is shown once.
         if !seen.insert(tool.name.as_str()) {
             continue;
         }

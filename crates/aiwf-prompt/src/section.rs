@@ -1,13 +1,13 @@
-//! What a prompt is made of: sections with an owner, a place and a reason to stay.
+//! The building blocks of a prompt: sections with an owner, a position and a priority.
 //!
-//! A section knows where its bytes come from, who speaks it, whether it may be cut, and whether it is the same
-//! from call to call. Its body is plain text; how it is written down is the format's business.
+//! A section knows its source, its role, whether it may be cut, and whether it is stable between calls. Its body is
+//! plain text; the format decides how it is rendered.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Text that several owners share without copying it: a whole string, or a part of one that holds many.
+/// Shared text: a whole string, or a range of one.
 #[derive(Clone, Default)]
 pub struct Text {
     whole: Arc<String>,
@@ -15,12 +15,11 @@ pub struct Text {
 }
 
 impl Text {
-    /// The part of a string that a range names; empty when the string has no such part.
+    /// A range of a string; empty if it is out of bounds.
     pub fn part(whole: &Arc<String>, range: Range<usize>) -> Self {
         Self { whole: Arc::clone(whole), range }
     }
 
-    /// The text itself.
     pub fn as_str(&self) -> &str {
         self.whole.get(self.range.clone()).unwrap_or_default()
     }
@@ -59,17 +58,16 @@ impl fmt::Debug for Text {
     }
 }
 
-/// Names a section for as long as the product lives: reports, journals and settings refer to it.
+/// The permanent name of a section: reports, journals and settings refer to it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SectionId(String);
 
 impl SectionId {
-    /// Names a section; built-in ones are kebab-case, such as `approved-plan`.
+    /// Creates an id; built-in ones are kebab-case, such as `approved-plan`.
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -81,18 +79,17 @@ impl fmt::Display for SectionId {
     }
 }
 
-/// Where text comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    /// A file, by the path a person would recognise.
+    /// A file, by the path a user would recognize.
     File(String),
-    /// What the user or the calling program put in, by the name of its field.
+    /// Input of the user or the calling program, by the name of its field.
     Input(String),
-    /// A template, by the path or name it was found under.
+    /// A template, by its path or name.
     Template(String),
     /// Text of the engine itself, by the name of its rule.
     Engine(String),
-    /// A component that an embedding program registered.
+    /// A component registered by an embedding program.
     Component(String),
 }
 
@@ -109,12 +106,12 @@ impl fmt::Display for Source {
     }
 }
 
-/// Who speaks a section.
+/// The role of a section's message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Rules the model follows.
+    /// Rules for the model.
     System,
-    /// The task and what it needs.
+    /// The task and its input.
     User,
 }
 
@@ -133,45 +130,42 @@ impl Role {
 pub enum Need {
     /// Never cut; a prompt without it is not sent.
     Required,
-    /// Cut when the budget asks for it, the lowest number first.
+    /// Cut if the budget requires it, lowest number first.
     Optional(u32),
 }
 
 /// Whether a section is the same from one call to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stability {
-    /// The same for every call of a task: a provider's prompt cache can keep it.
+    /// The same for every call of a task, so that a provider's prompt cache can reuse it.
     Stable,
-    /// Changes between calls.
     Volatile,
 }
 
-/// What kind of thing a section or a part is; `xml` chooses its element by it.
+/// The kind of a section or part, which determines its element in `xml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionKind {
-    /// What to do.
     Instructions,
     /// A file of the project, named by its path.
     File,
-    /// Something an earlier step made, named by its title.
+    /// The result of an earlier step, named by its title.
     Artifact,
-    /// Reasoning carried over from an earlier step.
+    /// Reasoning from an earlier step.
     Thought,
 }
 
-/// What a part holds.
+/// The content of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartBody {
-    /// The content itself.
     Inline(Text),
-    /// A path the receiver opens by itself, relative to its working directory.
+    /// A path that the receiver opens itself, relative to its working directory.
     Reference(String),
-    /// A note that stands for content that cannot be text.
+    /// A note instead of content that is not text.
     Note(String),
 }
 
 impl PartBody {
-    /// The number of bytes the part contributes, without frames.
+    /// The number of bytes of the part, without frames.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Inline(text) => text.len(),
@@ -181,71 +175,59 @@ impl PartBody {
     }
 }
 
-/// A file that travels with the request, beside the text that names it.
+/// A file sent with the request, next to the text that names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
-    /// The path the text names it by.
+    /// Its path in the text.
     pub path: String,
-    /// What it says.
     pub text: Text,
 }
 
 /// One file (or other item) of a section.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The name shown to the model: a path for files, a title for the rest.
+    /// The name shown to the model: a path for files, otherwise a title.
     pub name: String,
-    /// What kind of item it is.
     pub kind: SectionKind,
-    /// Where its content comes from.
     pub source: Source,
-    /// What it holds.
     pub body: PartBody,
-    /// The file that travels with it, when its body only names one.
+    /// The file sent with the request, if the body only names it.
     pub attached: Option<Attached>,
-    /// Whether it may be cut.
     pub need: Need,
-    /// Why it was cut, when it was.
+    /// Why it was cut, if it was.
     pub cut: Option<String>,
 }
 
-/// A named, ordered piece of a prompt.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Its stable name.
     pub id: SectionId,
-    /// The component that made it; the aggregator fills it in.
+    /// The component that made it; set by the aggregator.
     pub component: String,
-    /// Its place among the sections; the aggregator fills it in.
+    /// Its position among the sections; set by the aggregator.
     pub order: i32,
-    /// Its name for people, and for `xml` attributes.
+    /// Its title for display and for `xml` attributes.
     pub title: String,
-    /// The heading line that `text` and `messages` write above the body.
+    /// The heading line above the body in `text` and `messages`.
     pub heading: Option<String>,
-    /// Who speaks it.
     pub role: Role,
-    /// What kind of thing it is.
     pub kind: SectionKind,
-    /// Where its body comes from.
     pub source: Source,
-    /// Whether it may be cut.
     pub need: Need,
-    /// Whether it changes between calls.
     pub stability: Stability,
-    /// The text, when the section has no parts.
+    /// The text, if the section has no parts.
     pub body: Text,
-    /// The file that travels with it, when its body only names one.
+    /// The file sent with the request, if the body only names it.
     pub attached: Option<Attached>,
-    /// The items, when it is made of several.
+    /// The items, if there are several.
     pub parts: Vec<Part>,
-    /// Why it was cut, when it was.
+    /// Why it was cut, if it was.
     pub cut: Option<String>,
-    /// What a person should know about it: above all what its body shortens.
+    /// Warnings for the user, above all about shortened content.
     pub problems: Vec<Problem>,
 }
 
 impl Section {
-    /// A required, volatile instruction of the user; the fields are public for everything else.
+    /// A required, volatile user section; all fields are public and can be changed.
     pub fn new(id: &str, title: &str, source: Source, body: impl Into<Text>) -> Self {
         Self {
             id: SectionId::new(id),
@@ -266,17 +248,17 @@ impl Section {
         }
     }
 
-    /// Whether the section stands in the prompt.
+    /// Whether the section is in the prompt.
     pub(crate) fn is_kept(&self) -> bool {
         self.cut.is_none() && (self.parts.is_empty() || self.parts.iter().any(|part| part.cut.is_none()))
     }
 
-    /// Whether there is nothing to write down: no heading, no text, no parts.
+    /// Whether there is nothing to render: no heading, no text, no parts.
     pub(crate) fn is_blank(&self) -> bool {
         self.heading.is_none() && self.body.is_empty() && self.parts.is_empty()
     }
 
-    /// The number of bytes it contributes, without frames.
+    /// The number of bytes of the section, without frames.
     pub fn bytes(&self) -> usize {
         if self.parts.is_empty() {
             self.body.len()
@@ -286,35 +268,31 @@ impl Section {
     }
 }
 
-/// Something a person should know about a prompt that was built all the same.
+/// A warning about a prompt that was built anyway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it was seen.
     pub source: Source,
     /// What is wrong, in one sentence.
     pub message: String,
-    /// What it keeps out of the prompt, when it does.
+    /// What is missing from the prompt because of it, if anything.
     pub left_out: Option<LeftOutSource>,
 }
 
-/// A source that is not in the prompt, or not as it is.
+/// A source that is missing from the prompt, or incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOutSource {
-    /// Why.
     pub why: WhyLeftOut,
-    /// The size of what is missing, where it is known.
+    /// The size of what is missing, if known.
     pub bytes: Option<u64>,
 }
 
-/// Why a source is not in the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyLeftOut {
-    /// It is larger than a file may be.
+    /// It exceeds the size limit of files.
     SizeCap,
-    /// It is not text, or holds characters that the format cannot.
+    /// It is not text, or contains characters that the format does not allow.
     Encoding,
-    /// It is not there.
     Missing,
-    /// It cannot be read, or leads where nothing is read from.
+    /// It is unreadable, or in a place that must not be read.
     Unreadable,
 }

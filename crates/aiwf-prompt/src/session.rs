@@ -1,10 +1,10 @@
-//! Recipe `session`: what an agent needs for one step of a session.
+//! Recipe `session`: the prompt for one step of a session.
 //!
-//! In: gathered artifacts, the profile's prompt, what the receiver can take. Out: plan, standards, project context, code,
-//! review, feedback, profile prompt and output instructions, those that the phase calls for. Reads no directory: the
-//! engine hands the texts in.
+//! In: gathered artifacts, the profile's prompt, the receiver's capabilities. Out: plan, standards, project context,
+//! code, review, feedback, profile prompt and output instructions, as far as the phase needs them. Reads no directory:
+//! the engine passes the texts in.
 
-#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+#![expect(clippy::unnecessary_wraps, reason = "all components share one signature, and some can fail")]
 
 use std::sync::Arc;
 
@@ -18,23 +18,21 @@ use crate::reply::{CallOrder, ToolSchema, tools_text};
 use crate::section::{Attached, Need, Part, PartBody, Role, Section, SectionKind, Source, Stability, Text};
 use crate::tokens::Tokenizer;
 
-/// A phase of a session, as far as prompts tell phases apart.
+/// The phases that prompts distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionPhase {
-    /// Nothing has been asked yet: the profile's prompt stands alone.
+    /// Before the first phase: the profile's prompt only.
     Initialized,
-    /// Making a plan.
     Planning,
-    /// Writing code after the plan.
+    /// Writing code from the plan.
     Generating,
-    /// Judging the code.
     Reviewing,
-    /// Mending the code after a review.
+    /// Fixing the code after a review.
     Revising,
 }
 
 impl SessionPhase {
-    /// Every phase that has a prompt, in the order a session walks through them.
+    /// Every phase with a prompt, in the order of a session.
     pub const ALL: [Self; 5] =
         [Self::Initialized, Self::Planning, Self::Generating, Self::Reviewing, Self::Revising];
 
@@ -49,12 +47,11 @@ impl SessionPhase {
         }
     }
 
-    /// The phase with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|phase| phase.as_str() == name)
     }
 
-    /// The file that holds the reply, by its name; none before the first question.
+    /// The name of the reply file; `None` before the first phase.
     pub fn response_file(self) -> Option<&'static str> {
         match self {
             Self::Initialized => None,
@@ -73,7 +70,7 @@ impl SessionPhase {
         matches!(self, Self::Reviewing | Self::Revising)
     }
 
-    /// The iteration whose code the phase looks at.
+    /// The iteration whose code the phase needs.
     pub fn code_iteration(self, iteration: u32) -> Option<u32> {
         match self {
             Self::Reviewing => Some(iteration),
@@ -86,65 +83,57 @@ impl SessionPhase {
 /// A file of the session directory.
 #[derive(Clone, Debug)]
 pub struct Artifact {
-    /// Its path as the receiver opens it, relative to the receiver's working directory.
+    /// Its path for the receiver, relative to the receiver's working directory.
     pub path: String,
-    /// What it says.
     pub text: Text,
 }
 
-/// A file under `code/`.
 #[derive(Clone, Debug)]
 pub struct CodeFile {
     /// Its path relative to `code/`, joined with `/`.
     pub name: String,
-    /// Its path as the receiver opens it.
+    /// Its path for the receiver.
     pub path: String,
-    /// Its content, or the note that stands for it.
+    /// Its content, or a note instead of it.
     pub body: PartBody,
 }
 
-/// What a step of a session asks for.
+/// The input of a step of a session.
 #[derive(Clone, Debug)]
 pub struct SessionRequest {
-    /// The phase; it decides which artifacts take part.
+    /// The phase, which determines the artifacts in the prompt.
     pub phase: SessionPhase,
-    /// What the profile asks for.
     pub profile_prompt: Text,
-    /// Where the profile's prompt comes from.
     pub profile_source: Source,
-    /// The approved plan.
     pub plan: Option<Artifact>,
-    /// The rules the session follows.
     pub standards: Option<Artifact>,
-    /// What the project says about itself to every agent.
+    /// The project's instructions for every agent.
     pub project_context: Option<Artifact>,
-    /// The code of the iteration the phase looks at, in any order.
+    /// The code of the iteration, in any order.
     pub code: Vec<CodeFile>,
     /// The review that a revision answers.
     pub review: Option<Artifact>,
-    /// What a person said when rejecting the last reply.
+    /// The user's feedback on the rejected reply.
     pub feedback: Option<Text>,
-    /// The reply that was rejected.
     pub rejected_reply: Option<Artifact>,
-    /// Where the reply is saved, relative to the receiver's working directory.
+    /// Where to save the reply, relative to the receiver's working directory.
     pub response_path: Option<String>,
-    /// The tools that a receiver without tools of its own may call.
+    /// Tools for a receiver without native tool calls.
     pub tools: Vec<ToolSchema>,
 }
 
-/// Builds the prompt of a session's step from gathered sources.
+/// Builds the prompt of a session step from gathered sources.
 #[derive(Clone, Debug)]
 pub struct PromptAssembler {
     request: SessionRequest,
 }
 
 impl PromptAssembler {
-    /// Takes what was gathered for the step.
     pub fn new(request: SessionRequest) -> Self {
         Self { request }
     }
 
-    /// Assembles the prompt as text for a receiver; nothing is cut.
+    /// Builds the prompt as text for a receiver, without cutting anything.
     pub fn assemble(&self, capability: Capability) -> Result<Prompt, PromptError> {
         let options =
             Options { format: Format::Text, capability, budget: None, counter: &Tokenizer::Estimate };
@@ -152,7 +141,6 @@ impl PromptAssembler {
     }
 }
 
-/// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&SessionRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, i32, Sections); 9] = [
@@ -191,7 +179,7 @@ fn standards_bundle(request: &SessionRequest, capability: Capability) -> Result<
     Ok(artifact_section("standards-bundle", "Standards Bundle", standards, capability, Stability::Stable))
 }
 
-/// Cut after the code files, and before anything that a session cannot do without.
+/// Cut after the code files, and before anything that a session requires.
 const PROJECT_CONTEXT: Need = Need::Optional(90);
 
 fn project_context(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
@@ -233,13 +221,13 @@ fn artifact_section(
     }]
 }
 
-/// The file that travels with the request, where the text only names it.
+/// The file to send with the request, if the text only names it.
 fn attached(capability: Capability, path: &str, text: &Text) -> Option<Attached> {
     let is_sent = capability.supports_file_attachments && capability.sends_files;
     is_sent.then(|| Attached { path: path.to_owned(), text: text.clone() })
 }
 
-/// Code to build on is cut before anything else of the recipe; a reviewer is never asked about code it is not shown.
+/// Code to build on is cut first; a reviewer is never asked about code it is not shown.
 fn need_of_code(phase: SessionPhase) -> Need {
     match phase {
         SessionPhase::Reviewing => Need::Required,
@@ -266,7 +254,7 @@ fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec
                 PartBody::Inline(_) | PartBody::Reference(_) | PartBody::Note(_) => None,
             },
             body: match &file.body {
-                // An empty file has nothing to attach.
+                // An empty file cannot be attached.
                 PartBody::Inline(text)
                     if capability.supports_file_attachments
                         && !(capability.sends_files && text.is_empty()) =>
@@ -289,7 +277,7 @@ fn previous_code(request: &SessionRequest, capability: Capability) -> Result<Vec
     }])
 }
 
-/// The reply that was turned down, and what was said about it.
+/// The rejected reply and the feedback on it.
 fn feedback(request: &SessionRequest, capability: Capability) -> Result<Vec<Section>, PromptError> {
     let rejected = request.rejected_reply.as_ref();
     let mut sections =

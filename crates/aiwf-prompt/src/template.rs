@@ -1,7 +1,7 @@
-//! Renders a template strictly: an unknown variable is an error that says where and what exists.
+//! Renders a template strictly: an unknown variable is an error with its position and the known names.
 //!
-//! Templates come from a checkout and are not trusted: steps, output and nesting are bounded. Memory cannot be bounded
-//! here, since operators allocate as they like; a [`TemplateHost`] that an engine sets bounds that too.
+//! Templates may come from an untrusted checkout: steps, output and nesting are limited. Memory cannot be limited here,
+//! because operators allocate freely; a [`TemplateHost`] set by the engine limits that too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,27 +17,23 @@ use serde::{Deserialize, Serialize};
 use crate::nearest::nearest;
 use crate::template_guard::template_fault;
 
-/// A template and the name errors call it by.
+/// A template and its name in errors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TemplateSource {
-    /// The path or name a person would look for.
+    /// The path or name that a user would look for.
     pub name: String,
-    /// The template itself.
     pub text: String,
 }
 
-/// A place in a template.
+/// A position in a template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplatePlace {
-    /// The template.
     pub name: String,
-    /// The line, from 1.
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The line itself.
     pub text: String,
-    /// How many characters the fault is wide.
+    /// The width of the error in characters.
     pub width: usize,
 }
 
@@ -52,76 +48,44 @@ impl std::fmt::Display for TemplatePlace {
     }
 }
 
-/// Why a template could not be rendered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum TemplateError {
-    /// It uses a variable that does not exist.
     #[error("variable `{variable}` is not defined\n{place}")]
-    UndefinedVariable {
-        /// The variable.
-        variable: String,
-        /// Where it is used.
-        place: Box<TemplatePlace>,
-        /// The variables that exist.
-        defined: Vec<String>,
-    },
-    /// It is not a template, or does something a template cannot do.
-    #[error("template cannot be used: {message}\n{place}")]
-    Invalid {
-        /// What is wrong.
-        message: String,
-        /// Where.
-        place: Box<TemplatePlace>,
-    },
-    /// Rendering it takes too many steps.
+    UndefinedVariable { variable: String, place: Box<TemplatePlace>, defined: Vec<String> },
+    /// It is not a valid template, or does something templates cannot do.
+    #[error("template is invalid: {message}\n{place}")]
+    Invalid { message: String, place: Box<TemplatePlace> },
+    /// Rendering takes too many steps.
     #[error("template `{name}` takes more than {limit} steps to render")]
-    TooManySteps {
-        /// The template.
-        name: String,
-        /// How many it may take.
-        limit: u64,
-    },
-    /// It writes more than a prompt can hold.
-    #[error("template `{name}` writes more than {limit} bytes")]
-    TooLarge {
-        /// The template.
-        name: String,
-        /// How many it may write.
-        limit: usize,
-    },
-    /// It needs more memory than it may have.
+    TooManySteps { name: String, limit: u64 },
+    /// Its output exceeds the limit of a prompt.
+    #[error("the output of template `{name}` exceeds {limit} bytes")]
+    TooLarge { name: String, limit: usize },
+    /// It exceeds its memory limit.
     #[error("template `{name}` needs more than {} MB of memory", limit / (1024 * 1024))]
     TooMuchMemory {
-        /// The template.
         name: String,
-        /// How many bytes it may have.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// It takes too long.
+    /// Rendering takes too long.
     #[error("template `{name}` takes more than {limit_s} s to render")]
     TooSlow {
-        /// The template.
         name: String,
-        /// How many seconds it may take.
+        /// The limit in seconds.
         limit_s: u64,
     },
-    /// The process that renders templates cannot be used.
+    /// The template process is not usable.
     #[error("template `{name}` was not rendered: {message}")]
-    NoHost {
-        /// The template.
-        name: String,
-        /// What is wrong.
-        message: String,
-    },
+    NoHost { name: String, message: String },
 }
 
 impl TemplateError {
-    /// One thing to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::UndefinedVariable { variable, defined, .. } => {
                 if defined.is_empty() {
-                    return Some("take it out: no variable is defined here".to_owned());
+                    return Some("remove it: no variable is defined here".to_owned());
                 }
                 let shown = defined.iter().take(MAX_NAMES_IN_HINT).map(|name| format!("`{name}`"));
                 let mut list = shown.collect::<Vec<_>>().join(", ");
@@ -129,7 +93,7 @@ impl TemplateError {
                     let _ = write!(list, " and {n_more} more");
                 }
                 let mut hint = String::new();
-                // What lies inside a variable that exists is not like another variable.
+                // Attributes of an existing variable are not compared with other variables.
                 let is_whole = !variable.contains(['.', '[']);
                 if let Some(close) =
                     nearest(variable, defined.iter().map(String::as_str)).filter(|_| is_whole)
@@ -140,24 +104,22 @@ impl TemplateError {
                 Some(hint)
             }
             Self::Invalid { .. } => {
-                Some("`aiwf template check` shows every fault of every template".to_owned())
+                Some("`aiwf template check` shows all errors of all templates".to_owned())
             }
-            Self::TooManySteps { .. } => Some("look for a loop that is larger than it should be".to_owned()),
-            Self::TooLarge { .. } => Some("look for a loop that writes more than it should".to_owned()),
-            Self::TooMuchMemory { .. } => {
-                Some("look for a text or list that is repeated or doubled in a loop".to_owned())
-            }
-            Self::TooSlow { .. } => Some("look for a loop over large texts".to_owned()),
+            Self::TooManySteps { .. } => Some("check for a loop with too many iterations".to_owned()),
+            Self::TooLarge { .. } => Some("check for a loop with too much output".to_owned()),
+            Self::TooMuchMemory { .. } => Some("check for a text or list that grows in a loop".to_owned()),
+            Self::TooSlow { .. } => Some("check for a loop over large texts".to_owned()),
             Self::NoHost { .. } => Some("run the command again".to_owned()),
         }
     }
 }
 
-/// How many names of variables a hint lists.
+/// Maximum number of variable names in a hint.
 const MAX_NAMES_IN_HINT: usize = 50;
-/// How many steps a template may take; an ordinary one takes some hundreds.
+/// Maximum number of steps of a template; a typical one takes some hundreds.
 const MAX_STEPS: u64 = 1_000_000;
-/// How many bytes a template may write, variables included.
+/// Maximum number of output bytes, including variables.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 fn environment() -> Environment<'static> {
@@ -173,27 +135,27 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// Renders templates that are not built in somewhere else, where it can do no harm.
+/// Renders untrusted templates where they can do no harm, such as in a separate process.
 pub trait TemplateHost: Send + Sync + std::fmt::Debug {
-    /// Does what [`render_template_here`] does.
+    /// Does the same as [`render_template_here`].
     fn render(
         &self,
         template: &TemplateSource,
         variables: &BTreeMap<String, serde_json::Value>,
     ) -> Result<String, TemplateError>;
 
-    /// Does what [`check_template_here`] does.
+    /// Does the same as [`check_template_here`].
     fn check(&self, template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>>;
 }
 
 static HOST: OnceLock<&'static dyn TemplateHost> = OnceLock::new();
 
-/// From now on templates that are not built in are rendered and checked by this host.
+/// Sets the host that renders and checks all templates that are not built in.
 pub fn set_template_host(host: &'static dyn TemplateHost) {
     HOST.get_or_init(|| host);
 }
 
-/// Renders a template with these variables and no others: by the host, if there is one.
+/// Renders a template with exactly these variables, in the host if there is one.
 pub fn render_template(
     template: &TemplateSource,
     variables: &BTreeMap<String, serde_json::Value>,
@@ -204,9 +166,9 @@ pub fn render_template(
     }
 }
 
-/// Compiles a template and names the variables it uses that are not in `defined`: by the host, if there is one.
+/// Compiles a template and lists the variables that are not in `defined`, in the host if there is one.
 ///
-/// Compiling computes what is constant, so it needs a host as much as rendering does.
+/// Compiling evaluates constants, so it needs a host as much as rendering does.
 pub fn check_template(template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
     match HOST.get() {
         Some(host) => host.check(template, defined),
@@ -214,7 +176,7 @@ pub fn check_template(template: &TemplateSource, defined: &[&str]) -> Result<(),
     }
 }
 
-/// Renders a template in this process; only for templates that are built in, and for hosts.
+/// Renders a template in this process; only for built-in templates, and for hosts.
 pub fn render_template_here(
     template: &TemplateSource,
     variables: &BTreeMap<String, serde_json::Value>,
@@ -239,7 +201,7 @@ pub fn render_template_here(
     }
 }
 
-/// Checks a template in this process; only for templates that are built in, and for hosts.
+/// Checks a template in this process; only for built-in templates, and for hosts.
 pub fn check_template_here(template: &TemplateSource, defined: &[&str]) -> Result<(), Vec<TemplateError>> {
     refuse_too_deep(template).map_err(|error| vec![error])?;
     let environment = environment();
@@ -259,7 +221,7 @@ pub fn check_template_here(template: &TemplateSource, defined: &[&str]) -> Resul
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The variables that a template uses and nobody defines, sorted.
+/// The undefined variables of a template, sorted.
 fn undeclared(
     environment: &Environment<'_>,
     template: &Template<'_, '_>,
@@ -275,7 +237,7 @@ fn undeclared(
     names
 }
 
-/// A writer that takes only so much.
+/// A writer with a size limit.
 struct Bounded {
     written: Vec<u8>,
     is_full: bool,
@@ -321,9 +283,9 @@ fn describe<'v>(
     TemplateError::Invalid { message, place }
 }
 
-/// The variable or attribute behind an error, if it is one that does not exist.
+/// The undefined variable or attribute behind an error, if that is the cause.
 ///
-/// The engine names it at the end of its message, whatever was done to it; a call of one it only calls unknown.
+/// The engine puts the name at the end of its message, whatever the operation; for a call it only says unknown.
 fn undefined_variable(error: &Error, expression: &str, undeclared: &[String]) -> Option<String> {
     let named = error.detail().and_then(|detail| {
         let (before, _) = detail.rsplit_once("` is undefined")?;
@@ -334,7 +296,7 @@ fn undefined_variable(error: &Error, expression: &str, undeclared: &[String]) ->
     named.or_else(called).or_else(other)
 }
 
-/// A template that would take the engine deeper than its stack goes is not handed to it.
+/// Refuses a template that would overflow the template engine's stack.
 fn refuse_too_deep(template: &TemplateSource) -> Result<(), TemplateError> {
     let Some((line, message)) = template_fault(&template.text) else { return Ok(()) };
     let place = Box::new(place_at(template, line_start(&template.text, line), 0));
@@ -345,20 +307,20 @@ fn line_start(text: &str, line: usize) -> usize {
     text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum()
 }
 
-/// Where `word` stands in an expression or before it in the same tag, else where the expression starts.
+/// The position of `word` in an expression or earlier in the same tag, otherwise the start of the expression.
 fn find_near(text: &str, expression: &Range<usize>, word: &str) -> usize {
     let find_in = |range: Range<usize>| Some(find_word(text.get(range.clone())?, word)? + range.start);
     let tag = || tags(text).find(|tag| tag.contains(&expression.start));
     find_in(expression.clone()).or_else(|| find_in(tag()?.start..expression.end)).unwrap_or(expression.start)
 }
 
-/// Where `word` stands for the first time in a tag, or the start.
+/// The first position of `word` in a tag, otherwise the start.
 fn find_in_tags(text: &str, word: &str) -> usize {
     let in_tag = |tag: Range<usize>| Some(find_word(text.get(tag.clone())?, word)? + tag.start);
     tags(text).find_map(in_tag).unwrap_or(0)
 }
 
-/// Where the tags of a template stand, without its comments.
+/// The ranges of the tags of a template, without comments.
 fn tags(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut position = 0;
     std::iter::from_fn(move || {
@@ -382,7 +344,7 @@ fn tags(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Where `word` stands for the first time and is a name of its own: no part of another, no attribute, no literal.
+/// The first position of `word` as a name: not part of another name, not an attribute, not in a literal.
 fn find_word(text: &str, word: &str) -> Option<usize> {
     let is_name =
         |character: char| character.is_alphanumeric() || matches!(character, '_' | '.' | '\'' | '"');

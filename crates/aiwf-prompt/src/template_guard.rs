@@ -1,15 +1,15 @@
-//! Finds templates that would take the template engine deeper than its stack goes.
+//! Detects templates that would overflow the template engine's stack.
 //!
-//! The engine bounds nested brackets and blocks, but `1 + 1 + 1 …`, `a.b.c …`, `not not …` and long chains of
-//! `elif` make trees as deep as they are long. So the length of a single tag is bounded, and the number of
-//! `elif`. Tags are told from text as the engine does it.
+//! The engine limits nested brackets and blocks, but `1 + 1 + 1 …`, `a.b.c …`, `not not …` and long chains of `elif`
+//! make trees as deep as they are long. So the length of a tag and the number of `elif` are limited. Tags are
+//! recognized the way the engine does it.
 
 /// The longest tag, in bytes.
 const MAX_TAG_BYTES: usize = 1_000;
-/// The most `elif` in one template.
+/// Maximum number of `elif` in one template.
 const MAX_ELIFS: usize = 100;
 
-/// Why a template is not handed to the engine, and on which line; `None` when it can be.
+/// Why a template is refused, and on which line; `None` if it is fine.
 pub fn template_fault(text: &str) -> Option<(usize, String)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -65,7 +65,7 @@ fn find(bytes: &[u8], from: usize, wanted: &[u8]) -> Option<usize> {
     rest.windows(wanted.len()).position(|window| window == wanted).map(|at| from + at)
 }
 
-/// Where a tag ends: its end marker counts only outside of texts and brackets.
+/// The end of a tag: the end marker counts only outside of strings and brackets.
 fn tag_end(bytes: &[u8], from: usize, marker: &[u8]) -> usize {
     let mut balance = 0_isize;
     let mut at = from;
@@ -84,7 +84,7 @@ fn tag_end(bytes: &[u8], from: usize, marker: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Where the quote stands that ends the text that starts at `from`.
+/// The position of the quote that closes the string starting at `from`.
 fn text_end(bytes: &[u8], from: usize, quote: u8) -> usize {
     let mut is_escaped = false;
     let rest = bytes.get(from + 1..).unwrap_or_default();
@@ -96,7 +96,7 @@ fn text_end(bytes: &[u8], from: usize, quote: u8) -> usize {
     from + 1 + length.unwrap_or(rest.len())
 }
 
-/// Where the text after `{% endraw %}` starts.
+/// The position after `{% endraw %}`.
 fn after_raw(text: &str, from: usize) -> usize {
     let mut at = from;
     while let Some(start) = find(text.as_bytes(), at, b"{%") {

@@ -31,18 +31,18 @@ fn long_tags_are_refused() {
         let (line, message) = fault.unwrap_or_else(|| panic!("{open}{unit}"));
         assert_eq!(line, 2);
         assert!(message.starts_with("a tag has "), "{message}");
-        // The end of the tag must not matter.
+        // The end of the tag does not matter.
         assert!(template_fault(&tag(open, unit, "", 20_000)).is_some(), "{open}{unit}");
     }
 }
 
 #[test]
-fn what_is_let_through_fits_on_the_stack() {
+fn accepted_templates_fit_on_the_stack() {
     for (open, unit, close) in CHAINS {
         let text = tag(open, unit, close, MAX_TAG_BYTES - 60);
         assert_eq!(template_fault(&text), None, "{open}{unit}");
         let template = TemplateSource { name: "t".to_owned(), text };
-        // Good or not, it is an answer and no crash.
+        // Valid or not, it must not crash.
         drop(check_template(&template, &["X"]));
     }
     let elifs = format!("{{% if 1 %}}{}{{% endif %}}", "{%- elif 1 %}".repeat(MAX_ELIFS));
@@ -51,7 +51,7 @@ fn what_is_let_through_fits_on_the_stack() {
 }
 
 #[test]
-fn markers_in_texts_and_brackets_do_not_end_a_tag() {
+fn markers_in_strings_and_brackets_do_not_end_a_tag() {
     let hidden = [
         format!("{{{{ \"}}}}\" {} }}}}", "+ 1".repeat(500)),
         format!("{{{{ '\\'}}}}' {} }}}}", "+ 1".repeat(500)),

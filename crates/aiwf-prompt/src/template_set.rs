@@ -1,41 +1,39 @@
-//! Which system template an agent gets in a phase.
+//! The system template of an agent in a phase.
 //!
-//! `[AGENT]-[PHASE].md`, else `BASE-[PHASE].md`. This file knows the names, the built-in set and the variables;
-//! the layers on disk above it belong to the engine.
+//! `[AGENT]-[PHASE].md`, otherwise `BASE-[PHASE].md`. This file knows the names, the built-in set and the variables;
+//! the engine knows the layers on disk.
 
-/// The variables every system template can use; the engine always fills them all.
+/// The variables of every system template; the engine always sets them all.
 pub const TEMPLATE_VARIABLES: [&str; 7] =
     ["AGENT", "ARTIFACTS", "PHASE", "PROJECT_CONTEXT", "PROJECT_STRUCTURE", "SKELETON", "TASKS"];
 
-/// The agent and the phase a template is for.
+/// The agent and the phase of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TemplateName {
     agent: String,
     phase: String,
 }
 
-/// The stand-in for agents without a template of their own.
+/// The default for agents without their own template.
 const BASE: &str = "BASE";
 
 impl TemplateName {
-    /// The name for an agent and a phase; nothing when one of them could lead out of the directory.
+    /// The name for an agent and a phase; `None` if one of them could escape the directory.
     pub fn new(agent: Option<&str>, phase: &str) -> Option<Self> {
         let agent = agent.unwrap_or(BASE);
         (is_plain(agent) && is_plain(phase))
             .then(|| Self { agent: agent.to_ascii_uppercase(), phase: phase.to_owned() })
     }
 
-    /// The agent, in upper case.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// The phase.
     pub fn phase(&self) -> &str {
         &self.phase
     }
 
-    /// The files to look for in a layer, the agent's own first.
+    /// The file names to try in a layer, the agent's own first.
     pub fn files(&self) -> Vec<String> {
         let mut files = vec![format!("{}-{}.md", self.agent, self.phase)];
         if self.agent != BASE {
@@ -53,13 +51,10 @@ fn is_plain(word: &str) -> bool {
         && word.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// There is no template for an agent and a phase.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no template for agent `{agent}` in phase `{phase}` (TemplateNotFound){}", list(tried))]
 pub struct TemplateNotFound {
-    /// The agent.
     pub agent: String,
-    /// The phase.
     pub phase: String,
     /// Every path that was tried, in order.
     pub tried: Vec<String>,
@@ -70,10 +65,9 @@ fn list(tried: &[String]) -> String {
 }
 
 impl TemplateNotFound {
-    /// One thing to do about it.
     pub fn hint(&self) -> String {
         let phases = ["plan", "challenge", "implement", "review", "archive"];
-        let own = format!("write `.aiwf/templates/system/BASE-{}.md`", self.phase);
+        let own = format!("create `.aiwf/templates/system/BASE-{}.md`", self.phase);
         match crate::nearest::nearest(&self.phase, phases) {
             Some(close) if close != self.phase => {
                 format!("did you mean phase `{close}`? for a new phase, {own}")
@@ -113,12 +107,10 @@ static BUILT_IN: &[(&str, &str)] = built_in![
     "GEMINI-review.md",
 ];
 
-/// The built-in templates by file name, sorted.
 pub fn built_in_templates() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
-/// The built-in template with that file name.
 pub fn built_in_template(file: &str) -> Option<&'static str> {
     BUILT_IN.iter().find(|(name, _)| *name == file).map(|(_, text)| *text)
 }

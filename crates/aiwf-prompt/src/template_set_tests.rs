@@ -22,7 +22,7 @@ fn every_agent_has_a_template_for_every_phase() {
         .iter()
         .flat_map(|agent| PHASES.iter().map(move |phase| format!("{agent}-{phase}.md")))
         .collect();
-    // A judge at a gate is asked the same whoever it is.
+    // The gate prompt is the same for every agent.
     expected.push("BASE-gate.md".to_owned());
     expected.sort();
     let files: Vec<&str> = built_in_templates().iter().map(|(file, _)| *file).collect();
@@ -114,7 +114,7 @@ fn check_files(agent: Option<&str>, phase: &str, expected: &[&str]) {
 }
 
 #[test]
-fn the_agents_own_file_comes_before_the_base() {
+fn the_agents_own_file_takes_precedence_over_the_base() {
     check_files(Some("claude"), "plan", &["CLAUDE-plan.md", "BASE-plan.md"]);
     check_files(Some("My_Agent-2"), "plan", &["MY_AGENT-2-plan.md", "BASE-plan.md"]);
     check_files(None, "review", &["BASE-review.md"]);

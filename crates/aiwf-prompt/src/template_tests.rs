@@ -19,7 +19,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(render_template(&source(text), &variables()).as_deref(), Ok(expected));
 }
 
-/// The variable that an error calls undefined, with its line and column.
+/// The undefined variable of an error, with its line and column.
 #[track_caller]
 fn undefined_at(error: &TemplateError) -> String {
     match error {
@@ -52,7 +52,7 @@ fn variables_loops_and_conditions_are_filled_in() {
 }
 
 #[test]
-fn text_comes_out_as_it_went_in() {
+fn text_is_unchanged() {
     check("no tags, {one brace}, 100 %\r\n", "no tags, {one brace}, 100 %\r\n");
     check("ends with a newline\n", "ends with a newline\n");
     check("", "");
@@ -66,7 +66,7 @@ fn a_value_is_never_a_template() {
 }
 
 #[test]
-fn an_undefined_variable_is_named_where_it_stands() {
+fn an_undefined_variable_is_named_with_its_position() {
     check_undefined("{{ nmae }}", "nmae", 1, 4);
     check_undefined("a\nbé {{ nmae }}", "nmae", 2, 7);
     check_undefined("{% if nmae == 'x' %}{% endif %}", "nmae", 1, 7);
@@ -78,7 +78,7 @@ fn an_undefined_variable_is_named_where_it_stands() {
 }
 
 #[test]
-fn an_undefined_variable_is_named_and_not_what_is_done_to_it() {
+fn an_undefined_variable_is_named_and_not_the_operation() {
     check_undefined("{{ nmae|upper }}", "nmae", 1, 4);
     check_undefined("{{ nmae|trim|upper }}", "nmae", 1, 4);
     check_undefined("{{ nmae + 1 }}", "nmae", 1, 4);
@@ -92,7 +92,7 @@ fn an_undefined_variable_is_named_and_not_what_is_done_to_it() {
 }
 
 #[test]
-fn other_faults_say_where_they_are() {
+fn other_errors_name_their_position() {
     for (text, expected) in [
         ("a\n{{ name|shout }}", (2, 9)),
         ("{{ range(99999999) }}", (1, 4)),
@@ -156,6 +156,6 @@ fn a_chain_that_would_overflow_the_stack_is_refused() {
     let deep =
         TemplateSource { name: "deep.md".to_owned(), text: format!("{{{{ 1{} }}}}", " + 1".repeat(100_000)) };
     let error = render_template(&deep, &BTreeMap::new()).unwrap_err();
-    assert!(error.to_string().starts_with("template cannot be used: a tag has "), "{error}");
+    assert!(error.to_string().starts_with("template is invalid: a tag has "), "{error}");
     assert!(check_template(&deep, &[]).is_err());
 }

@@ -1,8 +1,8 @@
 //! Counts tokens: a pure function of bytes and vocabulary.
 //!
-//! Exact where a public vocabulary exists, a named estimate elsewhere. The expressions of a vocabulary cost
-//! milliseconds to build, so that is done on the first count and never before. Keeping counts between processes is not
-//! done here: whoever wants that wraps [`CountTokens`].
+//! Exact if there is a public vocabulary, otherwise a named estimate. Compiling the expressions of a vocabulary takes
+//! milliseconds, so that happens on the first count. Counts are not cached between processes here; wrap [`CountTokens`]
+//! for that.
 
 use std::fmt;
 use std::iter::Sum;
@@ -12,11 +12,10 @@ use crate::vocabulary::{self, Counter, Vocabulary};
 
 #[expect(
     clippy::disallowed_types,
-    reason = "looked up by key and never iterated, so its order reaches nothing"
+    reason = "looked up by key and never iterated, so its order does not matter"
 )]
 type Memo = std::collections::HashMap<Box<str>, u32, rustc_hash::FxBuildHasher>;
 
-/// A number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tokens(pub u64);
 
@@ -46,7 +45,7 @@ impl Sum for Tokens {
 }
 
 impl fmt::Display for Tokens {
-    /// Writes the number with commas, as people read it.
+    /// Formats the number with thousands separators.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = self.0.to_string();
         for (position, digit) in digits.chars().enumerate() {
@@ -59,17 +58,17 @@ impl fmt::Display for Tokens {
     }
 }
 
-/// Whoever can say how many tokens texts have.
+/// Counts the tokens of texts.
 pub trait CountTokens: Sync {
-    /// The name shown beside every count.
+    /// The name shown next to every count.
     fn name(&self) -> &str;
-    /// Whether the counts are those of a public vocabulary.
+    /// Whether it counts with a public vocabulary.
     fn is_exact(&self) -> bool;
-    /// Counts each text; a text is given in pieces that stand next to each other.
+    /// Counts each text; a text is given as adjacent pieces.
     fn count(&self, texts: &[Vec<&str>]) -> Vec<Tokens>;
 }
 
-/// The ways of counting this crate knows.
+/// The built-in tokenizers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokenizer {
     /// A quarter of the ASCII characters plus one token for every other character.
@@ -81,7 +80,6 @@ pub enum Tokenizer {
 }
 
 impl Tokenizer {
-    /// Every way, in the order the documentation lists them.
     pub const ALL: [Self; 3] = [Self::Estimate, Self::O200kBase, Self::Cl100kBase];
 
     /// The name used in flags and reports.
@@ -93,12 +91,11 @@ impl Tokenizer {
         }
     }
 
-    /// The tokenizer with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tokenizer| tokenizer.as_str() == name)
     }
 
-    /// Loads the vocabulary, if there is one; later counts find it loaded.
+    /// Loads the vocabulary, if there is one, so that later counts do not have to.
     pub fn load(self) {
         self.vocabulary();
     }
@@ -135,7 +132,7 @@ fn estimate(pieces: &[&str]) -> Tokens {
     let mut other = 0u64;
     for piece in pieces {
         for byte in piece.bytes() {
-            // Continuation bytes belong to a character that was counted at its first byte.
+            // Continuation bytes belong to a character that is already counted.
             ascii += u64::from(byte < 0x80);
             other += u64::from(byte >= 0xC0);
         }
@@ -143,9 +140,9 @@ fn estimate(pieces: &[&str]) -> Tokens {
     Tokens(ascii.div_ceil(4) + other)
 }
 
-/// Texts are cut into pieces of about this size, so that one large text keeps every core busy.
+/// Texts are split into pieces of about this size, so that one large text uses every core.
 const PIECE_BYTES: usize = 64 * 1024;
-/// Below this much text a second thread costs more than it saves.
+/// Below this size a second thread costs more than it saves.
 const PARALLEL_BYTES: usize = 256 * 1024;
 
 fn count_in_parallel(vocabulary: &Vocabulary, texts: &[Vec<&str>]) -> Vec<Tokens> {
@@ -192,12 +189,12 @@ fn count_in_parallel(vocabulary: &Vocabulary, texts: &[Vec<&str>]) -> Vec<Tokens
     counts
 }
 
-/// Words longer than this are rare and not worth remembering.
+/// Longer words are rare and not worth caching.
 const MEMO_WORD_BYTES: usize = 32;
-/// Bounds what one thread remembers.
+/// Limits the cache of a thread.
 const MEMO_ENTRIES: usize = 1 << 17;
 
-/// Counts one piece; source text repeats its words, so each distinct word is encoded once.
+/// Counts one piece; source code repeats words, so each distinct word is encoded once.
 fn count_piece(counter: &mut Counter<'_>, piece: &str, memo: &mut Memo) -> u64 {
     let mut total = 0;
     let mut rest = piece;
@@ -216,16 +213,16 @@ fn count_piece(counter: &mut Counter<'_>, piece: &str, memo: &mut Memo) -> u64 {
     total
 }
 
-/// Whether a vocabulary always starts a new word between these two neighbours.
+/// Whether a vocabulary always starts a new word between these two characters.
 ///
-/// Both vocabularies end a run of white space after its last line end, and let no word begin with one. Only
-/// `o200k_base` carries on across a line end, and only with a slash.
+/// Both vocabularies end a run of white space after its last line end, and no word starts with one. Only `o200k_base`
+/// continues a word across a line end, and only with a slash.
 pub(crate) fn is_boundary(before: &str, after: &str) -> bool {
     before.ends_with('\n')
         && after.chars().next().is_some_and(|character| !character.is_whitespace() && character != '/')
 }
 
-/// `text` in pieces of at least `size` bytes (but for the last) whose counts add up to that of the whole.
+/// `text` in pieces of at least `size` bytes (except the last) whose counts add up to that of the whole.
 fn split_at_boundaries(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

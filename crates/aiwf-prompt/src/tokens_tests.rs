@@ -7,7 +7,7 @@ fn count(tokenizer: Tokenizer, text: &str) -> u64 {
 }
 
 #[test]
-fn vocabularies_give_the_published_counts() {
+fn vocabularies_match_the_published_counts() {
     assert_eq!(count(Tokenizer::O200kBase, "hello world"), 2);
     assert_eq!(count(Tokenizer::Cl100kBase, "hello world"), 2);
     assert_eq!(count(Tokenizer::Cl100kBase, "tiktoken is great!"), 6);
@@ -36,7 +36,7 @@ fn a_hostile_text_of_one_word_is_counted() {
 }
 
 #[test]
-fn many_threads_count_as_one_does() {
+fn many_threads_count_the_same_as_one() {
     let text = "fn main() {\n    println!(\"{}\", 1 + 2);\n}\n\n\n  // end\n".repeat(20_000);
     assert_eq!(count(Tokenizer::O200kBase, &text), bpe_openai::o200k_base().count(text.as_str()) as u64);
 }

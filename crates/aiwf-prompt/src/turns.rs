@@ -1,79 +1,71 @@
 //! Fits the turns of a conversation into a token budget.
 //!
-//! In: turns in their order, each with its kind and its count. Out: which of them stay. Cuts whole rounds and
-//! whole tool-call groups, oldest first; never reorders, never splits a group, never cuts what the model is
-//! asked now. Does not count tokens and sees no text: what stands in for the turns left out is the caller's.
+//! In: turns in order, each with its kind and token count. Out: the turns to keep. Cuts whole rounds and whole
+//! tool-call groups, oldest first; never reorders, never splits a group, never cuts the current request. Does not count
+//! tokens and sees no text: the caller replaces the turns that are left out.
 
 use std::ops::Range;
 
 use crate::tokens::Tokens;
 
-/// What a turn is, as far as cutting tells turns apart.
+/// The kinds of turns that matter for cutting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnKind {
-    /// The user's own words; they begin a round.
+    /// The user's own text, which starts a round.
     Request,
-    /// What the runtime says for the user: directive, brief, data, note. It begins a round only beside a request.
+    /// Text of the runtime on behalf of the user: directive, brief, data, note. Part of the round of an adjacent
+    /// request.
     Context,
-    /// An answer of the model.
     Assistant {
-        /// How many tools it calls.
+        /// The number of tool calls in it.
         n_calls: usize,
     },
-    /// What one of these calls gave.
+    /// The result of one of these calls.
     ToolResult,
 }
 
-/// One turn, by what keeping it costs.
+/// A turn with its token count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnWeight {
-    /// What keeping it costs.
     pub tokens: Tokens,
-    /// What it is.
     pub kind: TurnKind,
 }
 
-/// Which turns stay.
+/// The turns to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnFit {
-    /// For each turn, in order, whether it stays.
+    /// For each turn, in order, whether it is kept.
     pub kept: Vec<bool>,
-    /// How many do not.
     pub n_left_out: usize,
-    /// What these would have cost.
     pub tokens_left_out: Tokens,
-    /// What those that stay cost.
     pub tokens_kept: Tokens,
 }
 
-/// What cannot be left out is larger than the budget.
+/// The turns that cannot be left out exceed the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the current round needs {needed} tokens but there is room for {budget}")]
+#[error("the current round needs {needed} tokens but only {budget} are available")]
 pub struct TurnsTooLarge {
-    /// What it needs.
     pub needed: Tokens,
-    /// What there is room for.
     pub budget: Tokens,
-    /// The place of its largest turn among all turns.
+    /// The index of its largest turn.
     pub largest: usize,
-    /// The size of that turn.
     pub largest_tokens: Tokens,
 }
 
-/// Rounds that stay longest, the current one among them.
+/// The number of most recent rounds to keep longest, including the current one.
 const RECENT_ROUNDS: usize = 4;
-/// Groups of the current round that stay longest.
+/// The number of groups of the current round to keep longest.
 const RECENT_GROUPS: usize = 6;
 
-/// Returns which turns stay so that together they cost at most `budget`.
+/// Returns the turns to keep so that they cost at most `budget`.
 ///
-/// A group is an answer with the results of its calls; a round is what follows a request, up to the next one. Left
-/// out are, in this order and each from the oldest on: rounds but for the four most recent; groups of the current
-/// round but for its six most recent; the recent rounds; the recent groups. What opens the current round, what
-/// the runtime said last in it, its last group and every group that waits for results are always kept. Context
-/// between two groups goes with the second one.
+/// A group is an answer with the results of its calls; a round is everything from a request to the next one. Turns are
+/// left out in this order, oldest first: rounds except the four most recent; groups of the current round except its six
+/// most recent; the recent rounds; the recent groups. Always kept are the start of the current round, the runtime's
+/// last text in it, its last group, and every group that waits for results. Context between two groups belongs to the
+/// second one.
 ///
-/// The order of leaving out does not depend on the budget: a larger one keeps at least as much.
+/// The order does not depend on the budget: a larger budget keeps at least as much.
 pub fn fit_turns(turns: &[TurnWeight], budget: Tokens) -> Result<TurnFit, TurnsTooLarge> {
     let Layout { required, cuts } = layout(turns);
     let needed: Tokens = required.iter().map(|range| cost(turns, range)).sum();
@@ -85,7 +77,7 @@ pub fn fit_turns(turns: &[TurnWeight], budget: Tokens) -> Result<TurnFit, TurnsT
     let mut fit =
         TurnFit { kept: Vec::new(), n_left_out: 0, tokens_left_out: Tokens(0), tokens_kept: needed };
     let mut is_full = false;
-    // From the last to be cut to the first: what does not fit takes everything before it along.
+    // From the last candidate to the first: one that does not fit also drops everything before it.
     for range in cuts.iter().rev() {
         let tokens = cost(turns, range);
         is_full = is_full || fit.tokens_kept + tokens > budget;
@@ -104,31 +96,31 @@ fn cost(turns: &[TurnWeight], range: &Range<usize>) -> Tokens {
     turns.get(range.clone()).unwrap_or_default().iter().map(|turn| turn.tokens).sum()
 }
 
-/// The largest turn of some ranges, the first of several.
+/// The largest turn of some ranges; the first one if there are several.
 fn largest(turns: &[TurnWeight], ranges: &[Range<usize>]) -> (usize, Tokens) {
     let sized = |index: usize| turns.get(index).map(|turn| (turn.tokens, std::cmp::Reverse(index)));
     let largest = ranges.iter().cloned().flatten().filter_map(sized).max();
     largest.map_or((0, Tokens(0)), |(tokens, std::cmp::Reverse(index))| (index, tokens))
 }
 
-/// Every turn once: those that stay, and what may be left out in the order of leaving out.
+/// Every turn once: the required ones, and the others in the order of leaving out.
 struct Layout {
     required: Vec<Range<usize>>,
     cuts: Vec<Range<usize>>,
 }
 
-/// An answer with its results, and what the user and the runtime said before it.
+/// An answer with its results, and the text of user and runtime before it.
 struct Step {
     said: Range<usize>,
     group: Range<usize>,
     is_required: bool,
 }
 
-/// The rounds before the current one, and the steps of that one.
+/// The rounds before the current one, and the steps of the current one.
 struct Rounds {
     earlier: Vec<Range<usize>>,
     steps: Vec<Step>,
-    /// What was said after the last answer.
+    /// Text after the last answer.
     said_last: Range<usize>,
 }
 
@@ -138,7 +130,7 @@ fn layout(turns: &[TurnWeight]) -> Layout {
     let mut older_groups = Vec::new();
     let mut recent_groups = Vec::new();
     let last_step = steps.len().checked_sub(1);
-    // Without a word after the last answer, the newest word before one is what the runtime said last.
+    // Without text after the last answer, the newest text before one is the runtime's last.
     let newest_said = steps.iter().rposition(|step| !step.said.is_empty()).filter(|_| said_last.is_empty());
     let n_steps = steps.len();
     for (place, step) in steps.into_iter().enumerate() {
@@ -160,7 +152,7 @@ fn layout(turns: &[TurnWeight]) -> Layout {
         }
     }
     required.push(said_last);
-    // The current round is one of the recent ones.
+    // The current round counts as one of the recent ones.
     let n_old = (earlier.len() + 1).saturating_sub(RECENT_ROUNDS);
     let (old_rounds, recent_rounds) = earlier.split_at_checked(n_old).unwrap_or_default();
     let mut cuts = old_rounds.to_vec();
@@ -193,14 +185,14 @@ fn rounds(turns: &[TurnWeight]) -> Rounds {
     Rounds { earlier, steps, said_last: said }
 }
 
-/// Where the last result of an answer ends; whatever came between the results is held together by them.
+/// The end of the last result of an answer; turns between results belong to the group.
 fn group_end(turns: &[TurnWeight], start: usize, end: usize) -> usize {
     let stretch = turns.get(start..end).unwrap_or_default();
     let last_result = stretch.iter().rposition(|turn| turn.kind == TurnKind::ToolResult);
     start + last_result.unwrap_or(0) + 1
 }
 
-/// Whether a group of the current round still waits for results, or the request came while it did.
+/// Whether a group of the current round still waits for results, or did when the request came.
 fn must_stay(turns: &[TurnWeight], group: &Range<usize>) -> bool {
     let stretch = turns.get(group.clone()).unwrap_or_default();
     let n_results = stretch.iter().filter(|turn| turn.kind == TurnKind::ToolResult).count();

@@ -82,11 +82,11 @@ fn refuses_when_the_request_and_the_last_group_do_not_fit() {
     ];
     let refusal = fit_turns(&turns, Tokens(7)).unwrap_err();
     assert_eq!((refusal.largest, refusal.largest_tokens), (5, Tokens(5)));
-    assert_eq!(refusal.to_string(), "the current round needs 8 tokens but there is room for 7");
+    assert_eq!(refusal.to_string(), "the current round needs 8 tokens but only 7 are available");
 }
 
 #[test]
-fn a_group_that_does_not_fit_takes_the_older_ones_along() {
+fn a_group_that_does_not_fit_also_drops_older_ones() {
     let mut turns = turns("r1t1t1t");
     turns[3].tokens = Tokens(50);
     let fit = fit_turns(&turns, Tokens(10)).unwrap();
@@ -95,14 +95,14 @@ fn a_group_that_does_not_fit_takes_the_older_ones_along() {
 }
 
 #[test]
-fn context_without_a_request_begins_no_round() {
+fn context_without_a_request_starts_no_round() {
     check("cc1t1t cc1t1t cc1t1t", 8, "cc.... ...... cc1t1t");
     check("cc1t1t cc1t1t cc1t1t", 6, "cc.... ...... cc..1t");
     check_refused("cc1t1t cc1t1t cc1t1t", 5, 6);
 }
 
 #[test]
-fn what_the_runtime_said_last_stays() {
+fn the_last_text_of_the_runtime_stays() {
     check("r1t cc1t 1t1t", 5, "r.. cc.. ..1t");
     check("r1t cc1t 1t c", 4, "r.. .... 1t c");
     check("ra ra r", 1, ".. .. r");
@@ -115,14 +115,14 @@ fn a_group_that_waits_for_results_stays() {
 }
 
 #[test]
-fn what_stands_between_results_belongs_to_their_group() {
+fn turns_between_results_belong_to_their_group() {
     check("r 2tct 1t 1t", 3, "r .... .. 1t");
     check("r 2trt 1t 1t", 7, "r 2trt .. 1t");
     check("r 1t 1t", 3, "r .. 1t");
 }
 
 #[test]
-fn results_without_an_answer_stay_with_what_is_before_them() {
+fn results_without_an_answer_stay_with_the_turns_before_them() {
     check("trt a", 4, "trt a");
     check("ra t r", 1, ".. . r");
 }
@@ -174,7 +174,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn what_is_kept_fits_and_the_counts_add_up(turns in lists(), budget in 0u64..600) {
+        fn kept_turns_fit_and_the_counts_add_up(turns in lists(), budget in 0u64..600) {
             match fit_turns(&turns, Tokens(budget)) {
                 Ok(fit) => {
                     prop_assert_eq!(fit.kept.len(), turns.len());
@@ -236,7 +236,7 @@ mod properties {
         }
 
         #[test]
-        fn earlier_rounds_stay_or_go_whole_and_oldest_first(turns in conversation(), budget in 0u64..600) {
+        fn earlier_rounds_are_cut_whole_and_oldest_first(turns in conversation(), budget in 0u64..600) {
             if let Ok(fit) = fit_turns(&turns, Tokens(budget)) {
                 let earlier: Vec<bool> =
                     rounds(&turns).earlier.into_iter().map(|round| {
@@ -249,7 +249,7 @@ mod properties {
         }
 
         #[test]
-        fn every_turn_is_either_required_or_in_one_place_of_the_order(turns in lists()) {
+        fn every_turn_is_either_required_or_once_in_the_order(turns in lists()) {
             let layout = layout(&turns);
             let mut places: Vec<usize> = layout.required.into_iter().chain(layout.cuts).flatten().collect();
             places.sort_unstable();

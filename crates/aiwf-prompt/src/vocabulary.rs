@@ -1,8 +1,8 @@
-//! The public vocabularies: texts become words, words become tokens.
+//! The public vocabularies: splits text into words and words into tokens.
 //!
-//! In: a text. Out: how many tokens it has. Words are those of the vocabulary's own expressions. Within a word the two
-//! neighbouring parts that make the token of the lowest rank become one, the leftmost first, until none do.
-//! The tables come from the build script and lie in the binary as they are used.
+//! In: a text. Out: its number of tokens. Words follow the vocabulary's own expressions. Within a word, the two
+//! adjacent parts that form the token of the lowest rank are merged, leftmost first, until no more merge is possible.
+//! The tables come from the build script and are used directly from the binary.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,8 +13,8 @@ use regex_automata::{Anchored, Input};
 
 use crate::token_slots::{EMPTY, Slot, place};
 
-/// The expressions of words. A look-ahead costs a search much, so the white space before a word is matched together
-/// with one character of what follows, which is then given back.
+/// The expressions of words. Look-ahead is expensive, so the white space before a word is matched together with one
+/// following character, which is then given back.
 const LOOK_AHEAD: &str = r"\s+\s";
 const WHITE_SPACE: &str = r"\s+";
 const O200K_WORD: &str = concat!(
@@ -26,7 +26,7 @@ const CL100K_WORD: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+$",
 );
-/// Which of the expressions has a character to give back.
+/// The expression whose last character is given back.
 const LOOK_AHEAD_PATTERN: usize = 1;
 
 static O200K_BASE: LazyLock<Vocabulary> =
@@ -44,27 +44,27 @@ pub(crate) fn cl100k_base() -> &'static Vocabulary {
     &CL100K_BASE
 }
 
-/// A vocabulary, ready to count with.
+/// A vocabulary, ready for counting.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     words: Regex,
-    /// A power of two, and as many slots.
+    /// A power of two; also the number of slots.
     n_slots: u64,
     slots: &'static [[u8; 8]],
-    /// The bytes of all tokens, one after the other.
+    /// The bytes of all tokens, concatenated.
     token_bytes: &'static [u8],
 }
 
-/// What one thread needs to count; it is not worth sharing.
+/// The working memory of one counting thread.
 #[derive(Debug)]
 pub(crate) struct Counter<'v> {
     vocabulary: &'v Vocabulary,
     cache: Cache,
-    /// Where the part that begins at a byte ends; 0 where none begins.
+    /// The end of the part that starts at a byte; 0 if none starts there.
     ends: Vec<usize>,
-    /// Where the part that begins at a byte has its left neighbour.
+    /// The start of the left neighbour of the part that starts at a byte.
     lefts: Vec<usize>,
-    /// Merges that may still happen: rank, begin, end.
+    /// Possible merges: rank, start, end.
     merges: BinaryHeap<Reverse<(u64, usize, usize)>>,
 }
 
@@ -73,7 +73,7 @@ impl Vocabulary {
         let (numbers, _) = file.as_chunks::<8>();
         let n_slots = numbers.first().map_or(0, |number| u64::from_le_bytes(*number));
         let n_used = usize::try_from(n_slots).unwrap_or_default().saturating_add(1);
-        #[expect(clippy::expect_used, reason = "the expressions are constants, and a test counts with each")]
+        #[expect(clippy::expect_used, reason = "the expressions are constants, and a test uses each")]
         let words = Regex::new_many(&[word, LOOK_AHEAD, WHITE_SPACE]).expect("valid expressions");
         Self {
             words,
@@ -83,7 +83,6 @@ impl Vocabulary {
         }
     }
 
-    /// What a thread counts with.
     pub(crate) fn counter(&self) -> Counter<'_> {
         Counter {
             vocabulary: self,
@@ -99,7 +98,7 @@ impl Vocabulary {
         let (first, tag) = place(bytes, self.n_slots);
         let len = bytes.len() as u64;
         let mut at = usize::try_from(first).ok()?;
-        // The table is at most half full, so an empty slot ends every search.
+        // The table is at most half full, so every search ends at an empty slot.
         loop {
             let packed = u64::from_le_bytes(*self.slots.get(at)?);
             if packed == EMPTY {
@@ -131,7 +130,7 @@ impl Counter<'_> {
         Some(word)
     }
 
-    /// How many tokens a word has.
+    /// The number of tokens of a word.
     pub(crate) fn count_word(&mut self, word: &[u8]) -> usize {
         if word.len() < 2 || self.vocabulary.rank(word).is_some() {
             return word.len().min(1);
@@ -146,7 +145,8 @@ impl Counter<'_> {
         }
         let mut n_parts = word.len();
         while let Some(Reverse((_, start, end))) = self.merges.pop() {
-            // A part that grew or went away since has made this merge void; another span would be another merge.
+            // Parts may have changed since, which makes this merge obsolete; a different span would be a different
+            // merge.
             let middle = self.ends.get(start).copied().unwrap_or_default();
             if middle == 0 || self.ends.get(middle) != Some(&end) {
                 continue;
@@ -163,7 +163,7 @@ impl Counter<'_> {
         n_parts
     }
 
-    /// Notes the merge of the part that begins at `start` with its right neighbour, when they make a token.
+    /// Records the merge of the part at `start` with its right neighbour, if they form a token.
     fn add_merge(&mut self, word: &[u8], start: usize) {
         let end = self.ends.get(start).and_then(|middle| self.ends.get(*middle)).copied().unwrap_or_default();
         if let Some(bytes) = word.get(start..end)

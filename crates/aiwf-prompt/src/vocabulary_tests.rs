@@ -41,14 +41,14 @@ fn every_token_is_found_by_its_bytes() {
 }
 
 #[test]
-fn a_slot_holds_what_was_put_in() {
+fn a_slot_round_trips() {
     let slot = Slot { start: (1 << 24) - 1, len: 128, rank: 199_997, tag: (1 << 14) - 1 };
     assert_eq!(Slot::unpack(slot.pack().unwrap()), slot);
     assert_eq!(Slot { len: 256, ..slot }.pack(), None);
 }
 
 #[test]
-fn long_words_and_odd_bytes_count_as_in_the_library() {
+fn long_words_and_unusual_bytes_count_as_in_the_library() {
     check(&"ab".repeat(5_000));
     check(&"aaaaaaaaab".repeat(700));
     check(&" ".repeat(3_000));
@@ -73,7 +73,7 @@ mod properties {
         }
 
         #[test]
-        fn tokens_put_together_count_as_in_the_library(ranks in prop::collection::vec(0u32..100_000, 1..8)) {
+        fn concatenated_tokens_count_as_in_the_library(ranks in prop::collection::vec(0u32..100_000, 1..8)) {
             for (ours, theirs) in pairs() {
                 let word: Vec<u8> = ranks.iter().flat_map(|rank| theirs.bpe.token_bytes(*rank)).copied().collect();
                 prop_assert_eq!(ours.counter().count_word(&word), theirs.bpe.count(&word));

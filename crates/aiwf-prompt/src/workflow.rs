@@ -1,10 +1,10 @@
 //! Recipe `workflow`: one message for each layer of a turn.
 //!
-//! In: a node of a workflow graph, the agent that works on it, where the run stands, what the user said. Out: base
-//! rules, tool policy, tools, persona, run directive, node brief, data, user input — those the mode calls for. What a
-//! mode needs and does not get is an error; a layer is never dropped in silence. No real path leaves here.
+//! In: a node of a workflow graph, its agent, the state of the run, the user's input. Out: base rules, tool policy,
+//! tools, persona, run directive, node brief, data, user input, as far as the mode needs them. A missing required field
+//! is an error; a layer is never dropped silently. The messages contain no real paths.
 
-#![expect(clippy::unnecessary_wraps, reason = "all components have one signature, and some can fail")]
+#![expect(clippy::unnecessary_wraps, reason = "all components share one signature, and some can fail")]
 
 mod directive;
 mod node_brief;
@@ -35,10 +35,9 @@ use crate::section::{
 };
 use crate::tokens::Tokenizer;
 
-/// How the model is talked to.
+/// The mode of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Working through a workflow.
     Run,
     /// A conversation with an agent.
     Agent,
@@ -47,7 +46,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Every mode, in the order the documentation lists them.
     pub const ALL: [Self; 3] = [Self::Run, Self::Agent, Self::Chat];
 
     /// The name used in documents.
@@ -59,25 +57,21 @@ impl Mode {
         }
     }
 
-    /// The mode with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
 }
 
-/// Why the model is asked now.
+/// Why the model is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intent {
-    /// The run begins.
     Start,
-    /// The run goes on.
     Continue,
-    /// The run is taken up again after a break.
+    /// The run is resumed after a break.
     Resume,
 }
 
 impl Intent {
-    /// Every intent, in the order the documentation lists them.
     pub const ALL: [Self; 3] = [Self::Start, Self::Continue, Self::Resume];
 
     /// The name used in documents and in the directive.
@@ -89,144 +83,118 @@ impl Intent {
         }
     }
 
-    /// The intent with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|intent| intent.as_str() == name)
     }
 }
 
-/// Who an agent is.
 #[derive(Clone, Debug)]
 pub struct AgentPersona {
-    /// What it does.
     pub role: String,
-    /// Who it is.
     pub identity: String,
-    /// How it speaks.
     pub communication_style: String,
-    /// What it holds to.
     pub principles: Vec<String>,
 }
 
-/// An agent of a package.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Its id.
     pub id: String,
-    /// Its name and title.
     pub name: Option<(String, String)>,
-    /// Who it is.
     pub persona: Option<AgentPersona>,
-    /// What it must always do.
+    /// Actions it must always perform.
     pub critical_actions: Vec<String>,
-    /// Text that stands in place of the persona.
+    /// Text that replaces the persona.
     pub system_prompt: Option<String>,
-    /// A template the user's text is put into.
+    /// A template for the user's text.
     pub user_prompt_template: Option<String>,
-    /// What it may use; limits and switches it leaves open are open.
+    /// Its tools; unset limits and switches restrict nothing.
     pub tools: ToolPolicy,
 }
 
 /// An edge out of the current node.
 #[derive(Clone, Debug)]
 pub struct Transition {
-    /// The node it leads to.
     pub to: String,
-    /// Its label.
     pub label: String,
-    /// Whether it is taken when nothing decides.
+    /// Whether it is taken if no condition decides.
     pub is_default: bool,
-    /// When it is taken, in words.
+    /// The condition in words.
     pub condition: Option<String>,
 }
 
-/// The current node.
 #[derive(Clone, Debug)]
 pub struct NodeBrief {
-    /// Its id.
     pub node_id: String,
-    /// Its type.
     pub node_type: String,
-    /// Its title.
     pub title: Option<String>,
     /// Its instruction file, relative to the package.
     pub step_file: String,
-    /// What it reads.
     pub inputs: Vec<String>,
-    /// What it must leave behind.
     pub outputs: Vec<String>,
-    /// The edges out of it, in graph order.
+    /// Its outgoing edges, in graph order.
     pub transitions: Vec<Transition>,
 }
 
-/// Something the user's menu choice brought along.
+/// The data file of the selected menu item.
 #[derive(Clone, Debug)]
 pub struct DataContext {
-    /// What it is.
     pub label: String,
-    /// Where the model can read it.
+    /// Its path for the model.
     pub path: String,
-    /// How it begins.
+    /// The beginning of its content.
     pub preview: String,
-    /// How many bytes of it the preview does not show.
+    /// Number of bytes that the preview omits.
     pub n_cut_bytes: u64,
 }
 
-/// What a turn asks for.
+/// The input of a turn.
 #[derive(Clone, Debug)]
 pub struct WorkflowRequest {
-    /// How the model is talked to.
+    /// The mode of the conversation.
     pub mode: Mode,
-    /// Directories that must not be seen by the model.
+    /// Directories that the model must not see.
     pub roots: Roots,
-    /// The workflow.
     pub workflow_id: Option<String>,
     /// Its graph, relative to the package.
     pub graph_path: Option<String>,
     /// The agent the run was started with.
     pub active_agent_id: Option<String>,
-    /// The agent that works on this node.
+    /// The agent of the current node.
     pub effective_agent_id: Option<String>,
-    /// That agent.
+    /// The definition of that agent.
     pub agent: Agent,
-    /// The node the run stands at.
     pub current_node_id: Option<String>,
-    /// The nodes that are done.
     pub steps_completed: Vec<String>,
-    /// What the run has decided so far.
     pub variables: serde_json::Map<String, serde_json::Value>,
-    /// What the run has made so far.
+    /// Files created by the run so far.
     pub artifacts: Vec<String>,
-    /// The current node.
     pub node_brief: Option<NodeBrief>,
-    /// What the system allows; the agent can only tighten it.
+    /// The system's policy; the agent can only tighten it.
     pub tool_policy: Option<ToolPolicy>,
-    /// The tools of the engine, for a receiver that cannot be handed tools beside the prompt.
+    /// The engine's tools, for a receiver without native tool calls.
     pub tools: Vec<ToolSchema>,
-    /// Why the model is asked now.
+    /// Why the model is asked.
     pub intent: Option<Intent>,
-    /// Whether the model goes on by itself.
+    /// Whether the model continues without asking.
     pub is_autopilot: bool,
-    /// What the user said.
     pub user_input: Option<String>,
-    /// What the user's menu choice brought along.
+    /// The data file of the selected menu item.
     pub data_context: Option<DataContext>,
-    /// Whether the workflow is complete.
     pub is_completed: bool,
 }
 
 impl WorkflowRequest {
-    /// Whether the model is at work on a node.
+    /// Whether the model is working on a node.
     fn has_active_step(&self) -> bool {
         self.mode == Mode::Run && !self.is_completed
     }
 
-    /// A text that the mode cannot do without; a blank one is none.
+    /// A required text; blank counts as missing.
     fn required_text<'a>(&self, value: Option<&'a str>, field: &'static str) -> Result<&'a str, PromptError> {
         self.required(value.filter(|text| !text.trim().is_empty()), field)
     }
 
-    /// A field that the mode cannot do without.
+    /// A required field.
     fn required<'a, T: ?Sized>(
         &self,
         value: Option<&'a T>,
@@ -235,7 +203,7 @@ impl WorkflowRequest {
         value.ok_or(PromptError::MissingField { mode: self.mode.as_str(), field })
     }
 
-    /// The brief of the active node; it must be the node the run stands at.
+    /// The brief of the active node, which must be the current node of the run.
     fn active_node(&self) -> Result<&NodeBrief, PromptError> {
         let brief = self.required(self.node_brief.as_ref(), "nodeBrief")?;
         self.required_text(Some(&brief.node_id), "nodeBrief.nodeId")?;
@@ -254,7 +222,7 @@ impl WorkflowRequest {
     }
 }
 
-/// Turns workflow definitions and where a run stands into messages.
+/// Turns workflow definitions and the state of a run into messages.
 #[derive(Clone, Copy, Debug)]
 pub struct PromptComposer;
 
@@ -274,7 +242,6 @@ impl PromptComposer {
     }
 }
 
-/// The components of the recipe, in order.
 pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     type Sections = fn(&WorkflowRequest, Capability) -> Result<Vec<Section>, PromptError>;
     let table: [(&'static str, i32, Sections); 8] = [
@@ -302,7 +269,7 @@ pub(crate) fn components() -> Vec<Arc<dyn Component>> {
     table.into_iter().map(component).collect()
 }
 
-/// A rule of the system that stays the same during a run.
+/// A system section that stays the same during a run.
 fn system_section(id: &str, title: &str, source: Source, body: impl Into<crate::section::Text>) -> Section {
     Section { role: Role::System, stability: Stability::Stable, ..Section::new(id, title, source, body) }
 }
@@ -315,7 +282,7 @@ fn base_rules(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>, 
         }
     };
     let source = Source::Engine(name.to_owned());
-    // A chat may be about no package at all. Who does not say what is mounted means everything.
+    // A chat may be about no package. A caller that names no roots means all of them.
     let roots = &request.roots;
     let has_package = request.mode != Mode::Chat || roots.package.is_some() || roots.project.is_none();
     let lines = text.trim_end().lines().filter(|line| has_package || !line.contains("@pkg"));
@@ -358,7 +325,7 @@ fn data_context(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>
     );
     let problem = Problem {
         source: Source::Input(path),
-        message: "the model gets the beginning and can read the rest".to_owned(),
+        message: "only the beginning is included; the model can read the rest".to_owned(),
         left_out: Some(LeftOutSource { why: WhyLeftOut::SizeCap, bytes: Some(data.n_cut_bytes) }),
     };
     let source = Source::Input("dataContext".to_owned());
@@ -370,19 +337,19 @@ fn data_context(request: &WorkflowRequest, _: Capability) -> Result<Vec<Section>
     }])
 }
 
-/// Aliases known roots in every section of a turn, those of custom components included.
+/// Replaces known roots by aliases in every section of a turn, including those of custom components.
 pub(crate) fn hide_roots(sections: &mut [Section], roots: &Roots) {
     for section in sections {
         hide_in_section(section, roots);
     }
 }
 
-/// A value that stays on its line, so that it cannot add a key or a block.
+/// A value on one line, so that it cannot add a key or a block.
 fn single_line(value: &str) -> String {
     value.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A value that stays in its place among others on a line: one that could pass for them is quoted.
+/// A value in a list on one line; quoted if it could be mistaken for several.
 fn single_value(value: &str) -> String {
     let line = single_line(value);
     if line.is_empty() || line.contains([',', '(', ')', '=', '"', '\\']) { quoted(&line) } else { line }

@@ -14,7 +14,7 @@ fn check_in_package(path: &str, expected: &str) {
 }
 
 #[test]
-fn a_path_in_the_package_stands_under_its_mount_once() {
+fn a_path_in_the_package_has_its_mount_once() {
     check_in_package("steps/a.md", "@pkg/steps/a.md");
     check_in_package("@pkg/steps/a.md", "@pkg/steps/a.md");
     check_in_package("./steps/a.md", "@pkg/steps/a.md");
@@ -38,7 +38,7 @@ fn a_value_on_one_line_has_no_line_ends() {
 }
 
 #[test]
-fn a_value_that_could_pass_for_others_is_quoted() {
+fn an_ambiguous_value_is_quoted() {
     assert_eq!(single_value("green field"), "green field");
     assert_eq!(single_value("ça\nva"), "ça va");
     assert_eq!(single_value("a, b=c"), "\"a, b=c\"");
@@ -55,7 +55,7 @@ fn a_quoted_value_cannot_close_its_quotes() {
 }
 
 #[test]
-fn paths_are_hidden_as_deep_as_they_stand() {
+fn paths_are_hidden_at_any_depth() {
     let roots = Roots { project: Some("/home/me/shop".to_owned()), ..Roots::default() };
     let value = serde_json::json!({
         "a": ["/home/me/shop/x", { "/etc/b": "see /etc/c" }],

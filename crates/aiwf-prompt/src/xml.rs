@@ -1,13 +1,13 @@
-//! Writes text so that reading the XML gives back what was put in.
+//! Writes text so that an XML parser reads back the same text.
 //!
-//! Text without markup characters stands as it is; other text goes in CDATA, so code stays readable.
-//! A parser folds line ends and attribute white space, so those are written as character references.
+//! Text without markup characters is unchanged; other text goes into CDATA, so code stays readable. A parser normalizes
+//! line ends and white space in attributes, so those become character references.
 
 use std::borrow::Cow;
 
-/// Element content for `text`, in pieces; the text itself is borrowed unless it holds what must be rewritten.
+/// Element content for `text`, in pieces; the text is borrowed unless parts of it must be rewritten.
 ///
-/// Invariant: `text` holds no character that XML 1.0 forbids; [`replace_forbidden`] ran before.
+/// Invariant: `text` contains no character that XML 1.0 forbids; [`replace_forbidden`] ran before.
 pub(crate) fn content(text: &str) -> Vec<Cow<'_, str>> {
     let bytes = text.as_bytes();
     let has_return = memchr::memchr(b'\r', bytes).is_some();
@@ -22,7 +22,7 @@ pub(crate) fn content(text: &str) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// CDATA with its own end split, and carriage returns between the pieces.
+/// CDATA with its own end marker split, and carriage returns between the pieces.
 fn rewritten(text: &str) -> String {
     let mut written = String::with_capacity(text.len() + 32);
     for (index, line) in text.split('\r').enumerate() {
@@ -57,12 +57,12 @@ pub(crate) fn attribute(text: &str) -> String {
     written
 }
 
-/// Whether XML 1.0 has no way to hold the character, not even as a reference.
+/// Whether XML 1.0 forbids the character, even as a reference.
 fn is_forbidden(character: char) -> bool {
     matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// `text` with U+FFFD for each character XML cannot hold, and how many there were; nothing when all is well.
+/// Replaces each character that XML forbids by U+FFFD, and counts them; `None` if there are none.
 pub(crate) fn replace_forbidden(text: &str) -> Option<(String, usize)> {
     // Cheap test first: almost no text has one of these bytes.
     let suspicious = text.bytes().any(|byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r'))

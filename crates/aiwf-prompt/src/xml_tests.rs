@@ -11,7 +11,7 @@ fn read_back(text: &str, name: &str) -> (String, String) {
 }
 
 #[test]
-fn plain_text_stands_as_it_is() {
+fn plain_text_is_unchanged() {
     assert_eq!(content("Add login\n\n  and \"quotes\"").concat(), "Add login\n\n  and \"quotes\"");
 }
 
@@ -22,7 +22,7 @@ fn markup_goes_in_cdata_and_its_end_is_split() {
 }
 
 #[test]
-fn carriage_returns_stand_between_cdata_pieces() {
+fn carriage_returns_go_between_cdata_pieces() {
     assert_eq!(content("a<\r\nb").concat(), "<![CDATA[a<]]>&#13;<![CDATA[\nb]]>");
     assert_eq!(content("a\r\nb").concat(), "a&#13;\nb");
 }

@@ -56,7 +56,7 @@ impl fmt::Display for Phase {
 pub struct Role(Name);
 
 impl Role {
-    /// Makes the plan.
+    /// Writes the plan.
     pub const PLANNER: Self = Self(Name::known("planner"));
     /// Writes the code.
     pub const GENERATOR: Self = Self(Name::known("generator"));

@@ -94,7 +94,7 @@ fn a_directory_that_keeps_turning_into_a_link_is_never_escaped() {
 }
 
 #[test]
-fn a_file_can_be_executed_by_those_who_may_read_it() {
+fn an_executable_file_is_executable_by_all_readers() {
     let (world, directory) = world();
     let path = world.path().join("inside/tool");
     std::fs::write(&path, "x").unwrap();

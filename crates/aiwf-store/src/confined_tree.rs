@@ -1,7 +1,7 @@
-//! Copies directory trees: what a name stands for, links, files with their rights and times.
+//! Copies directory trees: files with their permissions and times, links, directories.
 //!
-//! In: an opened directory and a name in it. Nothing is followed on the way, so a tree that somebody changes while it is
-//! copied is copied wrongly at worst, and never from elsewhere.
+//! In: an opened directory and a name in it. No link is followed, so a tree that changes while it is copied may give a
+//! wrong copy, but never one from elsewhere.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,28 +22,26 @@ use crate::atomic::{StoreError, remove_any};
 use crate::confined::{ConfinedDir, ConfinedError, EntryKind, checked};
 use crate::objects::hex;
 
-/// Files up to this size are read at once; of larger ones the system makes a copy that shares their bytes if it can.
+/// Files up to this size are read at once; for larger ones the system shares the bytes of the copy if it can.
 const MAX_AT_ONCE: u64 = 256 * 1024;
 
-/// What a name stands for, without reading it.
+/// The metadata of a directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look {
-    /// What it is.
     pub kind: EntryKind,
-    /// How many bytes it has.
     pub n_bytes: u64,
-    /// When its bytes were changed, in seconds and nanoseconds; anybody can set it.
+    /// Modification time in seconds and nanoseconds; any process can set it.
     pub modified_at: (i64, i64),
-    /// When anything about it was changed; only the system sets it.
+    /// Time of the last status change; only the system sets it.
     pub changed_at: (i64, i64),
-    /// Its number in the file system.
+    /// The inode number.
     pub inode: u64,
     /// Whether its owner can execute it.
     pub is_executable: bool,
 }
 
 impl Look {
-    #[allow(clippy::useless_conversion, reason = "systems have types of their own for these numbers")]
+    #[allow(clippy::useless_conversion, reason = "the types of these numbers differ between systems")]
     fn of(stat: &Stat) -> Self {
         Self {
             kind: EntryKind::of(FileType::from_raw_mode(stat.st_mode)),
@@ -56,17 +54,15 @@ impl Look {
     }
 }
 
-/// Whether the bytes of a copy are hashed.
+/// Whether to hash the bytes of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hashing {
-    /// They are.
     Sha256,
-    /// They are not.
     Nothing,
 }
 
 impl ConfinedDir {
-    /// What a name stands for; nothing when there is no such name.
+    /// The metadata of an entry; `None` if it is missing.
     pub fn look(&self, name: &str) -> Result<Option<Look>, ConfinedError> {
         match statat(self.handle(), checked(name)?.as_c_str(), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Look::of(&stat))),
@@ -75,7 +71,7 @@ impl ConfinedDir {
         }
     }
 
-    /// The names in this directory, sorted, those that are not UTF-8 among them.
+    /// The names in this directory, sorted, including names that are not UTF-8.
     pub fn names(&self) -> Result<Vec<(OsString, EntryKind)>, ConfinedError> {
         let mut names = Vec::new();
         for entry in Dir::read_from(self.handle())? {
@@ -85,7 +81,7 @@ impl ConfinedDir {
                 continue;
             }
             let mut kind = entry.file_type();
-            // Not every file system tells the type with the name.
+            // Some file systems do not report the type together with the name.
             if kind == FileType::Unknown {
                 match statat(self.handle(), entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(stat) => kind = FileType::from_raw_mode(stat.st_mode),
@@ -99,24 +95,24 @@ impl ConfinedDir {
         Ok(names)
     }
 
-    /// Where a link leads.
+    /// The target of a link.
     pub fn link_target(&self, name: &str) -> Result<OsString, ConfinedError> {
         let target = readlinkat(self.handle(), checked(name)?.as_c_str(), Vec::new())?;
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
-    /// Makes a link where nothing is.
+    /// Creates a link; fails if the name is taken.
     pub fn create_link(&self, name: &str, target: &OsStr) -> Result<(), ConfinedError> {
         Ok(symlinkat(target, self.handle(), checked(name)?.as_c_str())?)
     }
 
-    /// Creates a directory that only its owner can look into, where nothing is.
+    /// Creates a directory with access only for its owner; fails if the name is taken.
     pub fn create_private(&self, name: &str) -> Result<Self, ConfinedError> {
         mkdirat(self.handle(), checked(name)?.as_c_str(), Mode::from_raw_mode(0o700))?;
         self.directory(name)
     }
 
-    /// Writes a file that is not there yet; it survives the end of this process, not a loss of power.
+    /// Writes a new file, durable against the end of this process but not against a power failure.
     pub fn write_new(&self, name: &str, content: &[u8], is_executable: bool) -> Result<(), ConfinedError> {
         let mode = if is_executable { 0o777 } else { 0o666 };
         Ok(self.create_file(name, mode)?.write_all(content)?)
@@ -124,8 +120,8 @@ impl ConfinedDir {
 
     /// Copies a regular file into another directory, where the name must be free.
     ///
-    /// The copy has the times of the file, so that what was built from it stays up to date, and its rights, so far as its
-    /// owner may write to it. With [`Hashing::Sha256`] the hash is that of the copy's bytes.
+    /// The copy keeps the times of the file, so that build results stay up to date, and its permissions, plus write
+    /// access for the owner. With [`Hashing::Sha256`] it returns the hash of the copy's bytes.
     pub fn copy_file(
         &self,
         name: &str,
@@ -140,7 +136,7 @@ impl ConfinedDir {
         let mut sha256 = None;
         if Look::of(&stat).n_bytes <= MAX_AT_ONCE {
             let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or_default());
-            // A file that grows meanwhile is copied as far as it was.
+            // If the file grows meanwhile, only its first part is copied.
             io::Read::by_ref(&mut from).take(MAX_AT_ONCE).read_to_end(&mut bytes)?;
             copy.write_all(&bytes)?;
             if hashing == Hashing::Sha256 {
@@ -153,14 +149,14 @@ impl ConfinedDir {
                 sha256 = Some(crate::objects::sha256_of(copy.try_clone()?)?);
             }
         }
-        set_rights_and_times(&copy, &stat)?;
+        set_permissions_and_times(&copy, &stat)?;
         Ok((Look::of(&fstat(&copy)?), sha256))
     }
 }
 
-fn set_rights_and_times(copy: &File, stat: &Stat) -> Result<(), ConfinedError> {
+fn set_permissions_and_times(copy: &File, stat: &Stat) -> Result<(), ConfinedError> {
     fchmod(copy, Mode::from_raw_mode((stat.st_mode & 0o777) | 0o600))?;
-    #[allow(clippy::useless_conversion, reason = "systems have types of their own for these numbers")]
+    #[allow(clippy::useless_conversion, reason = "the types of these numbers differ between systems")]
     let times = Timestamps {
         last_access: Timespec {
             tv_sec: stat.st_atime.into(),
@@ -174,7 +170,7 @@ fn set_rights_and_times(copy: &File, stat: &Stat) -> Result<(), ConfinedError> {
     Ok(futimens(copy, &times)?)
 }
 
-/// Removes a directory with everything in it, also directories that their owner may not write to; nothing is fine too.
+/// Removes a directory with its contents, including directories without write permission; missing is not an error.
 pub fn remove_tree(path: &Path) -> Result<(), StoreError> {
     let removed = remove_any(path).or_else(|error| {
         if error.kind() != io::ErrorKind::PermissionDenied {
@@ -186,7 +182,7 @@ pub fn remove_tree(path: &Path) -> Result<(), StoreError> {
     removed.map_err(|source| StoreError { path: path.to_owned(), source })
 }
 
-/// Lets the owner of a directory, and of those in it, remove what is there.
+/// Makes a directory and its subdirectories writable for their owner, so that they can be removed.
 fn make_writable(above: impl AsFd, name: impl Arg + Copy) -> io::Result<()> {
     let stat = statat(&above, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {

@@ -17,7 +17,7 @@ fn pair() -> (tempfile::TempDir, ConfinedDir, ConfinedDir) {
 }
 
 #[test]
-fn a_copy_has_the_bytes_rights_and_times_of_the_file() {
+fn a_copy_has_the_bytes_permissions_and_times_of_the_file() {
     for n_bytes in [0, 5, 1024 * 1024] {
         let (directory, from, to) = pair();
         let bytes = vec![b'x'; n_bytes];
@@ -38,7 +38,7 @@ fn a_copy_has_the_bytes_rights_and_times_of_the_file() {
 }
 
 #[test]
-fn a_copy_takes_no_name_that_is_taken_and_follows_no_link() {
+fn a_copy_replaces_nothing_and_follows_no_link() {
     let (directory, from, to) = pair();
     fs::write(directory.path().join("secret"), "secret").unwrap();
     symlink("../secret", directory.path().join("from/link")).unwrap();
@@ -53,7 +53,7 @@ fn a_copy_takes_no_name_that_is_taken_and_follows_no_link() {
 }
 
 #[test]
-fn a_tree_is_removed_whatever_its_rights() {
+fn a_tree_is_removed_whatever_its_permissions() {
     let directory = tempfile::tempdir().unwrap();
     let tree = directory.path().join("tree");
     fs::create_dir_all(tree.join("a/b")).unwrap();

@@ -21,7 +21,7 @@ pub enum ConsentKind {
     Server,
     /// A project flow that skips gates.
     Flow,
-    /// A command that checks what a session wrote.
+    /// The command of a check.
     Check,
 }
 

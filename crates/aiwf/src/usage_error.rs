@@ -71,7 +71,7 @@ pub(crate) enum UsageError {
     #[error("`{one}` and `{other}` cannot be given together")]
     Together { one: String, other: String, command: String },
     /// A flag that can be given once is given again.
-    #[error("`{flag}` occurs twice")]
+    #[error("`{flag}` is specified twice")]
     Twice { flag: String },
     /// Bytes that are no text stand on the command line.
     #[error("an argument is not UTF-8 text")]
@@ -181,7 +181,7 @@ impl UsageError {
                 format!("give what is missing, or a document with `--input`; {}", see_help(command))
             }
             Self::Missing { command, example: Some(example), .. } => {
-                format!("use a URI like `{example}`; `{command} --help` shows more")
+                format!("write it like `{example}`; `{command} --help` shows more")
             }
             Self::NoValue { known, .. } if !known.is_empty() => format!("add one of {}", list(known)),
             Self::Missing { command, example: None, .. }
@@ -203,7 +203,7 @@ impl UsageError {
                 "give the part before `__`; `aiwf tools status SERVER__TOOL` shows one tool".to_owned()
             }
             Self::ArgsNotJson { .. } | Self::ArgsNotAnObject { .. } => {
-                "use a URI like `--args '{\"path\": \"README.md\"}'`".to_owned()
+                "write it like `--args '{\"path\": \"README.md\"}'`".to_owned()
             }
             Self::NoShell { .. } => {
                 "name one: `aiwf completions bash`; known: `bash`, `elvish`, `fish`, `powershell`, `zsh`"

@@ -1,4 +1,4 @@
-//! The run directive: why the model is asked now, where state and graph are, and what to do step by step.
+//! The run directive: why the model is asked, where state and graph are, and the steps to follow.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -51,7 +51,7 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
     Ok(vec![Section { problems, ..Section::new("run-directive", "Run Directive", source, text) }])
 }
 
-/// A path inside the package, under its mount. One that turns out to lie below another mount stays there.
+/// A path inside the package, below its mount. A path that turns out to be below another mount stays there.
 pub(super) fn in_package(path: &str, roots: &Roots) -> String {
     let aliased = alias_roots(path.trim(), roots);
     if ["@project", "@state", "~"].iter().any(|alias| aliased.starts_with(alias)) {
@@ -77,7 +77,7 @@ Protocol (post-run):
 4. Changing @state/workflow.md needs the user's confirmation first.
 5. If such a change makes the workflow incomplete, the ordinary protocol holds from the next turn on.";
 
-/// What the run has decided and made so far, and what of it is shortened; nothing for a run that has not.
+/// The variables and artifacts of the run, with warnings about shortened ones; empty for a new run.
 fn state_summary(request: &WorkflowRequest) -> (Option<String>, Vec<Problem>) {
     let mut lines = Vec::new();
     let mut problems = Vec::new();
@@ -86,7 +86,7 @@ fn state_summary(request: &WorkflowRequest) -> (Option<String>, Vec<Problem>) {
         lines.push(format!("- variables: {line}"));
         problems = shortened;
     }
-    // Node ids of a finished run would invite the model to go on with them.
+    // Node ids would invite the model to continue a completed run.
     if !request.steps_completed.is_empty() && !request.is_completed {
         let steps: Vec<String> = request.steps_completed.iter().map(|step| single_line(step)).collect();
         lines.push(format!("- stepsCompleted: {}", steps.join(", ")));
@@ -102,12 +102,12 @@ fn state_summary(request: &WorkflowRequest) -> (Option<String>, Vec<Problem>) {
     ((!lines.is_empty()).then(|| format!("STATE_SUMMARY\n{}", lines.join("\n"))), problems)
 }
 
-/// How long one text among the variables may be.
+/// Maximum number of characters of one variable text.
 const MAX_VALUE_CHARS: usize = 400;
-/// How long all of them together may be.
+/// Maximum number of bytes of all variables together.
 const MAX_SUMMARY_BYTES: usize = 4_000;
 
-/// The variables as JSON on one line: paths hidden, long texts cut, and still JSON; and what was cut.
+/// The variables as JSON on one line, still valid JSON after paths are hidden and long texts are cut; and what was cut.
 fn variables_line(variables: &Map<String, Value>, roots: &Roots) -> (String, Vec<Problem>) {
     let mut shown = Map::new();
     let mut problems = Vec::new();
@@ -123,20 +123,19 @@ fn variables_line(variables: &Map<String, Value>, roots: &Roots) -> (String, Vec
             shown.insert("…".to_owned(), Value::from(format!("{left_out} more in the state file")));
         }
         if is_full {
-            let message =
-                format!("the summary of the state has room for {MAX_SUMMARY_BYTES} bytes of variables");
+            let message = format!("the state summary is limited to {MAX_SUMMARY_BYTES} bytes of variables");
             problems.push(cut_variable(&name, text_bytes(&whole), message));
             continue;
         }
         let n_cut = text_bytes(&whole).saturating_sub(text_bytes(&value));
         if n_cut > 0 {
             let message =
-                format!("the summary of the state shows {MAX_VALUE_CHARS} characters of a variable");
+                format!("the state summary is limited to {MAX_VALUE_CHARS} characters per variable");
             problems.push(cut_variable(&name, n_cut, message));
         }
         shown.insert(name, value);
     }
-    // JSON lets these line ends stand in a text as they are; here they would end the line.
+    // JSON allows these line ends inside strings; here they would end the line.
     let json = Value::Object(shown).to_string();
     let line =
         json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
@@ -148,12 +147,12 @@ fn cut_variable(name: &str, n_bytes: usize, message: String) -> Problem {
     Problem { source: Source::Input(format!("variables.{name}")), message, left_out: Some(left_out) }
 }
 
-/// The size of a value as it is shown, without the quotes of a text.
+/// The size of a value as shown, without the quotes of a string.
 fn text_bytes(value: &Value) -> usize {
     value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
-/// The entries of a map without real paths in their names; names that come out the same are numbered.
+/// The entries of a map without real paths in their keys; equal keys are numbered.
 fn hidden_names<'v>(map: &'v Map<String, Value>, roots: &Roots) -> Vec<(String, &'v Value)> {
     let mut n_seen: BTreeMap<String, u64> = BTreeMap::new();
     let mut entries = Vec::with_capacity(map.len());
@@ -166,7 +165,7 @@ fn hidden_names<'v>(map: &'v Map<String, Value>, roots: &Roots) -> Vec<(String, 
     entries
 }
 
-/// A value without real paths, as deep as it goes.
+/// A value without real paths, at any depth.
 pub(super) fn hidden(value: &Value, roots: &Roots) -> Value {
     match value {
         Value::String(text) => Value::from(hide(text, roots)),

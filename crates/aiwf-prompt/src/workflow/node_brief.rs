@@ -1,4 +1,4 @@
-//! The node brief: the current node, what it reads and leaves behind, and where the run may go from it.
+//! The node brief: the current node, its inputs and outputs, and its edges.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
         text.push_str("\n- allowedNext:");
     }
     for transition in &brief.transitions {
-        // Aliased before they are quoted: a quoted path is spelled differently.
+        // Aliased before quoting, because quoting changes the spelling of a path.
         let aliased = |value: &str| alias_roots(value, &request.roots).into_owned();
         let (to, label) = (aliased(&transition.to), aliased(&transition.label));
         let _ = write!(text, "\n  - {} (label={}", single_value(&to), single_value(&label));
@@ -62,7 +62,7 @@ fn map_lines(text: &mut String, key: &str, paths: &[String], roots: &Roots) {
     }
     let _ = write!(text, "\n- {key}:");
     for path in paths {
-        // Aliased first: without its leading slash a root would no longer be known as one.
+        // Aliased first: without its leading slash a root would not be recognized.
         let path = single_line(&alias_roots(path, roots));
         if path.starts_with(['@', '~']) {
             let _ = write!(text, "\n  - {path} -> {path}");
@@ -76,9 +76,9 @@ fn map_lines(text: &mut String, key: &str, paths: &[String], roots: &Roots) {
 fn rules(is_decision: bool, has_outputs: bool, node_type: &str) -> Vec<&'static str> {
     let mut rules = Vec::new();
     if is_decision {
-        rules.push("If what decides is unclear, ask the user; do not guess.");
+        rules.push("If the decision is unclear, ask the user; do not guess.");
         rules.push(
-            "Then finish the node with `workflow.complete_node`: the edge you take, the variables that decide, and why. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.",
+            "Then finish the node with `workflow.complete_node`: the edge you take, the variables behind the decision, and the reason. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.",
         );
     }
     if has_outputs {

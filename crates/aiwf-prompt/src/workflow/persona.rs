@@ -1,4 +1,4 @@
-//! Who the model is: the agent's own system prompt, else its persona in words. Never in a chat.
+//! The persona: the agent's own system prompt, otherwise its persona in words. Never in a chat.
 
 use std::fmt::Write as _;
 

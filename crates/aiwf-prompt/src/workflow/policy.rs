@@ -1,43 +1,38 @@
-//! What a model may use: merged from what the system allows and what the agent asks for, and told to the model.
+//! The tool policy: merged from the system's policy and the agent's, and described to the model.
 
-/// Reading and writing files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FsPolicy {
-    /// Whether file tools are there; open when not said.
+    /// Whether file tools are available; unset means yes.
     pub is_enabled: Option<bool>,
-    /// How many bytes one read may return.
+    /// Maximum number of bytes per read.
     pub max_read_bytes: Option<u64>,
-    /// How many bytes one write may take.
+    /// Maximum number of bytes per write.
     pub max_write_bytes: Option<u64>,
 }
 
 impl FsPolicy {
-    /// How many bytes one read may return, the default when not said.
+    /// Maximum number of bytes per read, with the default.
     pub(crate) fn read_limit(&self) -> u64 {
         self.max_read_bytes.unwrap_or(DEFAULT_READ_BYTES)
     }
 
-    /// How many bytes one write may take, the default when not said.
+    /// Maximum number of bytes per write, with the default.
     pub(crate) fn write_limit(&self) -> u64 {
         self.max_write_bytes.unwrap_or(DEFAULT_WRITE_BYTES)
     }
 }
 
-/// Tools of MCP servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpPolicy {
-    /// Whether they are there; open when not said.
+    /// Whether MCP tools are available; unset means yes.
     pub is_enabled: Option<bool>,
-    /// The servers; all of them when not said, none when empty.
+    /// The allowed servers; all if unset, none if empty.
     pub allowed_servers: Option<Vec<String>>,
 }
 
-/// What may be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolPolicy {
-    /// Files.
     pub fs: FsPolicy,
-    /// MCP servers.
     pub mcp: McpPolicy,
 }
 
@@ -45,10 +40,10 @@ const DEFAULT_READ_BYTES: u64 = 524_288;
 const DEFAULT_WRITE_BYTES: u64 = 2_097_152;
 
 impl ToolPolicy {
-    /// The policy that holds: the agent tightens what the system allows and never widens it.
+    /// The effective policy: the agent can tighten the system's policy, never widen it.
     ///
-    /// Without a system policy the agent's own stands: files unless it says no, MCP servers only if it says yes.
-    /// Every switch and limit of the result is said; only its list of servers may still be open.
+    /// Without a system policy the agent's own applies: files unless it disables them, MCP servers only if it enables
+    /// them. Every switch and limit of the result is set; only the list of servers may be unset.
     pub fn merged(system: Option<&Self>, agent: &Self) -> Self {
         let default = Self {
             fs: FsPolicy {
@@ -81,7 +76,7 @@ impl ToolPolicy {
                 ),
             },
             mcp: McpPolicy {
-                // A system policy that does not speak of MCP leaves it off.
+                // A system policy that does not mention MCP disables it.
                 is_enabled: Some(
                     system.mcp.is_enabled.unwrap_or(false) && agent.mcp.is_enabled.unwrap_or(true),
                 ),
@@ -91,18 +86,16 @@ impl ToolPolicy {
     }
 }
 
-/// What the model has to do with the state file.
+/// The state file, as far as the model is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateFile {
-    /// It moves along with the nodes.
+    /// It changes with the nodes.
     InUse,
-    /// The workflow is complete; only a change that the user agreed to is made.
+    /// The workflow is complete; only changes confirmed by the user are made.
     Finished,
-    /// There is none.
     Absent,
 }
 
-/// The policy in words.
 pub(crate) fn describe(policy: &ToolPolicy, state_file: StateFile) -> String {
     let has_fs = policy.fs.is_enabled == Some(true);
     let fs = if has_fs {

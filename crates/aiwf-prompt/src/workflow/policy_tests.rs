@@ -30,7 +30,7 @@ fn check_mcp(system: Option<&ToolPolicy>, agent: &ToolPolicy, expected: &str) {
 }
 
 #[test]
-fn without_a_word_from_anyone_files_are_open_and_servers_are_not() {
+fn by_default_files_are_enabled_and_servers_are_not() {
     let nothing = ToolPolicy::default();
     for system in [None, Some(&nothing)] {
         check_fs(system, &nothing, "enabled (maxReadBytes=524288, maxWriteBytes=2097152)");
@@ -39,7 +39,7 @@ fn without_a_word_from_anyone_files_are_open_and_servers_are_not() {
 }
 
 #[test]
-fn files_are_there_only_when_nobody_says_no() {
+fn files_are_available_unless_one_side_disables_them() {
     let yes = fs(Some(true), None, None);
     let no = fs(Some(false), None, None);
     check_fs(Some(&yes), &yes, "enabled (maxReadBytes=524288, maxWriteBytes=2097152)");
@@ -50,7 +50,7 @@ fn files_are_there_only_when_nobody_says_no() {
 }
 
 #[test]
-fn a_limit_is_the_least_of_those_that_are_said() {
+fn the_smallest_limit_applies() {
     let open = ToolPolicy::default();
     check_fs(
         Some(&fs(None, Some(10), Some(20))),
@@ -71,7 +71,7 @@ fn a_limit_is_the_least_of_those_that_are_said() {
 }
 
 #[test]
-fn an_agent_cannot_open_servers_that_the_system_keeps_closed() {
+fn an_agent_cannot_enable_servers_that_the_system_disables() {
     let agent = mcp(Some(true), Some(&["files"]));
     check_mcp(Some(&mcp(Some(false), None)), &agent, "disabled");
     check_mcp(Some(&mcp(None, None)), &agent, "disabled");
@@ -79,7 +79,7 @@ fn an_agent_cannot_open_servers_that_the_system_keeps_closed() {
 }
 
 #[test]
-fn servers_are_those_that_both_sides_name() {
+fn only_servers_in_both_lists_are_allowed() {
     let open = mcp(Some(true), None);
     let named = mcp(Some(true), Some(&["files", "web"]));
     check_mcp(Some(&open), &open, "enabled (every configured server)");
@@ -92,7 +92,7 @@ fn servers_are_those_that_both_sides_name() {
 }
 
 #[test]
-fn without_a_system_policy_the_agents_own_stands() {
+fn without_a_system_policy_the_agents_own_applies() {
     check_mcp(None, &mcp(Some(true), Some(&["files"])), "enabled (allowedServers=files)");
     check_mcp(None, &mcp(Some(true), None), "enabled (every configured server)");
     check_mcp(None, &mcp(None, Some(&["files"])), "disabled");
@@ -121,7 +121,7 @@ fn merging_never_widens_what_the_system_allows() {
 }
 
 #[test]
-fn the_text_says_how_to_write_and_what_is_not_there() {
+fn the_text_explains_writing_and_names_unavailable_tools() {
     let open = ToolPolicy::merged(None, &ToolPolicy::default());
     insta::assert_snapshot!(describe(&open, StateFile::InUse), @"
     Tool policy:
@@ -135,7 +135,7 @@ fn the_text_says_how_to_write_and_what_is_not_there() {
         closing(StateFile::Finished),
         "Prefer `fs.apply_patch` for edits of the state file. Write only under @project or @state."
     );
-    // A conversation has no state file to speak of.
+    // A conversation has no state file.
     assert_eq!(closing(StateFile::Absent), "Write only under @project or @state.");
     let no_files = ToolPolicy::merged(None, &fs(Some(false), None, None));
     insta::assert_snapshot!(describe(&no_files, StateFile::InUse), @"

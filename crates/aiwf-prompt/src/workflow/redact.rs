@@ -1,10 +1,10 @@
-//! Keeps real paths from the model: known roots get an alias, other absolute paths a stand-in.
+//! Hides real paths from the model: known roots become aliases, other absolute paths a placeholder.
 
 use std::borrow::Cow;
 
 use crate::section::{PartBody, Section, Text};
 
-/// Directories whose real paths no message may show.
+/// Directories whose real paths must not appear in messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roots {
     /// The user's project, `@project`.
@@ -15,12 +15,12 @@ pub struct Roots {
     pub state: Option<String>,
     /// The user's home, `~`.
     pub home: Option<String>,
-    /// Other paths that lead to one of them, with the alias that stands for it.
+    /// Other paths to one of them, with its alias.
     pub others: Vec<(String, &'static str)>,
 }
 
 impl Roots {
-    /// Every spelling of every root with its alias, the longest first: a project lies inside a home.
+    /// Every spelling of every root with its alias, longest first: a project may be inside the home directory.
     fn aliases(&self) -> Vec<(String, &'static str)> {
         let roots = [
             (&self.package, "@pkg"),
@@ -33,7 +33,7 @@ impl Roots {
         let mut aliases = Vec::new();
         for (root, alias) in named.chain(others) {
             let root = root.trim().trim_end_matches(['/', '\\']);
-            // A word is no path, and a bare `/` or `C:` would alias half of every one.
+            // A plain word is not a path, and `/` or `C:` alone would alias part of every path.
             if !root.contains(['/', '\\']) {
                 continue;
             }
@@ -59,7 +59,7 @@ impl Roots {
     }
 }
 
-/// `text` with the known roots replaced by their aliases; other text is not touched.
+/// Replaces the known roots in `text` by their aliases; other text is unchanged.
 pub fn alias_roots<'a>(text: &'a str, roots: &Roots) -> Cow<'a, str> {
     let mut text = Cow::Borrowed(text);
     for (root, alias) in roots.aliases() {
@@ -80,8 +80,8 @@ fn replace_root(text: &str, root: &str, alias: &str) -> Option<String> {
         let starts = match before.next() {
             None => true,
             Some(character) if is_escape(before.next(), character) => true,
-            // Only ASCII names keep a path from starting: other scripts may touch one, and hiding too much
-            // costs less than showing a root. What stands after `~` is part of a longer path.
+            // Only ASCII name characters prevent a path from starting: in other scripts a path may follow directly, and
+            // hiding too much costs less than showing a root. A path after `~` is part of a longer path.
             Some(character) => character != '~' && !(character.is_ascii() && is_name(character)),
         };
         let ends = match after.next() {
@@ -101,17 +101,17 @@ fn replace_root(text: &str, root: &str, alias: &str) -> Option<String> {
     Some(written)
 }
 
-/// Whether a character can be part of a file name that goes on.
+/// Whether a character can continue a file name.
 fn is_name(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '_' | '-')
 }
 
-/// Whether a character after a path makes the two one longer name.
+/// Whether a character after a path makes it a longer name.
 fn joins_name(character: char) -> bool {
     is_name(character) && !is_unspaced(character)
 }
 
-/// Whether the character belongs to a script that puts no blanks between words, so that a path may touch it.
+/// Whether the character belongs to a script without spaces between words, so that a path may follow directly.
 fn is_unspaced(character: char) -> bool {
     matches!(character, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..)
 }
@@ -121,10 +121,10 @@ fn is_escape(before: Option<char>, character: char) -> bool {
     before == Some('\\') && matches!(character, 'n' | 'r' | 't')
 }
 
-/// What stands for a path that must not be seen.
+/// The placeholder for a hidden path.
 const HIDDEN: &str = "[path]";
 
-/// `text` with a stand-in for every absolute path: POSIX, drive, UNC and `file:` ones.
+/// Replaces every absolute path in `text` by a placeholder: POSIX, drive, UNC and `file:` paths.
 pub fn redact_paths(text: &str) -> Cow<'_, str> {
     let mut written = String::new();
     let mut copied = 0;
@@ -151,7 +151,7 @@ pub fn redact_paths(text: &str) -> Cow<'_, str> {
     written.into()
 }
 
-/// Whether a path can start after these two: not in the middle of a word, a URL, a closing tag or an alias.
+/// Whether a path can start after these two characters: not inside a word, a URL, a closing tag or an alias.
 fn can_start_after((before, previous): (Option<char>, Option<char>), rest: &str) -> bool {
     match previous {
         None => true,
@@ -159,7 +159,7 @@ fn can_start_after((before, previous): (Option<char>, Option<char>), rest: &str)
         // A closing tag has no second slash.
         Some('<') => !rest.starts_with('/') || has_two_names(rest),
         Some(character) if is_escape(before, character) => true,
-        // Here a slash may just as well stand between two words of a relative path.
+        // Here a slash may also separate two words of a relative path.
         Some(character) if is_unspaced(character) => {
             !rest.starts_with('/') || TOP_LEVEL.iter().any(|top| rest.starts_with(top))
         }
@@ -169,11 +169,11 @@ fn can_start_after((before, previous): (Option<char>, Option<char>), rest: &str)
     }
 }
 
-/// Directories that make a path an absolute one wherever it stands.
+/// Directories that mark an absolute path anywhere.
 const TOP_LEVEL: [&str; 10] =
     ["/etc/", "/home/", "/mnt/", "/opt/", "/private/", "/srv/", "/tmp/", "/usr/", "/var/", "/Users/"];
 
-/// Whether a path that starts with a slash has more than one name.
+/// Whether a path that starts with a slash has more than one component.
 fn has_two_names(path: &str) -> bool {
     let mut names = path.split(|c: char| c == ' ' || is_path_end(c)).next().unwrap_or_default().split('/');
     names.next() == Some("") && names.filter(|name| !name.is_empty()).count() > 1
@@ -195,7 +195,7 @@ fn starts_absolute_path(rest: &str) -> bool {
     }
 }
 
-/// How far the path goes: over a blank too, when what follows it is still the same path.
+/// The length of the path, including spaces if the path continues after them.
 fn path_length(rest: &str) -> usize {
     let mut end = 0;
     for (start, character) in rest.char_indices() {
@@ -209,7 +209,7 @@ fn path_length(rest: &str) -> usize {
                 .split(|c: char| c.is_whitespace() || is_path_end(c))
                 .next()
                 .unwrap_or_default();
-            // A colon or an equals sign starts something new: a URL, a key with another path.
+            // A colon or an equals sign starts something new: a URL, or a key with another path.
             let goes_on = next_word
                 .split_once(['/', '\\'])
                 .is_some_and(|(name, _)| name.starts_with(is_name) && !name.contains([':', '=']));
@@ -219,7 +219,7 @@ fn path_length(rest: &str) -> usize {
         }
         end = start + character.len_utf8();
     }
-    // A full stop or colon at the end belongs to the sentence.
+    // A trailing full stop or colon belongs to the sentence.
     let path = rest.get(..end).unwrap_or_default();
     path.trim_end_matches(['.', ':', '!', '?']).len().max(1)
 }
@@ -229,7 +229,7 @@ fn is_path_end(character: char) -> bool {
         || matches!(character, '"' | '\'' | '`' | '<' | '>' | '|' | ',' | ';' | ')' | ']' | '}' | '*')
 }
 
-/// Aliases the roots in everything a section says.
+/// Replaces the roots by aliases in all text of a section.
 pub(super) fn hide_in_section(section: &mut Section, roots: &Roots) {
     let aliased = |text: &Text| match alias_roots(text, roots) {
         Cow::Borrowed(_) => None,

@@ -57,7 +57,7 @@ fn a_root_is_found_wherever_a_path_can_stand() {
 }
 
 #[test]
-fn a_root_may_touch_writing_without_blanks() {
+fn a_root_may_touch_a_script_without_spaces() {
     check_alias("请看/home/me/shop中的文件", "请看@project中的文件");
     check_alias("/home/me/shop에서", "@project에서");
 }
@@ -94,7 +94,7 @@ fn windows_roots_are_known_in_every_spelling() {
 }
 
 #[test]
-fn what_is_no_path_gets_no_alias() {
+fn other_text_gets_no_alias() {
     for root in ["", "/", "\\", "C:", "C:\\", ".", "..", "shop", "~"] {
         let roots = Roots { project: Some(root.to_owned()), home: Some(root.to_owned()), ..Roots::default() };
         let text = "a shop / C: C:\\x .. ~ . b";
@@ -110,7 +110,7 @@ fn the_same_directory_twice_has_the_first_alias() {
 }
 
 #[test]
-fn another_way_to_a_root_has_its_alias_too() {
+fn another_path_to_a_root_has_the_same_alias() {
     assert_eq!(
         alias_roots("see /mnt/link/shop/src and /home/me/shop", &roots()),
         "see @project/src and @project"
@@ -142,7 +142,7 @@ fn drive_unc_and_file_paths_are_hidden() {
 }
 
 #[test]
-fn paths_with_blanks_are_hidden_to_their_end() {
+fn paths_with_spaces_are_hidden_to_their_end() {
     check("/home/bob/My Documents/x.txt", "[path]");
     check("C:\\Program Files\\x\\y.exe runs", "[path] runs");
     check("\"/home/bob/My Documents/x.txt\" is it", "\"[path]\" is it");
@@ -151,7 +151,7 @@ fn paths_with_blanks_are_hidden_to_their_end() {
 }
 
 #[test]
-fn a_path_touches_writing_without_blanks_when_its_place_is_well_known() {
+fn a_well_known_path_may_touch_a_script_without_spaces() {
     check("见/home/bob/x。", "见[path]");
     check("见C:\\x", "见[path]");
     check_untouched("文档/src/main.rs");
@@ -184,7 +184,7 @@ fn backslashes_that_lead_nowhere_are_not_touched() {
 }
 
 #[test]
-fn everything_a_section_says_is_aliased() {
+fn all_text_of_a_section_is_aliased() {
     let mut section = Section {
         heading: Some("## /home/me/shop".to_owned()),
         parts: [

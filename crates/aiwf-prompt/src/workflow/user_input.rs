@@ -1,4 +1,4 @@
-//! The user's words, wrapped so that they can neither close their wrapper nor pass for another block.
+//! The user's text, wrapped so that it can neither close its wrapper nor be mistaken for another block.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use crate::template::{TemplateSource, render_template};
 const HEADER: &str = "USER_INPUT";
 const NODE_KEY: &str = "\n- forNodeId: ";
 
-/// A `USER_INPUT` block as it was composed, without the line that names its node.
+/// A `USER_INPUT` block without the line that names its node.
 ///
-/// A completed run shows its history like this: no node is left to speak of. Only the line between header and
-/// wrapper goes; a line of the user's text that looks like it stays.
+/// A completed run shows its history like this, because it has no current node. Only the line between header and
+/// wrapper is removed; a similar line in the user's text stays.
 pub fn without_node(block: &str) -> Cow<'_, str> {
     let after_key = block.strip_prefix(HEADER).and_then(|rest| rest.strip_prefix(NODE_KEY));
     match after_key.and_then(|line| line.split_once('\n')) {
@@ -33,7 +33,7 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
         return Ok(Vec::new());
     };
     let text = match request.agent.user_prompt_template.as_deref().filter(|text| !text.trim().is_empty()) {
-        // Without a template of the agent's, the words are introduced in general terms.
+        // Without a template of the agent, the text is introduced in general terms.
         None if is_answer(input) => input.to_owned(),
         None => format!("Task:\n{input}"),
         Some(template) => from_template(request, template, input)?,
@@ -48,7 +48,7 @@ pub(super) fn sections(request: &WorkflowRequest, _: Capability) -> Result<Vec<S
     Ok(vec![Section::new("user-input", "User Input", Source::Input("userInput".to_owned()), body)])
 }
 
-/// Whether a text answers a question of the model's in the protocol's own form: that is no task.
+/// Whether a text answers a question of the model in the protocol's own form, and is therefore not a task.
 fn is_answer(input: &str) -> bool {
     input.trim_start().lines().next().is_some_and(|line| line.trim_end() == "WIDGET_SUBMIT")
 }

@@ -1,5 +1,5 @@
-//! Budgets: what is cut, in which order, and what is said about it. Counts are estimates here; the property
-//! tests count with vocabularies.
+//! Budgets: what is cut, in which order, and how it is reported. Counts are estimates here; the property tests use
+//! vocabularies.
 
 use aiwf_prompt::{
     Capability, CountTokens, DataContext, Format, FsAbility, ItemKind, Mode, Options, Prompt,
@@ -125,7 +125,7 @@ fn workflow_cuts_only_the_data_of_a_menu_item() {
     }
 }
 
-/// One token for each byte, so that every byte that is counted shows.
+/// One token for each byte, so that every counted byte shows.
 struct Bytes;
 
 impl CountTokens for Bytes {
@@ -183,7 +183,7 @@ fn a_prompt_measured_by_one_counter_can_be_measured_by_another() {
 }
 
 #[test]
-fn a_budget_that_is_exactly_enough_is_enough() {
+fn an_exact_budget_is_enough() {
     let request = Request::Change(change("Go"));
     let full = size(&request, Format::Xml);
     assert!(fit(&request, full, Format::Xml).is_ok());
@@ -191,7 +191,7 @@ fn a_budget_that_is_exactly_enough_is_enough() {
 }
 
 #[test]
-fn references_cost_what_they_print_and_not_what_they_name() {
+fn references_cost_their_text_and_not_the_file() {
     let capability = Capability {
         supports_file_attachments: true,
         fs_ability: Some(FsAbility::LocalWrite),

@@ -26,7 +26,7 @@ fn check(prompt: &UnifiedPrompt, expected: &str) {
     roxmltree::Document::parse(&xml).unwrap();
 }
 
-/// The template of the first file that exists, rendered; what a caller without files on disk does.
+/// The first existing template, rendered, as for a caller without files on disk.
 fn system_prompt(agent: Option<&str>, phase: &str) -> Result<String, PromptError> {
     let name = TemplateName::new(agent, phase).unwrap();
     let found = name.files().into_iter().find_map(|file| Some((built_in_template(&file)?, file)));
@@ -88,7 +88,7 @@ fn error_handling_for_missing_templates() {
 }
 
 #[test]
-fn instructions_are_the_only_part_that_must_be_there() {
+fn only_instructions_are_required() {
     check(
         &unified(None, Vec::new(), "Add login"),
         "<prompt>\n<instructions>Add login</instructions>\n</prompt>",
@@ -101,7 +101,7 @@ fn instructions_are_the_only_part_that_must_be_there() {
 }
 
 #[test]
-fn every_kind_of_item_has_its_element_and_keeps_its_place() {
+fn every_kind_of_item_has_its_element_and_keeps_its_order() {
     let context = vec![
         item(ItemKind::Thought, "first idea", "It may be the cache."),
         item(ItemKind::Artifact, "plan", "1. Look\n2. Leap"),
@@ -175,9 +175,9 @@ fn characters_that_xml_forbids_are_replaced_and_reported() {
         .map(|problem| format!("{}: {}", problem.source, problem.message.replace('\u{7}', "BEL")))
         .collect();
     insta::assert_snapshot!(problems.join("\n").replace('\u{7}', "␇"), @"
-    input:file bell␇.txt: 1 character that XML cannot hold became U+FFFD
-    input:file bell␇.txt: 2 characters that XML cannot hold became U+FFFD
-    input:instructions: 1 character that XML cannot hold became U+FFFD
+    input:file bell␇.txt: 1 character not allowed in XML replaced by U+FFFD
+    input:file bell␇.txt: 2 characters not allowed in XML replaced by U+FFFD
+    input:instructions: 1 character not allowed in XML replaced by U+FFFD
     ");
 }
 
@@ -287,7 +287,7 @@ fn the_phase_is_the_mode_of_the_prompt() {
 }
 
 #[test]
-fn the_components_of_the_recipe_stand_in_their_order() {
+fn the_components_of_the_recipe_are_in_order() {
     assert_eq!(
         PromptAggregator::new().components(Recipe::Change),
         [("system-template".to_owned(), 10), ("context".to_owned(), 20), ("instructions".to_owned(), 30),]
@@ -303,7 +303,7 @@ fn with_component(sections: Vec<Section>) -> String {
 }
 
 #[test]
-fn sections_that_share_an_element_are_told_apart_by_their_headings() {
+fn headings_separate_sections_that_share_an_element() {
     let section = Section {
         heading: Some("## House Rules <new>".to_owned()),
         ..Section::new("rules", "House Rules", input("rules"), "Be kind.")

@@ -1,4 +1,4 @@
-//! Every error message as a person reads it: what is wrong, where, and what to do.
+//! Every error message as the user sees it: what is wrong, where, and what to do.
 
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ fn two_fields_that_contradict_each_other() {
     insta::assert_snapshot!(of_workflow(request), @"
     error: `currentNodeId` is `end-99` but `nodeBrief.nodeId` is `step-01-intake`
 
-    hint: give `currentNodeId` and `nodeBrief.nodeId` the same value, or leave one out
+    hint: set `currentNodeId` and `nodeBrief.nodeId` to the same value, or remove one
     ");
 }
 
@@ -101,7 +101,7 @@ fn a_component_that_cannot_make_its_sections() {
     insta::assert_snapshot!(shown(&error.to_string(), error.hint()), @"
     error: component `licences`: no licence file
 
-    hint: give the component `licences` what it needs, or remove it of the recipe
+    hint: provide what component `licences` needs, or remove it from the recipe
     ");
 }
 
@@ -128,7 +128,7 @@ fn a_template_that_does_not_exist() {
       tried: built-in:CLAUDE-deploy.md
       tried: built-in:BASE-deploy.md
 
-    hint: write `.aiwf/templates/system/BASE-deploy.md`
+    hint: create `.aiwf/templates/system/BASE-deploy.md`
     ");
 }
 
@@ -141,7 +141,7 @@ fn a_template_for_a_phase_with_a_near_name() {
       tried: built-in:CLAUDE-reviews.md
       tried: built-in:BASE-reviews.md
 
-    hint: did you mean phase `review`? for a new phase, write `.aiwf/templates/system/BASE-reviews.md`
+    hint: did you mean phase `review`? for a new phase, create `.aiwf/templates/system/BASE-reviews.md`
     ");
 }
 
@@ -182,7 +182,7 @@ fn an_undefined_variable_where_none_is_defined() {
     1 | {{ task }}
       |    ^^^^
 
-    hint: take it out: no variable is defined here
+    hint: remove it: no variable is defined here
     ");
 }
 
@@ -228,39 +228,39 @@ fn an_undefined_variable_in_a_loop() {
 #[test]
 fn a_template_that_is_not_closed() {
     insta::assert_snapshot!(of_template("# Review\n{% for file in files %}\n- {{ file }}\n"), @"
-    error: template cannot be used: unexpected end of input, expected end of block
+    error: template is invalid: unexpected end of input, expected end of block
      --> templates/review.md:3:13
       |
     3 | - {{ file }}
       |             ^
 
-    hint: `aiwf template check` shows every fault of every template
+    hint: `aiwf template check` shows all errors of all templates
     ");
 }
 
 #[test]
 fn a_template_with_an_unknown_filter() {
     insta::assert_snapshot!(of_template("{{ task|shout }}"), @"
-    error: template cannot be used: filter shout is unknown
+    error: template is invalid: filter shout is unknown
      --> templates/review.md:1:9
       |
     1 | {{ task|shout }}
       |         ^^^^^
 
-    hint: `aiwf template check` shows every fault of every template
+    hint: `aiwf template check` shows all errors of all templates
     ");
 }
 
 #[test]
 fn a_template_that_includes_another() {
     insta::assert_snapshot!(of_template("{% include '../../secret.md' %}"), @"
-    error: template cannot be used: tried to include non-existing template '../../secret.md'
+    error: template is invalid: tried to include non-existing template '../../secret.md'
      --> templates/review.md:1:4
       |
     1 | {% include '../../secret.md' %}
       |    ^^^^^^^^^^^^^^^^^^^^^^^^^
 
-    hint: `aiwf template check` shows every fault of every template
+    hint: `aiwf template check` shows all errors of all templates
     ");
 }
 
@@ -270,7 +270,7 @@ fn a_template_that_takes_too_many_steps() {
     insta::assert_snapshot!(of_template(text), @"
     error: template `templates/review.md` takes more than 1000000 steps to render
 
-    hint: look for a loop that is larger than it should be
+    hint: check for a loop with too many iterations
     ");
 }
 
@@ -278,9 +278,9 @@ fn a_template_that_takes_too_many_steps() {
 fn a_template_that_writes_too_much() {
     let text = format!("{{% for a in range(700) %}}{}{{% endfor %}}", "x".repeat(100_000));
     insta::assert_snapshot!(of_template(&text), @"
-    error: template `templates/review.md` writes more than 67108864 bytes
+    error: the output of template `templates/review.md` exceeds 67108864 bytes
 
-    hint: look for a loop that writes more than it should
+    hint: check for a loop with too much output
     ");
 }
 
@@ -308,14 +308,14 @@ fn a_check_names_every_undefined_variable_where_it_is_used() {
 }
 
 #[test]
-fn a_check_says_what_is_no_template() {
+fn a_check_reports_invalid_templates() {
     insta::assert_snapshot!(of_check("{{ task"), @"
-    error: template cannot be used: unexpected end of input, expected end of variable block
+    error: template is invalid: unexpected end of input, expected end of variable block
      --> templates/review.md:1:4
       |
     1 | {{ task
       |    ^^^^
 
-    hint: `aiwf template check` shows every fault of every template
+    hint: `aiwf template check` shows all errors of all templates
     ");
 }

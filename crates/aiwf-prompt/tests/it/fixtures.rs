@@ -1,4 +1,4 @@
-//! Requests to start from: each is valid as it stands, and a test changes the field it is about.
+//! Base requests: each is valid, and a test changes the field it is about.
 
 use aiwf_prompt::{
     Agent, AgentPersona, Artifact, Capability, ChangeRequest, CodeFile, Component, ContextItem, Format,
@@ -60,7 +60,7 @@ pub(crate) fn session(phase: SessionPhase) -> SessionRequest {
     }
 }
 
-/// A step for which everything was gathered, whether the phase wants it or not.
+/// A step with all artifacts, whether the phase needs them or not.
 pub(crate) fn full_session(phase: SessionPhase) -> SessionRequest {
     SessionRequest {
         plan: artifact("plan.md", "# Plan\n\nStep 1: Do X"),
@@ -72,7 +72,7 @@ pub(crate) fn full_session(phase: SessionPhase) -> SessionRequest {
     }
 }
 
-/// Instructions and nothing else.
+/// Only instructions.
 pub(crate) fn change(instructions: &str) -> ChangeRequest {
     ChangeRequest {
         phase: None,
@@ -121,7 +121,7 @@ pub(crate) fn intake() -> NodeBrief {
     }
 }
 
-/// The node of a small workflow that decides.
+/// The decision node of a small workflow.
 pub(crate) fn decision() -> NodeBrief {
     let branch = |to: &str, label: &str, is_default| Transition {
         is_default,
@@ -139,7 +139,7 @@ pub(crate) fn decision() -> NodeBrief {
     }
 }
 
-/// A run at its first node; the other modes ignore what they do not need.
+/// A run at its first node; other modes ignore what they do not need.
 pub(crate) fn workflow(mode: Mode) -> WorkflowRequest {
     WorkflowRequest {
         mode,
@@ -180,7 +180,7 @@ pub(crate) fn roots() -> Roots {
     }
 }
 
-/// A report and nothing else.
+/// Only a report.
 pub(crate) fn reply(mode: ReplyMode) -> ReplyRequest {
     ReplyRequest {
         ai_message: Text::from("The tests pass."),
@@ -210,7 +210,7 @@ pub(crate) fn search_tool() -> ToolSchema {
     }
 }
 
-/// A report with everything that can stand beside it.
+/// A report with everything that can accompany it.
 pub(crate) fn full_reply(mode: ReplyMode) -> ReplyRequest {
     ReplyRequest {
         user_context: Some(Text::from("Only the parser changed.")),
@@ -225,7 +225,7 @@ pub(crate) fn full_reply(mode: ReplyMode) -> ReplyRequest {
     }
 }
 
-/// A component of an embedding program: fixed sections at a fixed place, in the recipes it names.
+/// A custom component: fixed sections at a fixed position, in the given recipes.
 #[derive(Clone, Debug)]
 pub(crate) struct Fixed {
     pub(crate) id: &'static str,
@@ -260,7 +260,7 @@ impl Component for Fixed {
     }
 }
 
-/// Messages as a person reads them: a line with the role above each, carriage returns made visible.
+/// Messages for display: a line with the role above each, carriage returns made visible.
 pub(crate) fn shown(messages: &[Message]) -> String {
     let message = |message: &Message| format!("[{}]\n{}", message.role.as_str(), message.content);
     messages.iter().map(message).collect::<Vec<_>>().join("\n\n").replace('\r', "␍")

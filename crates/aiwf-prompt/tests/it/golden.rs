@@ -1,7 +1,7 @@
 //! Whole prompts as snapshot files: a change of any byte that is sent shows up as a diff to review.
 //!
-//! A file is named after recipe, format and capability. Carriage returns are shown as `␍`, because a snapshot
-//! does not keep them.
+//! A file is named after recipe, format and capability. Carriage returns are shown as `␍`, because a snapshot does not
+//! keep them.
 
 use aiwf_prompt::{
     Capability, ChangeRequest, CodeFile, DataContext, Format, FsAbility, Intent, ItemKind, Mode, PartBody,
@@ -26,7 +26,7 @@ fn check(name: &str, request: &Request, format: Format, capability: Capability) 
     });
 }
 
-/// Every format, with and without a system role. Only a session refers to files instead of showing them.
+/// Every format, with and without a system role. Only a session can refer to files instead of including them.
 #[track_caller]
 fn check_formats(name: &str, request: &Request) {
     for format in Format::ALL {
@@ -146,7 +146,7 @@ fn change_prompts_per_format_and_capability() {
     check_formats("change-review", &Request::Change(request));
 }
 
-/// A run in its middle, with paths and texts that need care.
+/// A run in progress, with paths and texts that need care.
 fn run() -> WorkflowRequest {
     WorkflowRequest {
         roots: roots(),
@@ -191,7 +191,7 @@ fn workflow_prompts_per_mode() {
     }
 }
 
-/// The messages of a turn as the engine of a run takes them, one file for each place a conversation can stand at.
+/// The messages of a turn as the engine uses them, one file for each situation of a conversation.
 #[test]
 fn composed_messages_per_mode() {
     let said = |text: &str| Some(text.to_owned());

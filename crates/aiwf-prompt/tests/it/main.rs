@@ -9,9 +9,9 @@
     reason = "a test that meets what it did not expect must fail"
 )]
 
-// Requests that the other files start from, and the text that makes life hard for a format.
+// Base requests for the other files, and text that is difficult for a format.
 mod fixtures;
-// What property tests draw.
+// Strategies for property tests.
 mod strategies;
 
 // Recipe `session`: which artifact in which phase, references, output instructions, code files.
@@ -20,16 +20,16 @@ mod session;
 mod change;
 // Recipe `workflow`: which layer in which mode, and what each layer says.
 mod workflow;
-// Recipe `workflow`: what must not get out (real paths) and what must not get in (forged blocks and keys).
+// Recipe `workflow`: no real path gets out, and no forged block or key gets in.
 mod workflow_boundaries;
 // Recipe `reply`, and the registry of components that all recipes share.
 mod reply;
 
-// What fits a budget, what is cut and what is said about it.
+// What fits a budget, what is cut, and how it is reported.
 mod budget;
 // Every error message with its hint.
 mod errors;
 // Whole prompts per recipe, format and capability, as snapshot files.
 mod golden;
-// What must hold for every request.
+// Properties that hold for every request.
 mod properties;

@@ -1,4 +1,4 @@
-//! What must hold for every request, whatever texts it is made of.
+//! Properties that hold for every request, whatever its texts.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,7 +18,7 @@ use crate::strategies::{
     workflow_request,
 };
 
-/// The prompt of these sections and nothing else, as a reply or a session.
+/// The prompt of only these sections, as a reply or a session.
 fn prompt_of(recipe: Recipe, sections: Vec<Section>, options: &Options<'_>) -> Result<Prompt, PromptError> {
     let aggregator = PromptAggregator::new();
     for (id, _) in aggregator.components(recipe) {
@@ -55,7 +55,7 @@ fn required_only(sections: &[Section]) -> Vec<Section> {
 
 type Build<'b> = Box<dyn Fn(&Options<'_>) -> Result<Prompt, PromptError> + 'b>;
 
-/// What XML holds instead of a text.
+/// The text that XML contains for a text.
 fn xml_text(text: &str) -> String {
     let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..);
     text.chars().map(|c| if is_allowed(c) { c } else { '\u{fffd}' }).collect()
@@ -91,7 +91,7 @@ fn body_text(body: &PartBody) -> String {
     }
 }
 
-/// A writer that takes a few bytes at a time, as a pipe may.
+/// A writer that accepts a few bytes at a time, like a pipe.
 struct Stingy {
     written: Vec<u8>,
     most: usize,
@@ -156,7 +156,7 @@ proptest! {
         }
     }
 
-    /// The one test of this file that loads vocabularies.
+    /// The only test of this file that loads vocabularies.
     #[test]
     fn a_budget_holds_in_exact_tokens_of_the_printed_text(
         request in request(),
@@ -241,7 +241,7 @@ proptest! {
                         kept.push(section);
                     }
                 }
-                // What is kept reads as if the rest had never been there: same order, nothing split.
+                // The kept sections read as if the others had never been there: same order, nothing split.
                 let alone = prompt_of(Recipe::Reply, kept, &unbounded).unwrap();
                 prop_assert_eq!(prompt.full_prompt(), alone.full_prompt());
             }
@@ -249,7 +249,7 @@ proptest! {
     }
 
     #[test]
-    fn xml_of_a_change_gives_back_what_was_put_in(request in change_request(), capability in capability()) {
+    fn xml_of_a_change_round_trips(request in change_request(), capability in capability()) {
         let options = Options { format: Format::Xml, capability, budget: None, counter: &Tokenizer::Estimate };
         let prompt = PromptAggregator::new().aggregate(&Request::Change(request.clone()), &options).unwrap();
         let mut expected = Vec::new();
@@ -274,13 +274,13 @@ proptest! {
     }
 
     #[test]
-    fn xml_of_any_sections_gives_back_what_was_put_in(sections in sections(), capability in capability()) {
+    fn xml_of_any_sections_round_trips(sections in sections(), capability in capability()) {
         let options = Options { format: Format::Xml, capability, budget: None, counter: &Tokenizer::Estimate };
         let prompt = prompt_of(Recipe::Change, sections.clone(), &options).unwrap();
         let prose = |wanted: &dyn Fn(&Section) -> bool| -> Option<String> {
             let mut chosen: Vec<&Section> =
                 sections.iter().filter(|section| section.parts.is_empty() && wanted(section)).collect();
-            // Beside others, a section without heading and text says nothing; alone, its element is empty.
+            // Next to others, a section without heading and text is omitted; alone, its element is empty.
             let speaks = |section: &&Section| section.heading.is_some() || !section.body.is_empty();
             if chosen.iter().any(speaks) {
                 chosen.retain(speaks);
@@ -414,13 +414,13 @@ proptest! {
     }
 
     #[test]
-    fn redacting_hides_planted_paths_and_twice_is_once(
+    fn redacting_hides_planted_paths_and_is_idempotent(
         head in text(),
         (before, after) in surroundings(),
         path in prop::sample::select(vec!["/secret/x", "/x/secret", "D:\\secret\\x", "\\\\host\\secret", "file:///secret/a"]),
         tail in text(),
     ) {
-        // After writing without blanks only a path from a well-known place is taken for an absolute one.
+        // After a script without spaces, only a path from a well-known directory counts as absolute.
         let top = if before == "见" && path.starts_with('/') { "/home" } else { "" };
         let text = format!("{head} {before}{top}{path}{after} {tail}");
         let redacted = redact_paths(&text);
@@ -454,10 +454,10 @@ proptest! {
     }
 }
 
-/// Where `root` stands in `text` and is not part of a longer name.
+/// The position of `root` in `text` where it is not part of a longer name.
 fn find_alone(text: &str, root: &str) -> Option<usize> {
     let is_ascii_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    // Scripts that put no blanks between words touch a path without being part of it.
+    // In scripts without spaces, text may touch a path without being part of it.
     let is_unspaced = |c: char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{2e80}'..);
     let is_name = |c: char| is_ascii_name(c) || (c.is_alphanumeric() && !is_unspaced(c));
     text.match_indices(root).map(|(start, _)| start).find(|start| {

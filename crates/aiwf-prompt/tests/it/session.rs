@@ -9,7 +9,7 @@ use crate::fixtures::{PLAIN, WITH_SYSTEM_PROMPT, artifact, code, full_session, o
 
 const LOCAL_WRITE: Capability = Capability { fs_ability: Some(FsAbility::LocalWrite), ..PLAIN };
 
-/// The system text (empty when there is none) and the user's.
+/// The system text (empty if there is none) and the user's.
 fn assemble(request: SessionRequest, capability: Capability) -> (String, String) {
     let prompt = PromptAssembler::new(request).assemble(capability).unwrap();
     (prompt.system_prompt().unwrap_or_default(), prompt.user_prompt())
@@ -23,7 +23,7 @@ fn with_fs_ability(name: &str) -> Capability {
     Capability { fs_ability: FsAbility::from_name(name), ..PLAIN }
 }
 
-/// Reviewing these files, in the order given.
+/// Reviewing these files, in the given order.
 fn reviewing(files: Vec<CodeFile>) -> SessionRequest {
     SessionRequest { code: files, ..session(SessionPhase::Reviewing) }
 }
@@ -92,7 +92,7 @@ fn local_write_without_a_path_names_the_file() {
 }
 
 #[test]
-fn initialized_phase_is_the_profile_prompt_alone() {
+fn initialized_phase_has_only_the_profile_prompt() {
     assert_eq!(
         user_prompt(full_session(SessionPhase::Initialized), PLAIN),
         "## Feedback\n\nToo long\n\n---\n\nDo your work"
@@ -148,7 +148,7 @@ fn revising_at_the_first_iteration_has_no_earlier_code() {
 }
 
 #[test]
-fn other_phases_look_at_no_code() {
+fn other_phases_include_no_code() {
     for phase in [SessionPhase::Initialized, SessionPhase::Planning, SessionPhase::Generating] {
         assert_eq!(phase.code_iteration(3), None, "{phase:?}");
     }
@@ -169,7 +169,7 @@ fn missing_artifacts_handled_gracefully() {
 }
 
 #[test]
-fn sections_stand_in_the_order_of_the_recipe_without_a_leading_separator() {
+fn sections_are_in_recipe_order_without_a_leading_separator() {
     insta::assert_snapshot!(user_prompt(full_session(SessionPhase::Revising), LOCAL_WRITE), @"
     ## Approved Plan
 
@@ -472,7 +472,7 @@ fn large_standards_bundle_included() {
 }
 
 #[test]
-fn phases_and_abilities_are_known_by_their_names_alone() {
+fn phases_and_abilities_have_exact_names() {
     for phase in SessionPhase::ALL {
         assert_eq!(SessionPhase::from_name(phase.as_str()), Some(phase));
     }
@@ -485,7 +485,7 @@ fn phases_and_abilities_are_known_by_their_names_alone() {
 }
 
 #[test]
-fn the_components_of_the_recipe_stand_in_their_order() {
+fn the_components_of_the_recipe_are_in_order() {
     let components: Vec<String> =
         PromptAggregator::new().components(Recipe::Session).into_iter().map(|(id, _)| id).collect();
     assert_eq!(
@@ -505,7 +505,7 @@ fn the_components_of_the_recipe_stand_in_their_order() {
 }
 
 #[test]
-fn xml_holds_artifacts_as_context_and_the_rest_as_instructions() {
+fn xml_has_artifacts_as_context_and_the_rest_as_instructions() {
     let request = Request::Session(full_session(SessionPhase::Revising));
     let prompt = PromptAggregator::new().aggregate(&request, &options(Format::Xml, LOCAL_WRITE)).unwrap();
     insta::assert_snapshot!(prompt.full_prompt(), @r#"
@@ -533,7 +533,7 @@ fn xml_holds_artifacts_as_context_and_the_rest_as_instructions() {
 }
 
 #[test]
-fn the_project_context_stands_after_the_standards_in_every_phase_that_asks() {
+fn the_project_context_follows_the_standards_in_every_phase_with_a_prompt() {
     let prompt = |phase: SessionPhase| {
         let project_context = Some(Artifact { path: "AGENTS.md".to_owned(), text: Text::from("Use tabs.") });
         user_prompt(SessionRequest { project_context, ..full_session(phase) }, LOCAL_WRITE)
@@ -546,7 +546,7 @@ fn the_project_context_stands_after_the_standards_in_every_phase_that_asks() {
         [SessionPhase::Planning, SessionPhase::Generating, SessionPhase::Reviewing, SessionPhase::Revising]
     {
         insta::assert_snapshot!(format!("project_context_{}", phase.as_str()), prompt(phase));
-        // Without such a file nothing of it is left, not even a separator.
+        // Without the file nothing of the section is left, not even a separator.
         let section = "## Project Context\n\nUse tabs.\n\n---\n\n";
         assert_eq!(prompt(phase).replacen(section, "", 1), user_prompt(full_session(phase), LOCAL_WRITE));
     }

@@ -1,4 +1,4 @@
-//! Requests, sections and texts as property tests draw them.
+//! Requests, sections and texts for property tests.
 
 use aiwf_prompt::{
     Artifact, Capability, ChangeRequest, CodeFile, ComponentSetting, ContextItem, DataContext, Format,
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::fixtures::{agent, change, input, intake, reply, roots, workflow};
 
-/// Text with what formats and vocabularies trip over.
+/// Text that is difficult for formats and vocabularies.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         3 => "[a-zA-Z0-9 ]{0,8}",
@@ -239,7 +239,7 @@ pub(crate) fn capability() -> impl Strategy<Value = Capability> {
     )
 }
 
-/// Sections of an embedding program: every need, role and kind, with and without parts and headings.
+/// Custom sections: every need, role and kind, with and without parts and headings.
 pub(crate) fn sections() -> impl Strategy<Value = Vec<Section>> {
     let need = || prop_oneof![Just(Need::Required), (0u32..3).prop_map(Need::Optional)];
     let kind = || {
@@ -274,7 +274,7 @@ pub(crate) fn sections() -> impl Strategy<Value = Vec<Section>> {
     prop::collection::vec(section, 0..6)
 }
 
-/// What may stand right beside a path without being part of it.
+/// What may be adjacent to a path without being part of it.
 pub(crate) fn surroundings() -> impl Strategy<Value = (String, String)> {
     let before =
         ["", " ", "\"", "'", "`", "(", "[", "=", ":", ",", "\n", "\\n", "\\t", "见", "→", "<", "|", "a: "];
@@ -284,7 +284,7 @@ pub(crate) fn surroundings() -> impl Strategy<Value = (String, String)> {
         .prop_map(|(before, after)| (before.to_owned(), after.to_owned()))
 }
 
-/// A piece of a template, whole or broken.
+/// A piece of a template, valid or not.
 pub(crate) fn template_piece() -> impl Strategy<Value = String> {
     let fragments = [
         "{{",

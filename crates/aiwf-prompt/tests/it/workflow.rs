@@ -1,4 +1,4 @@
-//! Recipe `workflow` through [`PromptComposer`]: layers per mode and what each says.
+//! Recipe `workflow` through [`PromptComposer`]: the layers of each mode and their content.
 
 use aiwf_prompt::{
     Agent, DataContext, Format, FsPolicy, Intent, McpPolicy, Message, Mode, NodeBrief, PromptAggregator,
@@ -22,7 +22,7 @@ fn layers(request: &WorkflowRequest) -> Vec<String> {
     prompt.sections().into_iter().map(|section| section.id).collect()
 }
 
-/// The message that begins with this line.
+/// The message that starts with this line.
 #[track_caller]
 fn block(request: &WorkflowRequest, header: &str) -> String {
     let messages = compose(request);
@@ -204,8 +204,8 @@ fn continue_run() {
       - step-03a (label=greenfield, conditionText="variables.projectType == 'greenfield'")
       - step-03b (label=brownfield, default=true, conditionText="variables.projectType == 'brownfield'")
     - rules:
-      - If what decides is unclear, ask the user; do not guess.
-      - Then finish the node with `workflow.complete_node`: the edge you take, the variables that decide, and why. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.
+      - If the decision is unclear, ask the user; do not guess.
+      - Then finish the node with `workflow.complete_node`: the edge you take, the variables behind the decision, and the reason. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.
 
     [user]
     USER_INPUT
@@ -225,7 +225,7 @@ fn resume_run() {
 }
 
 #[test]
-fn without_an_intent_the_state_tells_a_start_from_a_continuation() {
+fn without_an_intent_the_state_decides_between_start_and_continue() {
     let intent_of = |request: WorkflowRequest| {
         let directive = block(&WorkflowRequest { intent: None, ..request }, "RUN_DIRECTIVE");
         directive.lines().find_map(|line| line.strip_prefix("- intent: ")).unwrap().to_owned()
@@ -237,7 +237,7 @@ fn without_an_intent_the_state_tells_a_start_from_a_continuation() {
 }
 
 #[test]
-fn the_keys_of_the_directive_stand_in_a_fixed_order() {
+fn the_keys_of_the_directive_have_a_fixed_order() {
     let directive = block(&workflow(Mode::Run), "RUN_DIRECTIVE");
     let (keys, protocol) = directive.split_once("\n\n").unwrap();
     let keys: Vec<&str> = keys.lines().skip(1).map(|line| line.split(':').next().unwrap()).collect();
@@ -259,7 +259,7 @@ fn the_keys_of_the_directive_stand_in_a_fixed_order() {
 }
 
 #[test]
-fn the_effective_agent_comes_before_the_active_one_and_blank_ids_count_as_absent() {
+fn the_effective_agent_takes_precedence_and_blank_ids_count_as_absent() {
     let agent_of = |effective: &str, active: &str| {
         let request = WorkflowRequest {
             effective_agent_id: Some(effective.to_owned()),
@@ -389,7 +389,7 @@ fn critical_actions_are_part_of_the_persona() {
 }
 
 #[test]
-fn an_agent_without_a_name_is_called_by_its_id() {
+fn an_agent_without_a_name_is_identified_by_its_id() {
     let request = with_agent(Mode::Agent, |agent| agent.name = None);
     assert!(system_messages(&request)[2].starts_with("You are analyst.\nRole: "));
 }
@@ -417,7 +417,7 @@ fn empty_user_input_adds_no_layer() {
 }
 
 #[test]
-fn a_chat_without_a_package_is_told_of_none() {
+fn a_chat_without_a_package_mentions_none() {
     let mut request = workflow(Mode::Chat);
     request.roots.project = Some("/srv/shop".to_owned());
     request.roots.package = None;
@@ -443,7 +443,7 @@ fn chat_mode_keeps_the_tool_policy_of_its_agent() {
 }
 
 #[test]
-fn for_node_id_stands_only_in_a_run_with_an_active_step() {
+fn for_node_id_occurs_only_in_a_run_with_an_active_step() {
     let input = |request: WorkflowRequest| block(&request, "USER_INPUT");
     assert_eq!(
         input(with_input(Mode::Run, "Hi")),
@@ -498,7 +498,7 @@ fn a_user_prompt_template_is_not_used_without_input() {
 }
 
 #[test]
-fn the_tool_policy_is_what_system_and_agent_both_allow() {
+fn the_tool_policy_allows_what_system_and_agent_both_allow() {
     let mut request = with_agent(Mode::Run, |agent| {
         agent.tools = ToolPolicy {
             fs: FsPolicy { is_enabled: Some(true), max_read_bytes: Some(1000), max_write_bytes: None },
@@ -525,7 +525,7 @@ fn the_tool_policy_is_what_system_and_agent_both_allow() {
 }
 
 #[test]
-fn tools_for_a_receiver_without_its_own_stand_after_the_policy() {
+fn tools_for_a_receiver_without_tool_calls_follow_the_policy() {
     for mode in Mode::ALL {
         let without = workflow(mode);
         let with = WorkflowRequest { tools: vec![search_tool()], ..without.clone() };
@@ -555,8 +555,8 @@ fn a_decision_asks_when_unclear_and_logs_once() {
       - step-03a (label=greenfield, conditionText="variables.projectType == 'greenfield'")
       - step-03b (label=brownfield, default=true, conditionText="variables.projectType == 'brownfield'")
     - rules:
-      - If what decides is unclear, ask the user; do not guess.
-      - Then finish the node with `workflow.complete_node`: the edge you take, the variables that decide, and why. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.
+      - If the decision is unclear, ask the user; do not guess.
+      - Then finish the node with `workflow.complete_node`: the edge you take, the variables behind the decision, and the reason. It appends the one decisionLog entry; without that tool, append it yourself with from, to and label.
     "#);
 }
 
@@ -581,7 +581,7 @@ fn declared_outputs_must_exist_before_the_run_moves_on() {
 }
 
 #[test]
-fn an_end_node_says_how_a_run_is_completed() {
+fn an_end_node_explains_how_to_complete_a_run() {
     let brief = NodeBrief {
         node_type: "end".to_owned(),
         title: Some("  ".to_owned()),
@@ -601,7 +601,7 @@ fn an_end_node_says_how_a_run_is_completed() {
 }
 
 #[test]
-fn transitions_stand_in_graph_order() {
+fn transitions_are_in_graph_order() {
     let brief =
         NodeBrief { transitions: vec![transition("z", "last"), transition("a", "first")], ..intake() };
     let request = WorkflowRequest { node_brief: Some(brief), ..workflow(Mode::Run) };
@@ -611,7 +611,7 @@ fn transitions_stand_in_graph_order() {
 }
 
 #[test]
-fn data_of_a_menu_item_stands_before_the_user_input_and_never_in_a_chat() {
+fn data_of_a_menu_item_precedes_the_user_input_and_is_never_in_a_chat() {
     let data = DataContext {
         n_cut_bytes: 0,
         label: "Style guide".to_owned(),
@@ -679,7 +679,7 @@ fn a_brief_of_another_node_is_refused() {
     let request = WorkflowRequest { current_node_id: Some("decide-02".to_owned()), ..workflow(Mode::Run) };
     let error = PromptComposer::compose(&request).unwrap_err();
     assert!(matches!(error, PromptError::Contradiction { .. }), "{error}");
-    // Before a run has state, the brief alone says where it stands.
+    // Before a run has state, only the brief names the current node.
     for absent in [None, Some(String::new()), Some(" ".to_owned())] {
         let request = WorkflowRequest { current_node_id: absent, ..workflow(Mode::Run) };
         assert!(block(&request, "RUN_DIRECTIVE").contains("\n- currentNodeId: step-01-intake\n"));
@@ -743,7 +743,7 @@ fn without_a_system_role_every_layer_is_the_users() {
 }
 
 #[test]
-fn the_components_of_the_recipe_stand_in_their_order() {
+fn the_components_of_the_recipe_are_in_order() {
     let components: Vec<String> =
         PromptAggregator::new().components(Recipe::Workflow).into_iter().map(|(id, _)| id).collect();
     assert_eq!(
@@ -762,7 +762,7 @@ fn the_components_of_the_recipe_stand_in_their_order() {
 }
 
 #[test]
-fn modes_and_intents_are_known_by_their_names_alone() {
+fn modes_and_intents_have_exact_names() {
     assert_eq!(Mode::ALL.map(|mode| Mode::from_name(mode.as_str())), Mode::ALL.map(Some));
     assert_eq!(Intent::ALL.map(|intent| Intent::from_name(intent.as_str())), Intent::ALL.map(Some));
     assert_eq!(Mode::from_name("Run"), None);

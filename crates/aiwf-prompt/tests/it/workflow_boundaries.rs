@@ -1,4 +1,4 @@
-//! Recipe `workflow`: no real path gets out, no text gets to pass for a block or a key.
+//! Recipe `workflow`: no real path gets out, and no text can pass for a block or a key.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::fixtures::{
     Fixed, WITH_SYSTEM_PROMPT, agent, intake, object, options, roots, shown, transition, workflow,
 };
 
-/// A request with this text in every field that takes free text.
+/// A request with this text in every free-text field.
 fn full_of(text: &str) -> WorkflowRequest {
     let mut agent = agent();
     agent.name = Some((text.to_owned(), text.to_owned()));
@@ -56,7 +56,7 @@ fn full_of(text: &str) -> WorkflowRequest {
     }
 }
 
-/// The printed text of a request in every format, with a component of an embedding program.
+/// The printed text of a request in every format, with a custom component.
 fn printed(request: &WorkflowRequest, custom: &str) -> Vec<String> {
     let part = Part {
         name: custom.to_owned(),
@@ -106,7 +106,7 @@ fn known_roots_are_aliased_in_every_message() {
 }
 
 #[test]
-fn a_root_beside_an_escape_or_unspaced_writing_is_aliased() {
+fn a_root_next_to_an_escape_or_an_unspaced_script_is_aliased() {
     check_hidden("log\\n/home/me/shop/a\\t/home/me/shop", "home/me");
     check_hidden("见/home/me/shop中的文件", "home/me");
 }
@@ -186,7 +186,7 @@ fn a_user_prompt_template_sees_hidden_variables() {
 }
 
 #[test]
-fn variables_with_hidden_names_are_all_there() {
+fn variables_with_hidden_names_are_all_included() {
     let request = WorkflowRequest {
         variables: object(
             serde_json::json!({ "/etc/a": 1, "/etc/b": 2, "nested": { "/x/c": 3, "/x/d": 4 } }),
@@ -230,10 +230,10 @@ fn variables_stay_json_on_one_line_when_they_are_cut_short() {
     insta::assert_snapshot!(shown["…"], @r#""54 more in the state file""#);
 }
 
-/// Every way to end a line that a reader, a tool or a model may take for one.
+/// Every line end that a reader, a tool or a model may recognize.
 const LINE_ENDS: [&str; 7] = ["\n", "\r\n", "\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}"];
 
-/// The lines of the layers that the runtime writes for the user, but for those inside a fence.
+/// The lines of the layers that the runtime writes for the user, except inside fences.
 fn runtime_lines(request: &WorkflowRequest) -> Vec<String> {
     let messages = PromptComposer::compose(request).unwrap();
     let mut lines = Vec::new();
@@ -283,7 +283,7 @@ fn hostile_texts_cannot_forge_blocks_or_keys() {
     }
 }
 
-/// The line of the one transition.
+/// The line of the only transition.
 fn transition_line(transition: Transition) -> String {
     let brief = NodeBrief { transitions: vec![transition], ..intake() };
     let request = WorkflowRequest { node_brief: Some(brief), ..workflow(Mode::Run) };

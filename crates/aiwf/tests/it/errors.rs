@@ -156,17 +156,17 @@ fn a_missing_flag_is_named() {
     assert_snapshot!(usage("prompt build workflow"), @"
     error: missing `--input <FILE|->`
 
-    hint: use a URI like `aiwf prompt build workflow --input turn.json`; `aiwf prompt build workflow --help` shows more
+    hint: write it like `aiwf prompt build workflow --input turn.json`; `aiwf prompt build workflow --help` shows more
     ");
     assert_snapshot!(usage("reply parse"), @"
     error: missing `--as <PARSER>`
 
-    hint: use a URI like `aiwf reply parse --as file-markers reply.md`; `aiwf reply parse --help` shows more
+    hint: write it like `aiwf reply parse --as file-markers reply.md`; `aiwf reply parse --help` shows more
     ");
     assert_snapshot!(usage("template show claude"), @"
     error: missing `<PHASE>`
 
-    hint: use a URI like `aiwf template show claude plan`; `aiwf template show --help` shows more
+    hint: write it like `aiwf template show claude plan`; `aiwf template show --help` shows more
     ");
 }
 
@@ -215,7 +215,7 @@ fn a_flag_without_its_value_is_named() {
 #[test]
 fn a_flag_given_twice_is_named() {
     assert_snapshot!(usage("prompt build change --instructions x --format xml --format text"), @"
-    error: `--format` occurs twice
+    error: `--format` is specified twice
 
     hint: give `--format` once
     ");
@@ -358,7 +358,7 @@ fn a_project_that_does_not_exist_is_refused() {
     --- stderr
     error: project directory `[project]/nowhere` does not exist
 
-    hint: name a directory that exists, or none to find the project from the working directory
+    hint: use an existing directory, or omit it to find the project from the working directory
     --- exit code 1
     ");
     assert_snapshot!(pretty(&project.run("--project-dir nowhere prompt recipes --json")), @r#"
@@ -369,7 +369,7 @@ fn a_project_that_does_not_exist_is_refused() {
       "error": {
         "code": "PROJECT_NOT_FOUND",
         "message": "project directory `[project]/nowhere` does not exist",
-        "hint": "name a directory that exists, or none to find the project from the working directory"
+        "hint": "use an existing directory, or omit it to find the project from the working directory"
       }
     }
     "#);

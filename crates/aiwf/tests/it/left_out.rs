@@ -77,7 +77,7 @@ fn results_variables_and_previews_that_are_cut_are_listed() {
     let begun = scene.answers("agent pkg writer --provider model --input pack", 3);
     let data = json!({
         "id": "@pkg/assets/rows.csv", "bytes": 904, "kind": "size-cap",
-        "reason": "the model gets the beginning and can read the rest",
+        "reason": "only the beginning is included; the model can read the rest",
     });
     assert_eq!(named(&begun, "@pkg/"), [data]);
     let result = &named(&begun, "fs.read @project/large.txt")[..];
@@ -89,7 +89,7 @@ fn results_variables_and_previews_that_are_cut_are_listed() {
     let preview = scene.done("preview latest --input 'Next.'");
     let variable = json!({
         "id": "variables.notes", "bytes": 597, "kind": "size-cap",
-        "reason": "the summary of the state shows 400 characters of a variable",
+        "reason": "the state summary is limited to 400 characters per variable",
     });
     assert_eq!(named(&preview, "variables."), [variable]);
 

@@ -478,7 +478,7 @@ fn a_token_is_for_http() {
     --- stderr
     error: missing `--http <ADDR>`
 
-    hint: use a URI like `aiwf mcp --http 8765 --token-file token`; `aiwf mcp --help` shows more
+    hint: write it like `aiwf mcp --http 8765 --token-file token`; `aiwf mcp --help` shows more
     --- exit code 2
     ");
 }

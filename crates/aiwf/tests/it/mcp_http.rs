@@ -237,7 +237,7 @@ fn only_loopback_is_listened_on() {
     --- stderr
     error: `nonsense` is not an address
 
-    hint: use a URI like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`
+    hint: write it like `8765`, `127.0.0.1:8765`, `localhost:8765` or `[::1]:8765`
     --- exit code 1
 
     $ aiwf mcp --http 0 --token-file token

@@ -131,7 +131,7 @@ fn names_of_others_cannot_steer_the_terminal() {
     let outcome = project.run("prompt preview change --instructions x --file src");
     assert_snapshot!(outcome.stderr_text(), @r"
     warning: file:src/\u{1b}[2Jx\n.bin: skipped: binary (4 bytes)
-    warning: file:src/\u{7}.rs: 1 character that XML cannot hold became U+FFFD
+    warning: file:src/\u{7}.rs: 1 character not allowed in XML replaced by U+FFFD
     change prompt as xml: 29 tokens (estimate), sha256 2a9d8b5e9af405d1b75f966f294c82f2a307fca0e15b811f825e35c3fe05f93a
       context       ██████████······         19  65.5%  input:context
         src/�.rs    ██████████······         19  65.5%  file:src/\u{7}.rs

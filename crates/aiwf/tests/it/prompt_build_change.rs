@@ -241,7 +241,7 @@ fn characters_that_xml_cannot_hold_are_replaced_and_reported() {
     <instructions>a�b�c</instructions>
     </prompt>⏎
     --- stderr
-    warning: input:instructions: 2 characters that XML cannot hold became U+FFFD
+    warning: input:instructions: 2 characters not allowed in XML replaced by U+FFFD
     --- exit code 0
     ");
     let json = json(&run("--json"));
@@ -269,7 +269,7 @@ fn an_artifact_that_is_not_text_is_refused() {
     --- stderr
     error: `plan.md` is not UTF-8 text (first bad byte at offset 2)
 
-    hint: convert it to UTF-8, or remove it
+    hint: convert it to UTF-8, or exclude it
     --- exit code 1
     ");
 }

@@ -359,7 +359,7 @@ fn what_a_mode_of_a_workflow_needs_and_lacks_is_named() {
     assert_snapshot!(refusal("workflow", r#"{"mode": "run", "workflowId": "w", "graphRelPath": "g", "currentNodeId": "b", "agentDefinition": {"id": "a", "systemPrompt": "s"}, "nodeBrief": {"nodeId": "a", "nodeType": "step", "stepFilePathInPkg": "s.md", "transitions": []}}"#), @"
     error: `currentNodeId` is `b` but `nodeBrief.nodeId` is `a`
 
-    hint: give `currentNodeId` and `nodeBrief.nodeId` the same value, or leave one out
+    hint: give `currentNodeId` and `nodeBrief.nodeId` to the same value, or remove one
     ");
 }
 
@@ -381,7 +381,7 @@ fn input_that_is_not_text_is_refused() {
     assert_snapshot!(refusal("change", b"{\"instructions\": \"\xff\"}".to_vec()), @"
     error: `standard input` is not UTF-8 text (first bad byte at offset 18)
 
-    hint: convert it to UTF-8, or remove it
+    hint: convert it to UTF-8, or exclude it
     ");
     assert_snapshot!(refusal("change", b"\0\0\0\0".to_vec()), @"
     error: input is not JSON: a value was expected at line 1 column 1
@@ -424,28 +424,28 @@ fn an_input_without_end_is_refused() {
     --- stderr
     error: `standard input` is larger than 64 MiB
 
-    hint: shorten it, or remove it
+    hint: shorten it, or exclude it
     --- exit code 1
     ");
     assert_snapshot!(run("prompt build change --instructions @-"), @"
     --- stderr
     error: `standard input` is larger than 64 MiB
 
-    hint: shorten it, or remove it
+    hint: shorten it, or exclude it
     --- exit code 1
     ");
     assert_snapshot!(run("reply parse --as tool-calls"), @"
     --- stderr
     error: `standard input` is larger than 64 MiB
 
-    hint: shorten it, or remove it
+    hint: shorten it, or exclude it
     --- exit code 1
     ");
     assert_snapshot!(project.run("prompt build change --instructions x --artifact a=/dev/zero"), @"
     --- stderr
     error: `/dev/zero` is larger than 64 MiB
 
-    hint: shorten it, or remove it
+    hint: shorten it, or exclude it
     --- exit code 1
     ");
 }

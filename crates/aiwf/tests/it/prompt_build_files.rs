@@ -219,21 +219,21 @@ fn a_pattern_that_is_none_is_an_error() {
     --- stderr
     error: `src/[a` is not a file pattern: unclosed character class; missing ']'
 
-    hint: use a URI like `src/**/*.rs`, and quote it in a shell
+    hint: write it like `src/**/*.rs`, and quote it in a shell
     --- exit code 1
     ");
     assert_snapshot!(tree().run("prompt build change --instructions x --file 'src/{a'"), @"
     --- stderr
     error: `src/{a` is not a file pattern: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
 
-    hint: use a URI like `src/**/*.rs`, and quote it in a shell
+    hint: write it like `src/**/*.rs`, and quote it in a shell
     --- exit code 1
     ");
     assert_snapshot!(tree().run("prompt build change --instructions x --file ''"), @"
     --- stderr
     error: `` is not a file pattern: it is empty
 
-    hint: use a URI like `src/**/*.rs`, and quote it in a shell
+    hint: write it like `src/**/*.rs`, and quote it in a shell
     --- exit code 1
     ");
 }

@@ -373,7 +373,7 @@ fn an_artifact_that_is_not_text_is_refused() {
     --- stderr
     error: `s/plan.md` is not UTF-8 text (first bad byte at offset 0)
 
-    hint: convert it to UTF-8, or remove it
+    hint: convert it to UTF-8, or exclude it
     --- exit code 1
     ");
 }

@@ -405,7 +405,7 @@ fn a_reply_that_is_not_text_is_refused() {
     --- stderr
     error: `standard input` is not UTF-8 text (first bad byte at offset 5)
 
-    hint: convert it to UTF-8, or remove it
+    hint: convert it to UTF-8, or exclude it
     --- exit code 1
     ");
 }

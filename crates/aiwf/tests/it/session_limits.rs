@@ -151,7 +151,7 @@ fn an_approval_says_one_thing() {
     ");
     insta::assert_snapshot!(session.run("approve --accept --accept"), @"
     --- stderr
-    error: `--accept` occurs twice
+    error: `--accept` is specified twice
 
     hint: give `--accept` once
     --- exit code 2

@@ -196,13 +196,13 @@ fn a_template_that_is_none_is_shown_with_its_place() {
         project().file(".aiwf/templates/system/BASE-plan.md", "# Plan\n{% if AGENT %}\n{{ 1 + }}\n");
     assert_snapshot!(project.run("prompt build change --phase plan --instructions x"), @"
     --- stderr
-    error: template cannot be used: unexpected end of variable block
+    error: template is invalid: unexpected end of variable block
      --> .aiwf/templates/system/BASE-plan.md:3:8
       |
     3 | {{ 1 + }}
       |        ^^
 
-    hint: `aiwf template check` shows every fault of every template
+    hint: `aiwf template check` shows all errors of all templates
     --- exit code 1
     ");
 }
@@ -215,7 +215,7 @@ fn a_template_without_end_is_stopped() {
     --- stderr
     error: template `.aiwf/templates/system/BASE-plan.md` takes more than 1000000 steps to render
 
-    hint: look for a loop that is larger than it should be
+    hint: check for a loop with too many iterations
     --- exit code 1
     ");
 }
@@ -262,7 +262,7 @@ fn a_template_that_is_not_text_is_refused() {
     --- stderr
     error: `.aiwf/templates/system/BASE-plan.md` is not UTF-8 text (first bad byte at offset 5)
 
-    hint: convert it to UTF-8, or remove it
+    hint: convert it to UTF-8, or exclude it
     --- exit code 1
     ");
     assert_snapshot!(project.run("template show claude review"), @"
@@ -331,7 +331,7 @@ fn every_fault_of_every_template_is_listed() {
     .aiwf/templates/system/CODEX-archive.md
       could not read `.aiwf/templates/system/CODEX-archive.md`: it is a directory
     .aiwf/templates/system/CODEX-implement.md
-      template cannot be used: unexpected end of block
+      template is invalid: unexpected end of block
        --> .aiwf/templates/system/CODEX-implement.md:1:7
         |
       1 | {% if %}<task_status

@@ -180,14 +180,14 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: `--args` is a list, not a JSON object
 
-    hint: use a URI like `--args '{"path": "README.md"}'`
+    hint: write it like `--args '{"path": "README.md"}'`
     --- exit code 2
 
     $ aiwf tools call fake__echo --args {
     --- stderr
     error: `--args` is not JSON: EOF while parsing an object at line 1 column 1
 
-    hint: use a URI like `--args '{"path": "README.md"}'`
+    hint: write it like `--args '{"path": "README.md"}'`
     --- exit code 2
 
     $ aiwf tools call fake__ech
@@ -215,7 +215,7 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: missing `<SERVER__TOOL>`
 
-    hint: use a URI like `aiwf tools call files__read_text_file --args '{"path": "README.md"}'`; `aiwf tools call --help` shows more
+    hint: write it like `aiwf tools call files__read_text_file --args '{"path": "README.md"}'`; `aiwf tools call --help` shows more
     --- exit code 2
 
     $ aiwf tools list --server fake__echo

@@ -205,7 +205,7 @@ fn an_error_has_a_code_and_words_in_json() {
       "error": {
         "code": "USAGE",
         "message": "missing `<PATH>`",
-        "hint": "use a URI like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
+        "hint": "write it like `aiwf workflow run my-flow.bmad --input 'The login page is slow'`; `aiwf workflow run --help` shows more"
       }
     }
     "#);
