@@ -2,14 +2,15 @@
 //!
 //! In: files and a message. Out: a commit of exactly these files, on a new branch or in the user's checkout. A commit for
 //! a branch is made in a clone that borrows the objects of the repository, and is brought over when it is complete; the
-//! user's checkout and index stay as they are. Whatever is refused leaves everything as it was.
+//! user's checkout and index stay as they are. Whatever is refused leaves everything as it was. A call that was killed
+//! can be repeated: what it had done already is found and not done twice.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use aiwf_store::remove_tree;
+use aiwf_store::{ConfinedDir, remove_tree, sha256_hex};
 
 use crate::base_repository::{borrowed_objects, info, init, write};
 use crate::copy::bring_directory;
@@ -62,12 +63,19 @@ impl Drop for ScratchClone {
 
 impl Repository {
     /// Commits files on a new branch, from HEAD; the user's checkout stays as it is.
+    ///
+    /// A branch that the same call made before, and that nobody moved since, is no error.
     pub fn commit_on_branch(&self, commit: &BranchCommit<'_>) -> Result<Committed, WorktreeError> {
         let BranchCommit { branch, message, files, scratch, options } = *commit;
-        if self.branch_tip(branch)?.is_some() {
+        let tip = self.branch_tip(branch)?;
+        let head = self.head()?.ok_or(WorktreeError::NoCommit)?;
+        let origin = format!("aiwf: create {branch} from {}", fingerprint(&head, message, files));
+        if let Some(commit) = tip {
+            if self.last_move(branch)? == Some((commit.clone(), origin)) {
+                return Ok(Committed { files: self.files_of(&commit)?, commit });
+            }
             return Err(WorktreeError::BranchExists { branch: branch.to_owned() });
         }
-        let head = self.head()?.ok_or(WorktreeError::NoCommit)?;
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let dirty = self.dirty(&paths)?;
         if !dirty.is_empty() {
@@ -83,7 +91,16 @@ impl Repository {
         let paths = joined(paths.iter().filter(is_there).map(String::as_str));
         git.output("add the files", &[&["add", "-A", "-f"], &FROM_STDIN[..]].concat(), paths)?;
         commit_staged(&git, message)?;
-        self.bring_over(&clone, branch, None)
+        self.bring_over(&clone, branch, None, &origin)
+    }
+
+    /// Where a branch was moved to last, and why, as its log has it; nothing where there is no log.
+    fn last_move(&self, branch: &str) -> Result<Option<(String, String)>, WorktreeError> {
+        let name = format!("refs/heads/{branch}");
+        let args = ["log", "-g", "-1", "-s", "--no-show-signature", "--format=%H %gs", &name, "--"];
+        let output = self.looking(&[]).run("read the branch", &args, Vec::new())?;
+        let line = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+        Ok(line.split_once(' ').map(|(commit, reason)| (commit.to_owned(), reason.to_owned())))
     }
 
     /// Commits files of the user's checkout as they are on disk, and nothing else that is staged.
@@ -95,14 +112,21 @@ impl Repository {
     /// Undoes a commit of the branch that is checked out, with a commit, if its files are unchanged since.
     pub fn revert_in_place(&self, commit: &str, message: &str) -> Result<Committed, WorktreeError> {
         let head = self.head()?.ok_or(WorktreeError::NoCommit)?;
-        let (files, before) = self.unchanged_since(commit, &head)?;
-        let dirty = self.dirty_at_top(&files)?;
-        if !dirty.is_empty() {
-            return Err(WorktreeError::Uncommitted { paths: dirty });
+        let (files, before) = self.parts_of(commit)?;
+        if let Some(reverted) = self.reverted_already(&head, &before, &files, message)? {
+            return Ok(reverted);
         }
+        self.check_unchanged(commit, &head, &files)?;
         let git = as_user(&self.top, &[], self);
         self.check_top(&git)?;
-        restore(&git, &before, &["--worktree"], &files)?;
+        let dirty = self.dirty_at_top(&files)?;
+        // A call that was killed has put them back already.
+        if dirty.is_empty() || !self.is_as_in(&git, &before, &files)? {
+            if !dirty.is_empty() {
+                return Err(WorktreeError::Uncommitted { paths: dirty });
+            }
+            restore(&git, &before, &["--worktree"], &files)?;
+        }
         self.commit_paths(&files, message).inspect_err(|_| {
             // A hook refused it: the files go back to what they were.
             drop(restore(&git, &head, &["--worktree"], &files));
@@ -128,37 +152,100 @@ impl Repository {
         if !used.trim_ascii().is_empty() {
             return Err(WorktreeError::BranchInUse { branch: branch.to_owned() });
         }
-        let (files, before) = self.unchanged_since(commit, &tip)?;
+        let (files, before) = self.parts_of(commit)?;
+        if let Some(reverted) = self.reverted_already(&tip, &before, &files, message)? {
+            return Ok(reverted);
+        }
+        self.check_unchanged(commit, &tip, &files)?;
         let clone = self.clone_at(scratch, &tip, branch, &CreateOptions::default())?;
         let git = as_user(&clone.top, &[], self);
         restore(&git, &before, &["--staged", "--worktree"], &files)?;
         commit_staged(&git, message)?;
-        self.bring_over(&clone, branch, Some(&tip))
+        self.bring_over(&clone, branch, Some(&tip), &format!("aiwf: update {branch}"))
     }
 
-    /// The files of a commit and what they were before it, unless another commit has changed one since.
-    fn unchanged_since(&self, commit: &str, tip: &str) -> Result<(Vec<String>, String), WorktreeError> {
+    /// The files of a commit, and a commit or tree that has them as they were before it.
+    fn parts_of(&self, commit: &str) -> Result<(Vec<String>, String), WorktreeError> {
         check_id(commit)?;
         let action = "read the commit";
         let git = self.looking(&[]);
         let files = self.files_of(commit)?;
-        let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", commit, tip];
-        let changed: BTreeSet<String> = pieces(&git.output(action, &args, Vec::new())?)
-            .map(|path| String::from_utf8_lossy(path).into_owned())
-            .collect();
-        let paths: Vec<String> = files.iter().filter(|path| changed.contains(*path)).cloned().collect();
-        if !paths.is_empty() {
-            return Err(WorktreeError::ChangedSince { paths });
-        }
         let parent = git.line(action, &["rev-parse", "-q", "--verify", &format!("{commit}^1^{{commit}}")])?;
-        let before = if let Some(parent) = parent {
-            parent
-        } else {
-            // Before the first commit there was nothing.
-            let empty = git.output(action, &["hash-object", "-t", "tree", "--stdin"], Vec::new())?;
-            String::from_utf8_lossy(&empty).trim_end().to_owned()
-        };
-        Ok((files, before))
+        if let Some(parent) = parent {
+            return Ok((files, parent));
+        }
+        // Before the first commit there was nothing.
+        let empty = git.output(action, &["hash-object", "-t", "tree", "--stdin"], Vec::new())?;
+        Ok((files, String::from_utf8_lossy(&empty).trim_end().to_owned()))
+    }
+
+    /// Those of the files that are not the same in both commits or trees.
+    fn different(&self, a: &str, b: &str, files: &[String]) -> Result<Vec<String>, WorktreeError> {
+        let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", a, b];
+        let printed = self.looking(&[]).output("compare the commits", &args, Vec::new())?;
+        let changed: BTreeSet<&[u8]> = pieces(&printed).collect();
+        Ok(files.iter().filter(|path| changed.contains(path.as_bytes())).cloned().collect())
+    }
+
+    fn check_unchanged(&self, commit: &str, tip: &str, files: &[String]) -> Result<(), WorktreeError> {
+        let paths = self.different(commit, tip, files)?;
+        if paths.is_empty() { Ok(()) } else { Err(WorktreeError::ChangedSince { paths }) }
+    }
+
+    /// The commit with which a call that was killed has reverted these files.
+    fn reverted_already(
+        &self,
+        tip: &str,
+        before: &str,
+        files: &[String],
+        message: &str,
+    ) -> Result<Option<Committed>, WorktreeError> {
+        let is_same = self.is_message(tip, message)? && self.different(before, tip, files)?.is_empty();
+        self.committed_if(is_same, tip)
+    }
+
+    /// The commit with which a call that was killed has committed these files.
+    fn committed_already(&self, paths: &[String], message: &str) -> Result<Option<Committed>, WorktreeError> {
+        let Some(head) = self.head()? else { return Ok(None) };
+        let files = self.files_of(&head)?;
+        let is_same = paths.iter().any(|path| files.contains(path)) && self.is_message(&head, message)?;
+        self.committed_if(is_same, &head)
+    }
+
+    fn committed_if(&self, is_same: bool, commit: &str) -> Result<Option<Committed>, WorktreeError> {
+        if !is_same {
+            return Ok(None);
+        }
+        Ok(Some(Committed { files: self.files_of(commit)?, commit: commit.to_owned() }))
+    }
+
+    /// Whether a commit has a message; hooks may have added to it.
+    fn is_message(&self, commit: &str, message: &str) -> Result<bool, WorktreeError> {
+        Ok(self.message(commit)?.starts_with(message.trim_end()))
+    }
+
+    /// Whether files are on the disk as a commit or tree has them.
+    fn is_as_in(&self, git: &Git<'_>, commit: &str, files: &[String]) -> Result<bool, WorktreeError> {
+        let action = "compare the files";
+        let printed = git.output(action, &["ls-tree", "-r", "-z", commit], Vec::new())?;
+        // Such as `100644 blob <id><tab>src/lib.rs`.
+        let entries = pieces(&printed).filter_map(|entry| {
+            let at = entry.iter().position(|byte| *byte == b'\t')?;
+            let (about, path) = entry.split_at(at);
+            Some((path.get(1..)?, about.rsplit(|byte| *byte == b' ').next()?))
+        });
+        let entries: BTreeMap<&[u8], &[u8]> = entries.collect();
+        let (there, gone): (Vec<&String>, Vec<&String>) =
+            files.iter().partition(|path| entries.contains_key(path.as_bytes()));
+        let is_gone = gone.iter().all(|path| !is_on_disk(&self.top, path));
+        let can_be_named = there.iter().all(|path| is_on_disk(&self.top, path) && !path.contains('\n'));
+        if !is_gone || !can_be_named {
+            return Ok(false);
+        }
+        let names: String = there.iter().flat_map(|path| [path.as_str(), "\n"]).collect();
+        let hashes = git.output(action, &["hash-object", "--stdin-paths"], names.into_bytes())?;
+        let mut hashes = hashes.split(|byte| *byte == b'\n');
+        Ok(there.iter().all(|path| hashes.next() == entries.get(path.as_bytes()).copied()))
     }
 
     /// The files that a commit changes.
@@ -182,7 +269,7 @@ impl Repository {
         let git = as_user(&self.top, &[], self);
         self.check_top(&git)?;
         if self.dirty_at_top(paths)?.is_empty() {
-            return Err(WorktreeError::NothingToCommit);
+            return self.committed_already(paths, message)?.ok_or(WorktreeError::NothingToCommit);
         }
         let known = known(&git, paths)?;
         let (tracked, others): (Vec<&str>, Vec<&str>) =
@@ -233,6 +320,14 @@ impl Repository {
         let name = self.top.file_name().unwrap_or(OsStr::new("project"));
         let clone = ScratchClone { scratch: scratch.to_owned(), top: scratch.join(name) };
         let top = &clone.top;
+        let above = scratch.parent().unwrap_or(Path::new("/"));
+        aiwf_store::create_dir(above)?;
+        let scratch_name = scratch.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        // Files of the project may be for its owner only.
+        ConfinedDir::open(above)
+            .map_err(Into::into)
+            .and_then(|above| above.create_private(scratch_name))
+            .map_err(|error| io_error("make", above, scratch_name, error))?;
         aiwf_store::create_dir(top)?;
         let new = Git {
             directory: top,
@@ -260,7 +355,7 @@ impl Repository {
         git.output(action, &["checkout", "-q", "--no-track", "-b", branch, commit], Vec::new())?;
         let brought = Brought::check(options, &self.below)?;
         for path in &brought.copied {
-            bring_directory(&self.top, top, top, path, &std::collections::BTreeMap::new(), &self.stop)?;
+            bring_directory(&self.top, top, top, path, &BTreeMap::new(), &self.stop)?;
         }
         let mut tree = Tree::open(top)?;
         for path in brought.linked.iter().filter(|path| self.top.join(path).is_dir()) {
@@ -309,6 +404,7 @@ impl Repository {
         clone: &ScratchClone,
         branch: &str,
         before: Option<&str>,
+        reason: &str,
     ) -> Result<Committed, WorktreeError> {
         let action = "bring the commit over";
         let cloned = as_user(&clone.top, &[], self);
@@ -325,11 +421,10 @@ impl Repository {
             commit.clone().into(),
         ]);
         self.looking(&local).output(action, &args, Vec::new())?;
-        let message = format!("aiwf: {} {branch}", if before.is_some() { "update" } else { "create" });
         let name = format!("refs/heads/{branch}");
         // An empty old value: the branch must not exist.
         let args =
-            ["update-ref", "--create-reflog", "-m", &message, &name, &commit, before.unwrap_or_default()];
+            ["update-ref", "--create-reflog", "-m", reason, &name, &commit, before.unwrap_or_default()];
         let output = as_user(&self.top, &[], self).run(action, &args, Vec::new())?;
         if output.code != Some(0) {
             return Err(match (self.branch_tip(branch)?, before) {
@@ -358,6 +453,19 @@ fn commit_staged(git: &Git<'_>, message: &str) -> Result<(), WorktreeError> {
     } else {
         Err(WorktreeError::CommitRefused { message: output.message() })
     }
+}
+
+/// What a commit is made of, as a short text.
+fn fingerprint(head: &str, message: &str, files: &[PlannedFile]) -> String {
+    let file = |PlannedFile { path, content }: &PlannedFile| match content {
+        Some(content) => {
+            [path.as_str(), &sha256_hex(&content.bytes), if content.is_executable { "x" } else { "-" }]
+                .join("\0")
+        }
+        None => path.clone(),
+    };
+    let parts = [head.to_owned(), message.to_owned()].into_iter().chain(files.iter().map(file));
+    sha256_hex(parts.collect::<Vec<_>>().join("\0\0").as_bytes())
 }
 
 /// git in a directory, as if the user had typed the command there.

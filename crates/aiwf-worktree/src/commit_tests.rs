@@ -197,6 +197,65 @@ fn what_cannot_become_a_branch_is_refused() {
 }
 
 #[test]
+fn a_call_that_was_killed_can_be_repeated() {
+    let project = Project::with(&[("a", "a"), ("b", "b"), ("gone", "x")]);
+    project.script(".git/hooks/commit-msg", "echo 'Checked-by: hook' >> \"$1\"");
+    let repository = project.repository();
+    let files = [file("a", "1"), file("new", "1")];
+    let made = project.commit_on("side", &files).unwrap();
+    assert_eq!(project.commit_on("side", &files).unwrap(), made);
+    let other = [file("a", "2"), file("new", "1")];
+    assert!(matches!(project.commit_on("side", &other), Err(WorktreeError::BranchExists { .. })));
+    project.git(&["branch", "-q", "-f", "side", "main"]);
+    assert!(matches!(project.commit_on("side", &files), Err(WorktreeError::BranchExists { .. })));
+
+    project.write("a", "1");
+    project.write("new", "1");
+    fs::remove_file(project.root.join("gone")).unwrap();
+    let paths = ["a", "gone", "new"];
+    let made = repository.commit_in_place(&paths, MESSAGE).unwrap();
+    assert_eq!(repository.commit_in_place(&paths, MESSAGE).unwrap(), made);
+    let error = repository.commit_in_place(&paths, "another").unwrap_err();
+    assert!(matches!(error, WorktreeError::NothingToCommit));
+
+    // Killed after the files were put back, and after the commit.
+    project.write("a", "a");
+    project.write("gone", "x");
+    let error = repository.revert_in_place(&made.commit, "undo").unwrap_err();
+    assert!(matches!(error, WorktreeError::Uncommitted { .. }), "{error}");
+    fs::remove_file(project.root.join("new")).unwrap();
+    let reverted = repository.revert_in_place(&made.commit, "undo").unwrap();
+    assert_eq!(reverted.files, paths);
+    assert_eq!(repository.revert_in_place(&made.commit, "undo").unwrap(), reverted);
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+
+    let scratch = project.path("cache/scratch");
+    let made = project.commit_on("other", &files).unwrap();
+    let revert = || repository.revert_on_branch("other", &made.commit, "undo", &scratch).unwrap();
+    assert_eq!(revert(), revert());
+}
+
+#[test]
+fn odd_names_are_paths_and_nothing_else() {
+    let names = ["-f", ":(top)a", "*", "a b", "ü", "new\nline", "\"quoted\"", "#", "{u}"];
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (*name, "before")).collect();
+    let project = Project::with(&files);
+    let planned: Vec<PlannedFile> = names.iter().map(|name| file(name, "after")).collect();
+    let committed = project.commit_on("side", &planned).unwrap();
+    assert_eq!(committed.files.len(), names.len());
+    for name in &names {
+        project.write(name, "after");
+    }
+    let worktree = project.worktree();
+    assert_eq!(worktree.base("new\nline", &Stop::default()).unwrap().unwrap().bytes, b"after");
+    let committed = project.repository().commit_in_place(&names, "change").unwrap();
+    assert_eq!(committed.files.len(), names.len());
+    let reverted = project.repository().revert_in_place(&committed.commit, "undo").unwrap();
+    assert_eq!(reverted.files.len(), names.len());
+    assert_eq!(project.git(&["diff", "HEAD~2", "HEAD"]), "");
+}
+
+#[test]
 fn a_scratch_directory_of_a_killed_process_is_in_nobodys_way() {
     let project = Project::with(&[("a", "a")]);
     write(&project.path("cache/scratch/project/.git/index.lock"), "x");
@@ -316,7 +375,8 @@ fn a_commit_is_reverted_on_its_branch() {
     assert_eq!(project.git(&["rev-parse", "side~1"]), committed.commit);
     assert_eq!(project.git(&["diff", "main", "side"]), "");
     assert_eq!(project.git(&["status", "--porcelain", "--branch"]), before);
-    let error = revert().unwrap_err();
+    let again = repository.revert_on_branch("side", &committed.commit, "undo it again", &scratch);
+    let error = again.unwrap_err();
     assert_eq!(error.to_string(), "3 files have changed since the commit: `a`, `b`, `c`");
     project.git(&["branch", "-q", "-D", "side"]);
     let error = revert().unwrap_err();

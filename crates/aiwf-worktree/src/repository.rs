@@ -66,6 +66,9 @@ impl Repository {
         let args = [&args[..], &["--show-object-format"]].concat();
         let printed = git.output(action, &args, Vec::new())?;
         let lines: Vec<PathBuf> = printed.split(|byte| *byte == b'\n').map(path_of).collect();
+        if printed.starts_with(b"--path-format") {
+            return Err(WorktreeError::Git { action, message: "git 2.31 or newer is needed".to_owned() });
+        }
         let [git_dir, common_dir, objects_dir, object_format, _] = lines.as_slice() else {
             return Err(WorktreeError::Git { action, message: "its path has a line break".to_owned() });
         };

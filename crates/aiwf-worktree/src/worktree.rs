@@ -224,6 +224,12 @@ impl Worktree {
         Ok(Some(FileContent { bytes: read()?, is_executable: change.is_executable }))
     }
 
+    /// Whether a file of the project could be executed when the worktree was made; nothing where none was.
+    pub fn base_is_executable(&self, path: &str) -> Option<bool> {
+        let entry = self.manifest.files.get(&format!("{}{path}", self.manifest.below))?;
+        Some(entry.is_executable)
+    }
+
     /// What a file of the project was when the worktree was made; nothing where none was.
     pub fn base(&self, path: &str, stop: &Stop) -> Result<Option<FileContent>, WorktreeError> {
         Ok(self.bases(&[path], stop)?.pop().flatten())

@@ -355,6 +355,51 @@ fn a_sparse_checkout_stays_sparse() {
 }
 
 #[test]
+fn repositories_of_every_kind_have_worktrees() {
+    let check = |project: &Project| {
+        project.write("file", "changed");
+        let worktree = project.worktree();
+        assert_eq!(files(worktree.root()), ["dir/other: other", "file: changed"]);
+        assert_eq!(changes(&worktree), <[String; 0]>::default());
+        assert_eq!(git_in(worktree.root(), &["status", "--porcelain"]), "");
+        git_in(worktree.root(), &["fsck"]);
+        assert_eq!(worktree.base("dir/other", &Stop::default()).unwrap().unwrap().bytes, b"other");
+        assert_eq!(project.repository().dirty(&["file", "dir/other"]).unwrap(), ["file"]);
+    };
+    let content = [("file", "text"), ("dir/other", "other")];
+    let project = Project::with(&content);
+    project.git(&["update-index", "--split-index", "--untracked-cache"]);
+    check(&project);
+    let project = Project::with(&content);
+    project.git(&["update-index", "--index-version", "4"]);
+    check(&project);
+    // Its objects are those of another repository, too.
+    let mut borrower = Project::plain();
+    borrower.git(&["clone", "-q", "--shared", project.root.to_str().unwrap(), "clone"]);
+    borrower.root = borrower.root.join("clone");
+    check(&borrower);
+    let project = Project::plain();
+    project.git(&["init", "-q", "--object-format=sha256", "--ref-format=reftable"]);
+    for (path, text) in content {
+        project.write(path, text);
+    }
+    project.git(&["config", "user.email", "a"]);
+    project.git(&["config", "user.name", "b"]);
+    project.commit("first");
+    check(&project);
+    // In the middle of a merge.
+    let project = Project::with(&content);
+    project.git(&["checkout", "-q", "-b", "side"]);
+    project.write("file", "side");
+    project.commit("side");
+    project.git(&["checkout", "-q", "main"]);
+    project.write("file", "main");
+    project.commit("main");
+    project.git(&["-c", "alias.m=!git merge side || true", "m"]);
+    check(&project);
+}
+
+#[test]
 fn a_shallow_clone_has_worktrees_with_its_history() {
     let origin = Project::with(&[("file", "1")]);
     origin.write("file", "2");

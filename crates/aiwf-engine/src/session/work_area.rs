@@ -73,6 +73,9 @@ impl OpenSession<'_> {
     /// Puts the worktree to what the session approved last.
     pub(super) fn reset_worktree(&self, worktree: &Worktree) -> Result<(), SessionError> {
         let changes = self.approved_changes()?;
+        let is_executable = |path: &str, file: &ChangedFile| {
+            file.executable.unwrap_or_else(|| worktree.base_is_executable(path).unwrap_or(false))
+        };
         let files: Vec<PlannedFile> = changes
             .iter()
             .map(|(path, file)| PlannedFile {
@@ -80,7 +83,7 @@ impl OpenSession<'_> {
                 content: file
                     .content
                     .clone()
-                    .map(|bytes| FileContent { bytes, is_executable: file.executable.unwrap_or(false) }),
+                    .map(|bytes| FileContent { bytes, is_executable: is_executable(path, file) }),
             })
             .collect();
         Ok(worktree.reset_to(&files, &self.engine.call_context().stop)?)
@@ -121,7 +124,9 @@ impl OpenSession<'_> {
                 self.ledger.keep(&old.bytes)?;
             }
             let content = worktree.content(change)?;
-            let executable = (change.is_executable != change.was_executable && content.is_some())
+            // Nothing is known of a file that was not there under this name.
+            let was_executable = is_here && change.was_executable;
+            let executable = (change.is_executable != was_executable && content.is_some())
                 .then_some(change.is_executable);
             changes.insert(
                 change.path.clone(),
