@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod advice;
+pub mod clipboard;
 pub mod helper;
 pub mod prompt;
 

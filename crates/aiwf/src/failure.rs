@@ -5,6 +5,7 @@ use std::error::Error;
 use std::io;
 
 use aiwf_engine::advice::Advice;
+use aiwf_engine::clipboard::ClipboardError;
 use aiwf_engine::config::{ConfigError, GateFlagError};
 use aiwf_engine::package::MenuError;
 use aiwf_engine::profile::NoComponent;
@@ -248,6 +249,12 @@ impl From<CheckError> for Failure {
             failure.fields.insert("not_agreed", json!(names));
         }
         failure
+    }
+}
+
+impl From<ClipboardError> for Failure {
+    fn from(error: ClipboardError) -> Self {
+        Self::told(&error, error.code(), error.hint(), Exit::Refused)
     }
 }
 

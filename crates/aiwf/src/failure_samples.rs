@@ -98,6 +98,7 @@ pub(super) fn all() -> Vec<(&'static str, Vec<Sample>)> {
         ("ServeError", calls::serve_errors()),
         ("TokenError", calls::token_errors()),
         ("UsageError", commands::usage_errors()),
+        ("ClipboardError", commands::clipboard_errors()),
         ("CommandError", commands::command_errors()),
         ("Bug", commands::bugs()),
     ]

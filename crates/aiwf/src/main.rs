@@ -6,6 +6,7 @@ mod anatomy;
 mod call_args;
 mod call_progress;
 mod cli;
+mod clipboard;
 mod columns;
 mod command_error;
 mod command_groups;

@@ -251,6 +251,13 @@ pub(crate) fn can_ask(output: &Output<'_>) -> bool {
     !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
+/// Sends a control sequence of ours to the terminal; false when there is none.
+pub(crate) fn control_terminal(sequence: &str) -> bool {
+    let send =
+        |mut out: Box<dyn Write>| out.write_all(sequence.as_bytes()).and_then(|()| out.flush()).is_ok();
+    (is_watched() && send(Box::new(io::stderr()))) || (is_stdout_watched() && send(Box::new(io::stdout())))
+}
+
 /// Whether a person watches the standard error.
 pub(crate) fn is_watched() -> bool {
     io::stderr().is_terminal()

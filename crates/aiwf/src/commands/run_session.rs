@@ -64,7 +64,9 @@ fn meaningless(command: &SessionCommand) -> Option<String> {
         SessionCommand::Status { usage, .. } => flag("--usage", *usage),
         SessionCommand::Events { follow, .. } => flag("--follow", *follow),
         SessionCommand::Show { artifact, .. } => artifact.clone(),
-        SessionCommand::Preview { prompt, .. } => flag("--fs-ability", prompt.is_given()),
+        SessionCommand::Preview { prompt, copy, .. } => {
+            flag("--fs-ability", prompt.is_given()).or_else(|| flag("--copy", *copy))
+        }
         SessionCommand::Step(asking) => flag("--fs-ability", asking.prompt.is_given()),
         SessionCommand::Run { asking, continuing } => {
             flag("--yes", continuing.yes).or_else(|| flag("--fs-ability", asking.prompt.is_given()))

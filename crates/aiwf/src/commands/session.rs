@@ -17,6 +17,7 @@ use super::run_session;
 use crate::call_args::{
     CallArgs, ContinueArgs, GateArgs, PromptArgs, ServerArgs, SwitchArgs, TrustArgs, saying,
 };
+use crate::clipboard;
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -110,6 +111,9 @@ pub(crate) enum SessionCommand {
         /// The reply, or - for the standard input.
         #[arg(long, value_name = "FILE|-", default_value = "-")]
         file: PathBuf,
+        /// Take the reply from the clipboard.
+        #[arg(long, conflicts_with = "file")]
+        paste: bool,
         /// Keep the request and the reply in this directory, for a provider of type replay.
         #[arg(long, value_name = "DIR")]
         record: Option<PathBuf>,
@@ -176,6 +180,9 @@ pub(crate) enum SessionCommand {
         /// Of a run or conversation, preview the request as if this were said, or - for stdin.
         #[arg(long, value_name = "TEXT|-")]
         input: Option<String>,
+        /// Copy the prompt to the clipboard instead of printing it.
+        #[arg(long)]
+        copy: bool,
         #[command(flatten)]
         servers: ServerArgs,
         #[command(flatten)]
@@ -531,9 +538,11 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let decided = switching.waiting(&engine, session.given(), done)?;
             session_output::decided(&decided, output, paused_exit(&decided))
         }
-        SessionCommand::Respond { session, file, record, gate, servers, trust } => {
+        SessionCommand::Respond { session, file, paste, record, gate, servers, trust } => {
             let engine = &gate.engine(engine, session.given())?;
-            let reply = if file.as_os_str() == "-" {
+            let reply = if *paste {
+                clipboard::paste()?
+            } else if file.as_os_str() == "-" {
                 read_stdin()?
             } else {
                 read_text(&engine.settings().current_dir.join(file))?
@@ -577,8 +586,9 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let (id, artifact) = shown(id.as_deref(), artifact.as_deref(), engine);
             show(id.into(), artifact, engine, output)
         }
-        SessionCommand::Preview { session, servers, prompt, .. } => {
-            preview(session.given().into(), &prompt.engine(servers.engine(engine.clone())), output)
+        SessionCommand::Preview { session, copy, servers, prompt, .. } => {
+            let engine = prompt.engine(servers.engine(engine.clone()));
+            preview(session.given().into(), *copy, &engine, output)
         }
         SessionCommand::Events { session, follow } => events(session.given().into(), *follow, engine, output),
         SessionCommand::Apply(args) => {
@@ -697,8 +707,16 @@ fn list_artifacts(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -
     Ok(Exit::Done)
 }
 
-pub(super) fn preview(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+pub(super) fn preview(
+    which: SessionRef<'_>,
+    is_copied: bool,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
     let preview = engine.preview_session(which)?;
+    if is_copied {
+        output::note(&format!("{}\n", clipboard::copy(&preview.text())?));
+    }
     if output.is_json() {
         return output.json(&preview, Exit::Done);
     }
@@ -717,7 +735,9 @@ pub(super) fn preview(which: SessionRef<'_>, engine: &Engine, output: &Output<'_
         output::warn(warning);
     }
     session_output::ability(&metadata.provider, metadata.fs_ability, metadata.lowered_from);
-    output::print(|out| out.write_all(preview.text().as_bytes()))?;
+    if !is_copied {
+        output::print(|out| out.write_all(preview.text().as_bytes()))?;
+    }
     Ok(Exit::Done)
 }
 

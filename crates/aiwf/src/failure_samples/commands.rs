@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use aiwf_engine::clipboard::ClipboardError;
 use rustyline::error::ReadlineError;
 
 use super::{Failure, Sample, missing, text, texts};
@@ -144,4 +145,14 @@ pub(super) fn bugs() -> Vec<Sample> {
             Failure::bug("aiwf met a fault of its own at crates/aiwf/src/main.rs:10:5: index out of bounds"),
         ),
     ]
+}
+
+pub(super) fn clipboard_errors() -> Vec<Sample> {
+    every_variant!(ClipboardError, Failure::from, {
+        NoProgram => [ClipboardError::NoProgram { tools: vec!["xclip", "xsel"] }],
+        NoDesktop => [ClipboardError::NoDesktop],
+        Failed => [ClipboardError::Failed { tool: "xclip", message: text("cannot open display") }],
+        Empty => [ClipboardError::Empty],
+        NotText => [ClipboardError::NotText],
+    })
 }

@@ -13,6 +13,7 @@ mod book;
 mod book_agents;
 mod change;
 mod checks;
+mod clipboard;
 mod command_line;
 mod completion;
 mod demo;

@@ -14,6 +14,7 @@ use aiwf_engine::{
 use super::build_args::{ChangeArgs, CommonArgs, RecipeArgs, SessionArgs, ShowArgs};
 use crate::anatomy::anatomy;
 use crate::call_args::agreeing;
+use crate::clipboard;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -58,6 +59,10 @@ fn show(show: &ShowArgs, engine: &Engine, output: &Output<'_>, explain: Explain)
             .map_err(|error| EngineError::from(error).about(given))?;
     }
     report(&built);
+    if show.copy {
+        let how = clipboard::copy(&printed(&built))?;
+        output::note(&format!("{how}\n"));
+    }
     if output.is_json() {
         let content = if common.no_content { SectionContent::LeftOut } else { SectionContent::Included };
         return match explain {
@@ -68,9 +73,9 @@ fn show(show: &ShowArgs, engine: &Engine, output: &Output<'_>, explain: Explain)
     if explain == Explain::Always || common.explain {
         output::note(&explained(&mut built));
     }
-    if out.is_none() {
+    if out.is_none() && !show.copy {
         output::print(|out| built.prompt.write_to(out))?;
-        print_tools(&built)?;
+        output::print(|out| out.write_all(tools_text(&built).as_bytes()))?;
         if output::is_stdout_watched() {
             output::note("\n");
         }
@@ -113,12 +118,17 @@ pub(super) fn report(built: &Built) {
 }
 
 /// The tools that go with the prompt by the API's own means.
-fn print_tools(built: &Built) -> Result<(), Failure> {
+fn tools_text(built: &Built) -> String {
     let tools = built.payload().tools;
     if tools.is_empty() {
-        return Ok(());
+        return String::new();
     }
-    output::print(|out| write!(out, "\n\n---\n\n{:#}", serde_json::json!(tools)))
+    format!("\n\n---\n\n{:#}", serde_json::json!(tools))
+}
+
+/// What is printed, in one text.
+fn printed(built: &Built) -> String {
+    built.prompt.full_prompt() + &tools_text(built)
 }
 
 pub(super) fn explained(built: &mut Built) -> String {

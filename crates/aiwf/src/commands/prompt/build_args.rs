@@ -50,6 +50,9 @@ pub(crate) struct ShowArgs {
     /// Start tool servers that nobody agreed to yet, and remember that.
     #[arg(long, global = true, help_heading = "Tools")]
     pub(super) trust_servers: bool,
+    /// Copy it to the clipboard instead of printing it.
+    #[arg(long, global = true)]
+    pub(super) copy: bool,
     #[command(subcommand)]
     pub(super) recipe: RecipeArgs,
 }
