@@ -91,9 +91,7 @@ fn a_reply_with_problems_stays_where_it_is_until_it_is_mended() {
     session.respond("<<<FILE: ../escape.java>>>\nclass X {}\n<<<FILE: /etc/passwd>>>\nx\n");
     let refusal = session.refused(approve);
     assert!(refusal.contains("the reply has 2 problems"), "{refusal}");
-    assert!(
-        refusal.contains("`../escape.java` ") && refusal.contains("`/etc/passwd` is absolute")
-    );
+    assert!(refusal.contains("`../escape.java` ") && refusal.contains("`/etc/passwd` is absolute"));
     let status = session.status();
     assert_eq!(at(&status), ("generating", "response", 1));
     assert_eq!(status["problems"].as_array().unwrap().len(), 2);

@@ -250,11 +250,7 @@ fn a_session_sends_the_tools_of_its_phase_as_they_are_previewed() {
     assert_eq!(approved["status"], "waiting", "{approved:#}");
     assert!(agent.asks()[0].as_prompt() == shown);
     assert!(agent.asks()[1].as_prompt().starts_with(shown));
-    assert!(
-        agent.asks()[1]
-            .as_prompt()
-            .contains("`fake__write` is not marked read-only, and this phase is")
-    );
+    assert!(agent.asks()[1].as_prompt().contains("`fake__write` is not marked read-only, and this phase is"));
     assert_eq!(called(&session.scene), ["echo"]);
     assert_eq!(session.text("iteration-1/planning-response.md"), PLAN);
     let names = session.event_names();
