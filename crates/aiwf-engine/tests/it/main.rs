@@ -36,6 +36,7 @@ mod seen_gate;
 mod self_running_files;
 mod session;
 mod standards;
+mod strangers_checkout;
 mod taken_names;
 mod tool_loop;
 mod twins;
