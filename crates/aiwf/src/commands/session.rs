@@ -809,7 +809,7 @@ fn undo(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<E
 }
 
 /// Warns of what a long diff may hide.
-pub(super) fn warn_about(report: &ApplyReport) {
+pub(crate) fn warn_about(report: &ApplyReport) {
     warn_outdated(report);
     warn_self_running(report);
 }
