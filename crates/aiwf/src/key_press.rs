@@ -168,7 +168,7 @@ impl KeyMode {
 impl Drop for KeyMode {
     fn drop(&mut self) {
         // A terminal that went away needs no mode.
-        drop(tcsetattr(stdin(), OptionalActions::Now, &self.usual));
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.usual);
         for signal in self.signals.drain(..) {
             signal_hook::low_level::unregister(signal);
         }
