@@ -34,7 +34,7 @@ impl Engine {
         aiwf_store::write_atomic(&path, aiwf_store::Durability::Process, |out| {
             out.write_all(text.as_bytes())
         })?;
-        Ok(run_in_terminal("less".as_ref(), &["-R".into(), path.into()]).unwrap_or(false))
+        Ok(run_in_terminal("less".as_ref(), &["-RX".into(), path.into()]).unwrap_or(false))
     }
 
     /// Lets the user edit a file.

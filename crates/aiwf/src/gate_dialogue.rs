@@ -12,11 +12,11 @@ use aiwf_engine::{
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::commands::checks;
-use crate::commands::session::warn_about;
+use crate::clipboard;
 use crate::coloured_diff::coloured;
 use crate::command_error::CommandError;
-use crate::clipboard;
+use crate::commands::checks;
+use crate::commands::session::warn_about;
 use crate::escape::escaped_line;
 use crate::failure::Failure;
 use crate::gate_view;
@@ -207,7 +207,10 @@ pub(crate) fn ask_apply(
     let n_files = report.files.len();
     let files = if n_files == 1 { "1 file".to_owned() } else { format!("{n_files} files") };
     let place = report.branch.as_deref().map(|branch| format!(" for branch {}", escaped_line(branch)));
-    output::note_styled(&[(Style::new().bold(), format!("\ncomplete: {files} to apply{}\n", place.unwrap_or_default()))]);
+    output::note_styled(&[(
+        Style::new().bold(),
+        format!("\ncomplete: {files} to apply{}\n", place.unwrap_or_default()),
+    )]);
     for _ in 0..MAX_WRONG {
         match read_key(&choices)? {
             Some('a') => return Ok(Some(options.clone())),
@@ -279,11 +282,8 @@ fn offered(choices: &[Choice], width: usize) -> Vec<Span> {
 fn read_feedback(engine: &Engine) -> Result<Option<String>, Failure> {
     const TEMPLATE: &str = "\n# What should be different? Lines that begin with `#` are left out.\n";
     let Some(line) = read_line("feedback (Enter alone opens your editor): ")? else { return Ok(None) };
-    let feedback = if line.is_empty() {
-        without_comments(&engine.edit_text("feedback.md", TEMPLATE)?)
-    } else {
-        line
-    };
+    let feedback =
+        if line.is_empty() { without_comments(&engine.edit_text("feedback.md", TEMPLATE)?) } else { line };
     if feedback.is_empty() {
         output::note("no feedback: nothing was rejected\n");
         return Ok(None);
@@ -321,7 +321,8 @@ fn read_reply(key: char, engine: &Engine) -> Result<Option<String>, Failure> {
         let Some(path) = read_line("file: ")?.filter(|path| !path.is_empty()) else { return Ok(None) };
         return Ok(Some(read_text(&engine.settings().current_dir.join(PathBuf::from(path)))?));
     }
-    let ask = || output::note("paste the reply; end it with a line of only . or with Ctrl-D; Ctrl-C drops it\n");
+    let ask =
+        || output::note("paste the reply; end it with a line of only . or with Ctrl-D; Ctrl-C drops it\n");
     let Some(bytes) = key_press::paste(ask).map_err(no_terminal)? else {
         output::note("\ndropped\n");
         return Ok(None);

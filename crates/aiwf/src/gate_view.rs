@@ -2,6 +2,7 @@
 //!
 //! In: a report. Out: spans for the terminal. It decides nothing and asks nothing.
 
+use aiwf_engine::machine::Total;
 use aiwf_engine::{Engine, SessionReport, WaitsFor, left_out_lines};
 use anstyle::{AnsiColor, Color, Style};
 
@@ -11,7 +12,6 @@ use crate::failure::Failure;
 use crate::markdown::rendered;
 use crate::output::{self, Span};
 use crate::pager;
-use crate::session_output;
 
 const PLAIN: Style = Style::new();
 const TITLE: Style = Style::new().bold();
@@ -51,7 +51,10 @@ pub(crate) fn show_diff(engine: &Engine, report: &SessionReport) -> Result<(), F
 /// The prompt as it is on disk.
 pub(crate) fn show_prompt(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
     let (path, text) = engine.session_file(Some(report.session_id.as_str()), "prompt")?;
-    pager::show(engine, &[(TITLE, format!("{path}\n\n")), (PLAIN, format!("{}\n", text.trim_end_matches('\n')))])
+    pager::show(
+        engine,
+        &[(TITLE, format!("{path}\n\n")), (PLAIN, format!("{}\n", text.trim_end_matches('\n')))],
+    )
 }
 
 /// What waits, and the figures a decision needs.
@@ -68,7 +71,9 @@ fn summary(engine: &Engine, report: &SessionReport) -> Vec<Span> {
             line(WARNING, "left out", &left_out);
         }
     }
-    if let Some(path) = report.response_path.as_ref().filter(|_| report.waits_for == Some(WaitsFor::ReplyApproval)) {
+    if let Some(path) =
+        report.response_path.as_ref().filter(|_| report.waits_for == Some(WaitsFor::ReplyApproval))
+    {
         line(PLAIN, "reply", path);
     }
     for check in &report.checks {
@@ -85,23 +90,41 @@ fn summary(engine: &Engine, report: &SessionReport) -> Vec<Span> {
     if let Some(remark) = &report.remark {
         line(PLAIN, "remark", remark);
     }
-    if let Some(figures) = figures(engine, report) {
-        line(PLAIN, "size", &figures);
+    if let Some(size) = prompt_size(engine, report) {
+        line(PLAIN, "size", &size);
+    }
+    if let Some(cost) = cost(engine, report) {
+        line(PLAIN, "cost", &cost);
     }
     spans
 }
 
-/// How large the prompt is, and what the session cost so far.
-fn figures(engine: &Engine, report: &SessionReport) -> Option<String> {
-    let id = Some(report.session_id.as_str());
-    let size = engine.prompt_size(id).ok().flatten().map(|size| {
-        let about = if size.is_exact { "" } else { "about " };
-        format!("prompt of {about}{} tokens", thousands(size.tokens))
-    });
-    let usage = engine.session_usage(id).ok().filter(|usage| usage.total.calls > 0);
-    let cost = usage.map(|usage| format!("so far {}", session_output::total(&usage.total)));
-    let figures: Vec<String> = [size, cost].into_iter().flatten().collect();
-    (!figures.is_empty()).then(|| figures.join("; "))
+/// How large the prompt is.
+fn prompt_size(engine: &Engine, report: &SessionReport) -> Option<String> {
+    let size = engine.prompt_size(Some(report.session_id.as_str())).ok().flatten()?;
+    let about = if size.is_exact { "" } else { "about " };
+    Some(format!("the prompt has {about}{} tokens", thousands(size.tokens)))
+}
+
+/// What the session cost so far; nothing before the first call.
+fn cost(engine: &Engine, report: &SessionReport) -> Option<String> {
+    let total = engine.session_usage(Some(report.session_id.as_str())).ok()?.total;
+    (total.calls > 0).then(|| cost_so_far(&total))
+}
+
+fn cost_so_far(total: &Total) -> String {
+    let calls = if total.calls == 1 { "1 call".to_owned() } else { format!("{} calls", total.calls) };
+    let tokens = match (total.input_tokens, total.output_tokens) {
+        (Some(input), Some(output)) => {
+            format!(", {} tokens in, {} out", thousands(input), thousands(output))
+        }
+        _ => String::new(),
+    };
+    // Where some calls are unknown, what is known is a lower bound.
+    let at_least = if total.calls_without_cost > 0 { "at least " } else { "" };
+    let cost =
+        total.cost.map_or("cost unknown".to_owned(), |cost| format!("{at_least}${:.4}", cost.as_f64()));
+    format!("{calls}{tokens}, {cost}")
 }
 
 fn thousands(number: u64) -> String {
@@ -144,10 +167,21 @@ fn what_waits(report: &SessionReport) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_says_what_is_unknown() {
+        let unknown = Total { calls: 1, calls_without_cost: 1, ..Total::default() };
+        assert_eq!(cost_so_far(&unknown), "1 call, cost unknown");
+        let known =
+            Total { calls: 2, input_tokens: Some(12_345), output_tokens: Some(67), ..Total::default() };
+        assert_eq!(cost_so_far(&known), "2 calls, 12,345 tokens in, 67 out, cost unknown");
+    }
+
     #[test]
     fn long_numbers_are_grouped() {
         for (number, grouped) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(super::thousands(number), grouped);
+            assert_eq!(thousands(number), grouped);
         }
     }
 }

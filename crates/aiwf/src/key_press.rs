@@ -45,10 +45,14 @@ pub(crate) fn press(ask: impl FnOnce()) -> io::Result<Pressed> {
 fn meaning(bytes: &[u8]) -> Pressed {
     match bytes {
         [] | [CTRL_C | CTRL_D] => Pressed::End,
-        bytes => match std::str::from_utf8(bytes).ok().map(|text| (text.chars().next(), text.chars().count())) {
-            Some((Some(key), 1)) if !key.is_control() || key == '\n' => Pressed::Key(key.to_ascii_lowercase()),
-            _ => Pressed::Other,
-        },
+        bytes => {
+            match std::str::from_utf8(bytes).ok().map(|text| (text.chars().next(), text.chars().count())) {
+                Some((Some(key), 1)) if !key.is_control() || key == '\n' => {
+                    Pressed::Key(key.to_ascii_lowercase())
+                }
+                _ => Pressed::Other,
+            }
+        }
     }
 }
 

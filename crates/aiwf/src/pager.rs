@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn pages_have_as_many_rows_as_fit_and_lose_nothing() {
         let bold = Style::new().bold();
-        let spans = vec![(bold, "one\ntw".to_owned()), (Style::new(), format!("o\n{}\nthree\n", "x".repeat(25)))];
+        let spans =
+            vec![(bold, "one\ntw".to_owned()), (Style::new(), format!("o\n{}\nthree\n", "x".repeat(25)))];
         let screen = Screen { columns: 10, rows: 4 };
         let text = |page: &Vec<Span>| page.iter().map(|(_, text)| text.as_str()).collect::<String>();
         let pages = pages(lines(&spans), screen);

@@ -228,7 +228,7 @@ fn n_calls(n_calls: u64) -> String {
 }
 
 /// A sum, with what it leaves out because nobody knows it.
-pub(crate) fn total(total: &Total) -> String {
+fn total(total: &Total) -> String {
     let unknown = |n_calls: u64| match n_calls {
         0 => String::new(),
         1 => " (1 call unknown)".to_owned(),

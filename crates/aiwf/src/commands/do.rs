@@ -194,8 +194,7 @@ impl Walk<'_> {
                         done = engine.retry(Some(self.id)).map(drop);
                     }
                     None => {
-                        let failure =
-                            about_session(Failure::from(error), Some(self.id).into(), engine);
+                        let failure = about_session(Failure::from(error), Some(self.id).into(), engine);
                         let is_askable = has_decided || report.waits_for == Some(WaitsFor::Retry);
                         if !is_askable || !self.can_ask(output) || failure.exit == Exit::Interrupted {
                             self.notify(engine, NotifyEvent::Waiting, &report);

@@ -252,7 +252,8 @@ pub(crate) struct ApproveArgs {
 impl ApproveArgs {
     /// Whether no flag says what is approved.
     fn decides_nothing(&self) -> bool {
-        let has_flag = self.yes || self.rebind || self.accept || self.gate.is_given() || self.prompt.is_given();
+        let has_flag =
+            self.yes || self.rebind || self.accept || self.gate.is_given() || self.prompt.is_given();
         !has_flag && self.max_iterations.is_none() && self.hash_prompts.chosen().is_none()
     }
 }
