@@ -1,7 +1,7 @@
-//! Opens the user's editor on a text.
+//! Opens the user's editor on a text, or their pager.
 //!
-//! The editor takes over the terminal. It is the one that `VISUAL` or `EDITOR` names, else the first that is installed
-//! of the usual ones.
+//! Both take over the terminal. The editor is the one that `VISUAL` or `EDITOR` names, else the first that is installed
+//! of the usual ones; the pager is `less`.
 
 use std::path::Path;
 
@@ -23,6 +23,18 @@ impl Engine {
         })?;
         self.edit_file(&path)?;
         crate::prompt::read::read_text(&path)
+    }
+
+    /// Shows a text in `less`; returns whether it is installed and ended well.
+    ///
+    /// Only colours in the text are obeyed, so the caller escapes everything else that a terminal obeys.
+    pub fn page_text(&self, text: &str) -> Result<bool, EngineError> {
+        let directory = tempfile::tempdir().map_err(|source| failed("a temporary directory", source))?;
+        let path = directory.path().join("text");
+        aiwf_store::write_atomic(&path, aiwf_store::Durability::Process, |out| {
+            out.write_all(text.as_bytes())
+        })?;
+        Ok(run_in_terminal("less".as_ref(), &["-RX".into(), path.into()]).unwrap_or(false))
     }
 
     /// Lets the user edit a file.

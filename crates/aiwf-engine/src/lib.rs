@@ -128,7 +128,7 @@ pub use session::session_error::SessionError;
 pub use session::{
     AbilityInForce, ApplyChange, ApplyFile, ApplyOptions, ApplyReport, ApproveOptions, ArtifactReport,
     ChangeReport, CheckReport, Created, Decided, Difference, NewChange, NewRequest, NewSession, Performed,
-    PhaseOptions, PromptApproval, Reach, SeenGate, SelfRunning, SessionArtifact, SessionPreview,
+    PhaseOptions, PromptApproval, PromptSize, Reach, SeenGate, SelfRunning, SessionArtifact, SessionPreview,
     SessionReport, SessionSummary, SessionValues, UndoReport, UsageReport, Verified,
 };
 pub use trust::trust_error::TrustError;

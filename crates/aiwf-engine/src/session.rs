@@ -48,7 +48,7 @@ pub use decisions::{ApproveOptions, Decided, PromptApproval};
 pub use deliver::UndoReport;
 pub use files::{SessionArtifact, SessionValues};
 pub use perform::Performed;
-pub use preview::{AbilityInForce, SessionPreview};
+pub use preview::{AbilityInForce, PromptSize, SessionPreview};
 pub use reply_files::SelfRunning;
 pub use report::{CheckReport, SessionReport};
 pub use request::NewRequest;

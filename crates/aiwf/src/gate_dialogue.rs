@@ -1,176 +1,373 @@
 //! Decides at a gate in a short dialogue on a terminal: look, then approve, reject, edit, hand over, or leave.
 //!
 //! In: where a session stands. Out: whether something was decided. It shows what the engine gives and calls the same
-//! decisions as the commands; it keeps no state of its own.
+//! decisions as the commands; it keeps no state of its own. Each choice is one key.
 
-use std::io::BufRead as _;
+use std::path::PathBuf;
 
-use aiwf_engine::{ApplyOptions, ApproveOptions, Engine, SessionReport, SessionStatus, WaitsFor};
+use aiwf_engine::{
+    ApplyOptions, ApplyReport, ApproveOptions, Decided, Engine, PromptApproval, SeenGate, SessionError,
+    SessionReport, SessionStatus, WaitsFor, read_text,
+};
+use anstyle::Style;
+use unicode_width::UnicodeWidthStr as _;
 
-use crate::advice_words;
+use crate::clipboard;
+use crate::coloured_diff::coloured;
+use crate::command_error::CommandError;
 use crate::commands::checks;
-use crate::escape::escaped;
+use crate::commands::session::warn_about;
+use crate::escape::escaped_line;
 use crate::failure::Failure;
-use crate::output::{self, Output};
+use crate::gate_view;
+use crate::key_press::{self, Pressed};
+use crate::output::{self, Output, Span};
+use crate::pager;
 
 /// What came of a dialogue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Answer {
-    /// Something was decided; the session may have gone on.
-    Decided,
+    /// Something was decided, and this came of it; the session may have continued.
+    Decided(Result<(), SessionError>),
     /// Everything stays as it is.
     Leave,
 }
 
-/// A key, what it does, in the order they are offered.
+/// A key and what it does, in the order they are offered.
 type Choice = (char, &'static str);
 
-/// How often a wrong key is answered before the dialogue ends.
-const MAX_WRONG: usize = 20;
+const LEAVE: Choice = ('q', "leave; everything is kept");
+/// Ends the dialogue when a terminal gives nothing but nonsense.
+const MAX_WRONG: usize = 100;
 
 /// Asks what to do where a session stands.
 pub(crate) fn ask(engine: &Engine, report: &SessionReport, output: &Output<'_>) -> Result<Answer, Failure> {
-    let id = report.session_id.as_str();
     let choices = choices(report);
     if choices.is_empty() {
         return Ok(Answer::Leave);
     }
-    show(engine, report)?;
+    let mut gate = Gate::look(engine, report.clone())?;
+    gate_view::show(engine, &gate.report)?;
     for _ in 0..MAX_WRONG {
-        let Some(key) = read_key(&choices) else { return Ok(Answer::Leave) };
-        // A decision is about what was on the screen.
-        let seen = engine.seen_gate(Some(id))?;
-        let engine = &engine.clone().deciding_on(seen);
-        match key {
-            'a' if report.waits_for == Some(WaitsFor::Decision) => {
-                return decided(engine.accept(Some(id)).map(drop));
-            }
-            'a' => return decided(engine.approve(Some(id), &ApproveOptions::default()).map(drop)),
-            'r' => {
-                if let Some(feedback) = read_line("feedback: ") {
-                    return decided(engine.reject(Some(id), &feedback).map(drop));
-                }
-            }
-            't' => return decided(engine.retry(Some(id)).map(drop)),
-            's' => {
-                if let Some(provider) = read_line("provider: ") {
-                    return decided(engine.retry_with(Some(id), Some(&provider)).map(drop));
-                }
-            }
-            'c' => {
-                checks::allow_pending(engine, output)?;
-                return decided(engine.run_session(Some(id)).map(drop));
-            }
-            'e' => {
-                engine.edit_pending(Some(id))?;
-                show(engine, &engine.session_report(Some(id))?)?;
-            }
-            'd' => match engine.pending_diff(Some(id))? {
-                Some(diff) => output::note(&escaped(&diff)),
-                None => output::note("this reply changes no files\n"),
-            },
-            'v' => {
-                let (path, text) = engine.session_file(Some(id), "prompt")?;
-                output::note(&format!("{path}\n\n{}\n", escaped(&text)));
-            }
-            _ => return Ok(Answer::Leave),
+        let Some(key) = read_key(&choices)? else { return Ok(Answer::Leave) };
+        if key == LEAVE.0 {
+            return Ok(Answer::Leave);
+        }
+        match gate.follow(key, engine, output) {
+            Ok(Some(done)) => return Ok(Answer::Decided(done.map(drop))),
+            Ok(None) => {}
+            // A look that failed decides nothing: the gate is still there.
+            Err(failure) => output::note_failure(&failure),
         }
     }
     Ok(Answer::Leave)
 }
 
-/// Asks whether a complete session is applied, after showing what would be done.
-pub(crate) fn ask_apply(engine: &Engine, id: &str, output: &Output<'_>) -> Result<bool, Failure> {
-    let dry = ApplyOptions { is_dry_run: true, ..ApplyOptions::default() };
-    let report = engine.apply(Some(id), &dry)?;
-    for file in &report.files {
-        output::note(&escaped(&file.diff));
-    }
-    debug_assert!(!output.is_json(), "a dialogue is for people");
-    Ok(read_key(&[('a', "apply these changes to the project"), ('q', "leave them in the session")])
-        == Some('a'))
+/// A gate as it was shown.
+struct Gate {
+    report: SessionReport,
+    /// A decision is about what was on the screen.
+    seen: SeenGate,
 }
 
-/// A decision that failed ends the dialogue; the failure says what to do.
-fn decided(done: Result<(), aiwf_engine::SessionError>) -> Result<Answer, Failure> {
-    done?;
-    Ok(Answer::Decided)
+impl Gate {
+    fn look(engine: &Engine, report: SessionReport) -> Result<Self, Failure> {
+        let seen = engine.seen_gate(Some(report.session_id.as_str()))?;
+        Ok(Self { report, seen })
+    }
+
+    /// Does what a key stands for; nothing when that was no decision.
+    fn follow(
+        &mut self,
+        key: char,
+        engine: &Engine,
+        output: &Output<'_>,
+    ) -> Result<Option<Result<Decided, SessionError>>, Failure> {
+        let id = self.report.session_id.clone();
+        let id = Some(id.as_str());
+        let deciding = engine.clone().deciding_on(self.seen.clone());
+        let done = match key {
+            'a' if self.report.waits_for == Some(WaitsFor::Decision) => deciding.accept(id),
+            'a' => deciding.approve(id, &ApproveOptions::default()),
+            'r' => match read_feedback(engine)? {
+                Some(feedback) => deciding.reject(id, &feedback),
+                None => return Ok(None),
+            },
+            't' => deciding.retry(id),
+            'g' => deciding.run_session(id),
+            's' => match choose_provider(engine, self.report.provider.as_deref())? {
+                Some(provider) => deciding.retry_with(id, Some(&provider)),
+                None => return Ok(None),
+            },
+            'c' => {
+                checks::allow_pending(engine, output)?;
+                deciding.run_session(id)
+            }
+            'y' | 'f' => match read_reply(key, engine)? {
+                Some(reply) => deciding
+                    .respond_with(id, &reply, None, PromptApproval::Implied)
+                    .and_then(|_| engine.run_session(id)),
+                None => return Ok(None),
+            },
+            'p' => {
+                copy_prompt(engine, &self.report)?;
+                return Ok(None);
+            }
+            'e' => {
+                engine.edit_pending(id)?;
+                *self = Self::look(engine, engine.session_report(id)?)?;
+                gate_view::show(engine, &self.report)?;
+                return Ok(None);
+            }
+            'd' => {
+                gate_view::show_diff(engine, &self.report)?;
+                return Ok(None);
+            }
+            'v' => {
+                gate_view::show_prompt(engine, &self.report)?;
+                return Ok(None);
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(done))
+    }
 }
 
 /// What can be done where a session stands.
 fn choices(report: &SessionReport) -> Vec<Choice> {
-    let leave = ('q', "leave; everything is kept");
     match report.waits_for {
         Some(WaitsFor::PromptApproval) => vec![
             ('a', "approve the prompt"),
             ('e', "edit it"),
-            ('v', "view it"),
             ('r', "reject with feedback"),
-            leave,
+            ('v', "view prompt"),
+            ('p', "copy prompt"),
+            ('s', "switch agent"),
+            LEAVE,
+        ],
+        Some(WaitsFor::Reply) => vec![
+            ('p', "copy prompt"),
+            ('v', "view prompt"),
+            ('y', "paste the reply"),
+            ('f', "reply from a file"),
+            ('s', "switch agent"),
+            LEAVE,
         ],
         Some(WaitsFor::ReplyApproval) => vec![
             ('a', "approve"),
+            ('e', "edit"),
             ('r', "reject with feedback"),
             ('d', "diff"),
-            ('e', "edit the reply"),
-            ('v', "view the prompt"),
-            ('t', "ask again"),
+            ('v', "view prompt"),
             ('s', "switch agent"),
-            leave,
+            ('t', "ask again"),
+            LEAVE,
         ],
-        Some(WaitsFor::Retry) => vec![('t', "ask again"), ('s', "switch agent"), leave],
-        Some(WaitsFor::CheckConsent) => vec![('c', "look at the commands and agree"), leave],
-        Some(WaitsFor::Decision) if report.status == SessionStatus::Paused => vec![
-            ('a', "accept the files as they are"),
-            ('r', "send it back with feedback"),
-            ('d', "diff"),
-            leave,
-        ],
-        Some(WaitsFor::Decision) => vec![('r', "begin again with feedback"), leave],
-        Some(WaitsFor::Reply | WaitsFor::NextPhase | WaitsFor::Budget | WaitsFor::Answer) | None => {
-            Vec::new()
+        Some(WaitsFor::Retry) => {
+            vec![('t', "ask again"), ('v', "view prompt"), ('s', "switch agent"), LEAVE]
         }
+        Some(WaitsFor::CheckConsent) => vec![('c', "look at the commands and agree"), ('d', "diff"), LEAVE],
+        Some(WaitsFor::Decision) if report.status == SessionStatus::Paused => {
+            let mut choices = vec![('a', "accept it as it is"), ('r', "reject with feedback"), ('d', "diff")];
+            if report.checks.iter().any(|check| !check.passed) {
+                choices.push(('t', "run the checks again"));
+            }
+            choices.push(LEAVE);
+            choices
+        }
+        Some(WaitsFor::Decision) => vec![('r', "begin again with feedback"), LEAVE],
+        Some(WaitsFor::NextPhase) => vec![('g', "go on with this phase"), LEAVE],
+        Some(WaitsFor::Budget | WaitsFor::Answer) | None => Vec::new(),
     }
 }
 
-/// Shows what waits, and what is to be decided on.
-fn show(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
-    output::note(&format!("\n{}: {}\n", report.phase, advice_words::next(&report.next)));
-    for check in &report.checks {
-        output::note(&format!("check {}: {}\n", escaped(&check.name), escaped(&check.outcome)));
+/// Where the result of a complete session goes, after showing it; nothing when it stays in the session.
+pub(crate) fn ask_apply(
+    engine: &Engine,
+    id: &str,
+    options: &ApplyOptions,
+    output: &Output<'_>,
+) -> Result<Option<ApplyOptions>, Failure> {
+    debug_assert!(!output.is_json(), "a dialogue is for people");
+    let dry = ApplyOptions { is_dry_run: true, ..options.clone() };
+    let report = engine.apply(Some(id), &dry)?;
+    let diff: String = report.files.iter().map(|file| file.diff.as_str()).collect();
+    pager::show(engine, &coloured(&diff))?;
+    warn_about(&report);
+    warn_conflicts(&report);
+    let is_branch = report.branch.is_some();
+    let mut choices = vec![('a', if is_branch { "put it on the branch" } else { "apply to your files" })];
+    if !is_branch && engine.has_repository() {
+        choices.push(('b', "put it on a new branch"));
+        if !options.commits {
+            choices.push(('c', "apply and commit"));
+        }
     }
-    for problem in &report.problems {
-        output::note(&format!("problem: {}\n", escaped(problem)));
+    choices.extend([('d', "diff"), LEAVE]);
+    let n_files = report.files.len();
+    let files = if n_files == 1 { "1 file".to_owned() } else { format!("{n_files} files") };
+    let place = report.branch.as_deref().map(|branch| format!(" for branch {}", escaped_line(branch)));
+    output::note_styled(&[(
+        Style::new().bold(),
+        format!("\ncomplete: {files} to apply{}\n", place.unwrap_or_default()),
+    )]);
+    for _ in 0..MAX_WRONG {
+        match read_key(&choices)? {
+            Some('a') => return Ok(Some(options.clone())),
+            // An empty name stands for one made from the request.
+            Some('b') => return Ok(Some(ApplyOptions { branch: Some(String::new()), ..options.clone() })),
+            Some('c') => return Ok(Some(ApplyOptions { commits: true, ..options.clone() })),
+            Some('d') => pager::show(engine, &coloured(&diff))?,
+            _ => break,
+        }
     }
-    if report.waits_for == Some(WaitsFor::ReplyApproval) {
-        let id = Some(report.session_id.as_str());
-        let text = match engine.pending_diff(id)? {
-            Some(diff) => diff,
-            None => engine.session_file(id, "response")?.1,
-        };
-        output::note(&format!("\n{}\n", escaped(&text)));
+    output::note(&format!(
+        "nothing was applied; `aiwf apply {id}` applies it later, with `--branch` on a new branch, with `--commit` in a commit\n"
+    ));
+    Ok(None)
+}
+
+fn warn_conflicts(report: &ApplyReport) {
+    let files: Vec<String> = report.conflicts().map(|file| escaped_line(&file.target)).collect();
+    if !files.is_empty() && report.branch.is_none() {
+        output::warn(&format!("these files changed since the agent read them\n  {}", files.join("\n  ")));
     }
+}
+
+/// Offers keys until one of them is pressed; nothing when the person leaves.
+fn read_key(choices: &[Choice]) -> Result<Option<char>, Failure> {
+    let offer = offered(choices, output::screen().columns);
+    for _ in 0..MAX_WRONG {
+        let pressed = key_press::press(|| output::note_styled(&offer)).map_err(no_terminal)?;
+        match pressed {
+            Pressed::End => {
+                output::note("\n");
+                return Ok(None);
+            }
+            Pressed::Key(key) if choices.iter().any(|(known, _)| *known == key) => {
+                output::note(&format!("{key}\n"));
+                return Ok(Some(key));
+            }
+            Pressed::Key(_) | Pressed::Other => output::note("press one of the keys above\n"),
+        }
+    }
+    Ok(None)
+}
+
+fn no_terminal(error: std::io::Error) -> Failure {
+    CommandError::NoTerminal(error.into()).into()
+}
+
+/// The keys with what they do, wrapped between them.
+fn offered(choices: &[Choice], width: usize) -> Vec<Span> {
+    let mut spans = vec![(Style::new(), "\n".to_owned())];
+    let mut column = 0;
+    for (index, (key, what)) in choices.iter().enumerate() {
+        let n_columns = 2 + what.width();
+        if index > 0 && column + 3 + n_columns > width {
+            spans.push((Style::new(), "\n".to_owned()));
+            column = 0;
+        } else if index > 0 {
+            spans.push((Style::new(), " · ".to_owned()));
+            column += 3;
+        }
+        spans.extend([(Style::new().bold(), key.to_string()), (Style::new(), format!(" {what}"))]);
+        column += n_columns;
+    }
+    spans.push((Style::new(), "\n> ".to_owned()));
+    spans
+}
+
+/// Why something is rejected: a line, or a text from the editor; nothing when there is none.
+fn read_feedback(engine: &Engine) -> Result<Option<String>, Failure> {
+    const TEMPLATE: &str = "\n# What should be different? Lines that begin with `#` are left out.\n";
+    let Some(line) = read_line("feedback (Enter alone opens your editor): ")? else { return Ok(None) };
+    let feedback =
+        if line.is_empty() { without_comments(&engine.edit_text("feedback.md", TEMPLATE)?) } else { line };
+    if feedback.is_empty() {
+        output::note("no feedback: nothing was rejected\n");
+        return Ok(None);
+    }
+    Ok(Some(feedback))
+}
+
+/// A text from an editor without the lines that explain it.
+pub(crate) fn without_comments(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// A provider that works, by its number or its name.
+fn choose_provider(engine: &Engine, current: Option<&str>) -> Result<Option<String>, Failure> {
+    output::note("looking for providers that work\n");
+    let mut providers = engine.providers(None)?;
+    providers.retain(|provider| provider.can_be_asked && Some(provider.name.as_str()) != current);
+    for (number, provider) in (1..).zip(&providers) {
+        let name = escaped_line(&provider.name);
+        output::note(&format!("{number:>3}  {name:14} {}\n", escaped_line(provider.description)));
+    }
+    let Some(line) = read_line("agent (number or name): ")? else { return Ok(None) };
+    let number = line.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    Ok(match number.and_then(|index| providers.get(index)) {
+        Some(provider) => Some(provider.name.clone()),
+        // A wrong name is refused with the nearest ones.
+        None => Some(line).filter(|line| !line.is_empty()),
+    })
+}
+
+/// A reply that a person brings: pasted, or in a file.
+fn read_reply(key: char, engine: &Engine) -> Result<Option<String>, Failure> {
+    if key == 'f' {
+        let Some(path) = read_line("file: ")?.filter(|path| !path.is_empty()) else { return Ok(None) };
+        return Ok(Some(read_text(&engine.settings().current_dir.join(PathBuf::from(path)))?));
+    }
+    let ask =
+        || output::note("paste the reply; end it with a line of only . or with Ctrl-D; Ctrl-C drops it\n");
+    let Some(bytes) = key_press::paste(ask).map_err(no_terminal)? else {
+        output::note("\ndropped\n");
+        return Ok(None);
+    };
+    match String::from_utf8(bytes) {
+        Ok(text) if text.trim().is_empty() => output::note("the reply is empty\n"),
+        Ok(text) => return Ok(Some(text)),
+        Err(_) => output::note("the reply is not UTF-8: save it to a file and press f\n"),
+    }
+    Ok(None)
+}
+
+fn copy_prompt(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
+    let text = engine.preview_session(Some(report.session_id.as_str()))?.text();
+    let path = report.prompt_path.as_deref().map(escaped_line).unwrap_or_default();
+    output::note(&match clipboard::copy(&text) {
+        Ok(how) => format!("{how}; if it does not paste, open {path}\n"),
+        Err(error) => format!("{error}: open {path}\n"),
+    });
     Ok(())
 }
 
-/// Offers keys until one of them is typed; nothing at the end of the input.
-fn read_key(choices: &[Choice]) -> Option<char> {
-    let offer: Vec<String> = choices.iter().map(|(key, what)| format!("{key} {what}")).collect();
-    for _ in 0..MAX_WRONG {
-        let line = read_line(&format!("\n{}\n> ", offer.join(" · ")))?;
-        let key = line.trim().chars().next().map(|key| key.to_ascii_lowercase());
-        if let Some(key) = key.filter(|key| choices.iter().any(|(known, _)| known == key)) {
-            return Some(key);
-        }
-    }
-    None
-}
-
-/// A line of the terminal; nothing when it is empty, or at the end of the input.
-fn read_line(prompt: &str) -> Option<String> {
+/// A line of the terminal, as it was typed; nothing when the input ended.
+fn read_line(prompt: &str) -> Result<Option<String>, Failure> {
     output::note(prompt);
     let mut line = String::new();
-    let n_read = std::io::stdin().lock().read_line(&mut line).ok()?;
-    let line = line.trim_end().to_owned();
-    (n_read > 0 && !line.is_empty()).then_some(line)
+    let n_read = std::io::stdin().read_line(&mut line).map_err(no_terminal)?;
+    Ok((n_read > 0).then(|| line.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_wrapped_between_them() {
+        let choices = [('a', "approve"), ('r', "reject with feedback"), ('d', "diff"), LEAVE];
+        let text: String = offered(&choices, 40).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(text, "\na approve · r reject with feedback\nd diff · q leave; everything is kept\n> ");
+        assert!(text.lines().all(|line| line.width() <= 40));
+    }
+
+    #[test]
+    fn lines_that_explain_are_no_part_of_a_text() {
+        assert_eq!(without_comments("\n# what?\nAdd a flag\n\n  # kept\n# end\n"), "Add a flag\n\n  # kept");
+        assert_eq!(without_comments("# only\n\n"), "");
+    }
 }

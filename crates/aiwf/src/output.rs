@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::command_error::CommandError;
-use crate::escape::{Escaped, Passing, escaped_line};
+use crate::escape::{Escaped, Passing, escaped, escaped_line};
 use crate::exit::Exit;
 use crate::failure::{About, Failure};
 use crate::usage::{self, KnownCommand};
@@ -173,8 +173,11 @@ pub(crate) fn note(text: &str) {
     note_styled(&[(PLAIN, text.to_owned())]);
 }
 
+/// A text in one style.
+pub(crate) type Span = (Style, String);
+
 /// Prints to the standard error, each text in its style; the texts themselves bring no style.
-pub(crate) fn note_styled(parts: &[(Style, String)]) {
+pub(crate) fn note_styled(parts: &[Span]) {
     let is_terminal = is_watched();
     let mut out = anstream::stderr().lock();
     for (style, text) in parts {
@@ -185,6 +188,16 @@ pub(crate) fn note_styled(parts: &[(Style, String)]) {
         });
         drop(written.and_then(|()| write!(out, "{style:#}")));
     }
+}
+
+/// The same as a text with escape sequences, for a program that shows it; without colours where none are wanted.
+pub(crate) fn styled_text(parts: &[Span]) -> String {
+    let is_coloured = anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never;
+    let styled = |(style, text): &Span| {
+        let style = if is_coloured { *style } else { PLAIN };
+        format!("{style}{}{style:#}", escaped(text))
+    };
+    parts.iter().map(styled).collect()
 }
 
 /// Prints a piece of a longer text to the standard output at once; a terminal that went away is noticed later.
@@ -328,5 +341,22 @@ pub(crate) fn width() -> usize {
     match terminal_size::terminal_size_of(io::stdout()) {
         Some((terminal_size::Width(width), _)) => usize::from(width).max(NARROW),
         None => NARROW,
+    }
+}
+
+/// How much a terminal shows at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Screen {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
+
+/// The screen that shows the standard error.
+pub(crate) fn screen() -> Screen {
+    match terminal_size::terminal_size_of(io::stderr()) {
+        Some((terminal_size::Width(columns @ 1..), terminal_size::Height(rows @ 1..))) => {
+            Screen { columns: usize::from(columns), rows: usize::from(rows) }
+        }
+        _ => Screen { columns: 80, rows: 24 },
     }
 }

@@ -121,7 +121,12 @@ pub(crate) fn refuse(
 }
 
 /// The tokens of a payload, as exact as the provider's vocabulary allows.
-fn count(name: &str, payload: &Payload, config: &Config, settings: &aiwf_config::Settings) -> Tokens {
+pub(crate) fn count(
+    name: &str,
+    payload: &Payload,
+    config: &Config,
+    settings: &aiwf_config::Settings,
+) -> Tokens {
     let counter = CountCache::open(providers::tokenizer(name, config), settings.cache_dir.as_deref());
     let tokens = tokens_of(payload, &counter);
     counter.save();

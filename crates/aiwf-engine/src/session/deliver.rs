@@ -37,6 +37,12 @@ pub struct UndoReport {
 }
 
 impl Engine {
+    /// Whether the project is in a Git repository, so that a result can go to a branch or a commit.
+    pub fn has_repository(&self) -> bool {
+        let found = Repository::find(&self.settings().project_root, &self.call_context().stop);
+        found.is_ok_and(|repository| repository.is_some())
+    }
+
     /// Takes back what the last apply of a session changed, if nobody changed it since.
     pub fn undo<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<UndoReport, SessionError> {
         let mut session = OpenSession::open(self, journal::find_any(self.settings(), given)?)?;

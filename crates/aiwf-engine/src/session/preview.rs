@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use aiwf_prompt::{FsAbility, Metadata, SectionReport};
+use aiwf_prompt::{CountTokens as _, FsAbility, Metadata, SectionReport};
 use aiwf_provider::{PayloadMessage, SectionHash, ToolSpec};
 use aiwf_session::{LeftOut, Phase, Step};
 use serde::Serialize;
@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::journal;
 use super::open_session::OpenSession;
 use crate::Engine;
+use crate::ask::{budget, providers};
 use crate::ledger::SessionRef;
 use crate::session::session_error::SessionError;
 
@@ -103,6 +104,34 @@ pub struct AbilityInForce {
     pub fs_ability: &'static str,
     /// What it could do if it were not held to reading.
     pub lowered_from: Option<&'static str>,
+}
+
+/// How large a prompt is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptSize {
+    /// How many tokens its provider reads.
+    pub tokens: u64,
+    /// Whether the number is exact: some vendors publish no vocabulary.
+    pub is_exact: bool,
+}
+
+impl Engine {
+    /// How large the current prompt is, as it is on disk; nothing when no prompt is at hand.
+    pub fn prompt_size<'a>(
+        &self,
+        given: impl Into<SessionRef<'a>>,
+    ) -> Result<Option<PromptSize>, SessionError> {
+        let mut session = OpenSession::open_read_only(self, journal::find(self.settings(), given)?)?;
+        let phase = session.state.phase;
+        if session.state.written.is_empty() || phase.is_final() {
+            return Ok(None);
+        }
+        let payload = session.payload()?;
+        let provider = session.state.provider(phase);
+        let tokens = budget::count(provider, &payload, session.config(), self.settings());
+        let is_exact = providers::tokenizer(provider, session.config()).is_exact();
+        Ok(Some(PromptSize { tokens: tokens.0, is_exact }))
+    }
 }
 
 impl Engine {

@@ -271,6 +271,7 @@ fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
         || path.starts_with("objects/")
         || name.starts_with(".tmp-")
         || name.starts_with("journal.torn-")
+        || name.ends_with("-changes.json")
         || [".rejected-", ".partial-", ".output-"].iter().any(|mark| name.contains(mark))
         || state.bound.contains_key(path)
         || named.contains(path)

@@ -8,7 +8,7 @@ use std::io::{IsTerminal as _, Write as _};
 use aiwf_engine::machine::Delivery;
 use aiwf_engine::{
     ApplyChange, ApplyOptions, ApplyReport, Engine, NewRequest, NotifyEvent, SessionError, SessionReport,
-    SessionStatus, read_stdin,
+    SessionStatus, WaitsFor, read_stdin,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::gate_dialogue::{self, Answer};
+use crate::gate_dialogue::{self, Answer, without_comments};
 use crate::output::{self, Output};
 use crate::session_output;
 use crate::typed_path::from_project;
@@ -119,6 +119,7 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
     output::note(&format!("session: {}\n", begun.id));
     let walk = Walk {
         id: &begun.id,
+        begun: Begun::Request,
         is_unattended: args.gates.is_yes(),
         waits: args.wait,
         apply: ApplyOptions {
@@ -134,30 +135,41 @@ pub(crate) fn run(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result
 /// The request: from the command line, stdin, or an editor.
 fn request(args: &DoArgs, engine: &Engine, output: &Output<'_>) -> Result<String, Failure> {
     let from_stdin = || -> Result<String, Failure> { Ok(read_stdin()?.trim_end().to_owned()) };
-    match args.request.as_deref() {
-        Some("-") => from_stdin(),
-        Some(request) => Ok(request.to_owned()),
-        None if !std::io::stdin().is_terminal() => from_stdin(),
+    let request = match args.request.as_deref() {
+        Some("-") => from_stdin()?,
+        Some(request) => request.to_owned(),
+        None if !std::io::stdin().is_terminal() => from_stdin()?,
         None if output::can_ask(output) => {
-            let text = engine.edit_text("request.md", REQUEST_TEMPLATE)?;
-            Ok(without_comments(&text))
+            without_comments(&engine.edit_text("request.md", REQUEST_TEMPLATE)?)
         }
-        None => Err(UsageError::NoRequest.into()),
+        None => String::new(),
+    };
+    // Before an agent is looked for: nothing is started for nothing.
+    if request.trim().is_empty() {
+        return Err(UsageError::NoRequest.into());
     }
+    Ok(request)
 }
 
 /// What an editor is opened with.
 const REQUEST_TEMPLATE: &str =
     "\n# What should change? Lines that begin with `#` are left out. Save and close to begin.\n";
 
-fn without_comments(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    lines.join("\n").trim().to_owned()
+/// What began a walk, which decides how it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Begun {
+    /// A request: the end is a summary, and whatever waits ends with the exit code for waiting.
+    Request,
+    /// The command `run`.
+    Run,
+    /// The command `approve`, which is done once something was decided.
+    Approve,
 }
 
 /// A session that is walked to a decision or to its end.
 pub(crate) struct Walk<'w> {
     pub(crate) id: &'w str,
+    pub(crate) begun: Begun,
     /// Whether nobody is there to decide: then what needs a person stops the walk, and the end is applied.
     pub(crate) is_unattended: bool,
     /// Whether a usage limit is waited for.
@@ -168,6 +180,7 @@ pub(crate) struct Walk<'w> {
 impl Walk<'_> {
     pub(crate) fn run(&self, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
         let mut done: Result<(), SessionError> = engine.run_session(Some(self.id)).map(drop);
+        let mut has_decided = false;
         loop {
             let report = engine.session_report(Some(self.id))?;
             match done {
@@ -181,18 +194,28 @@ impl Walk<'_> {
                         done = engine.retry(Some(self.id)).map(drop);
                     }
                     None => {
-                        self.notify(engine, NotifyEvent::Waiting, &report);
-                        return Err(error.into());
+                        let failure = about_session(Failure::from(error), Some(self.id).into(), engine);
+                        let is_askable = has_decided || report.waits_for == Some(WaitsFor::Retry);
+                        if !is_askable || !self.can_ask(output) || failure.exit == Exit::Interrupted {
+                            self.notify(engine, NotifyEvent::Waiting, &report);
+                            return Err(failure);
+                        }
+                        // The person decides what follows.
+                        output::note_failure(&failure);
+                        done = Ok(());
                     }
                 },
                 Ok(()) if report.status == SessionStatus::Complete => {
                     return self.finish(engine, output, &report);
                 }
                 Ok(()) if self.can_ask(output) => match gate_dialogue::ask(engine, &report, output)? {
-                    Answer::Decided => done = Ok(()),
-                    Answer::Leave => return self.stop(engine, output, &report),
+                    Answer::Decided(decided) => {
+                        has_decided = true;
+                        done = decided;
+                    }
+                    Answer::Leave => return self.stop(engine, output, &report, has_decided),
                 },
-                Ok(()) => return self.stop(engine, output, &report),
+                Ok(()) => return self.stop(engine, output, &report, has_decided),
             }
         }
     }
@@ -202,28 +225,53 @@ impl Walk<'_> {
     }
 
     /// Ends with what the session waits for.
-    fn stop(&self, engine: &Engine, output: &Output<'_>, report: &SessionReport) -> Result<Exit, Failure> {
+    fn stop(
+        &self,
+        engine: &Engine,
+        output: &Output<'_>,
+        report: &SessionReport,
+        has_decided: bool,
+    ) -> Result<Exit, Failure> {
         self.notify(engine, NotifyEvent::Waiting, report);
+        let exit = match (self.begun, report.status) {
+            (Begun::Run | Begun::Approve, SessionStatus::Rejected) => Exit::Refused,
+            (Begun::Approve, SessionStatus::Waiting | SessionStatus::Complete) if has_decided => Exit::Done,
+            _ => Exit::Waiting,
+        };
         if output.is_json() {
-            return output.json(summary(report, None), Exit::Waiting);
+            return output.json(summary(report, None), exit);
         }
-        session_output::report(report, output, Exit::Waiting)
+        if self.can_ask(output) && report.status != SessionStatus::Complete {
+            output::note(&format!("everything is kept; `aiwf run {}` continues here\n\n", self.id));
+        }
+        session_output::report(report, output, exit)
     }
 
     /// Applies what a complete session made; a person is asked before.
     fn finish(&self, engine: &Engine, output: &Output<'_>, report: &SessionReport) -> Result<Exit, Failure> {
-        let makes_files = report.change.as_ref().is_some_and(|change| change.has_changes());
+        let change = report.change.as_ref();
+        let makes_files = change.is_some_and(|change| change.has_changes() && !change.applied);
         if !makes_files {
             self.notify(engine, NotifyEvent::Ended, report);
-            return self.print_end(output, report, None);
+            return match self.begun {
+                Begun::Request => self.print_end(output, report, None),
+                Begun::Run | Begun::Approve => session_output::report(report, output, Exit::Done),
+            };
         }
+        let mut options = self.apply.clone();
         if !self.is_unattended {
-            let is_wanted = output::can_ask(output) && gate_dialogue::ask_apply(engine, self.id, output)?;
-            if !is_wanted {
-                return self.stop(engine, output, report);
+            let chosen = if output::can_ask(output) {
+                gate_dialogue::ask_apply(engine, self.id, &options, output)?
+            } else {
+                None
+            };
+            match chosen {
+                Some(chosen) => options = chosen,
+                // What was to be done is done; applying is another command.
+                None => return self.stop(engine, output, report, true),
             }
         }
-        let applied = match engine.apply(Some(self.id), &self.apply) {
+        let applied = match engine.apply(Some(self.id), &options) {
             Ok(applied) => applied,
             // What stands in the way is for a person to decide; nothing was written.
             Err(error) => {

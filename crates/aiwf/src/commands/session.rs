@@ -12,6 +12,7 @@ use aiwf_engine::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::r#do::{Begun, Walk};
 use super::list::{self, ListArgs};
 use super::run_session;
 use crate::call_args::{
@@ -257,6 +258,16 @@ pub(crate) struct ApproveArgs {
     prompt: PromptArgs,
 }
 
+impl ApproveArgs {
+    /// Whether no flag says what is approved.
+    fn decides_nothing(&self) -> bool {
+        let has_flag =
+            self.yes || self.rebind || self.accept || self.gate.is_given() || self.prompt.is_given();
+        let has_flag = has_flag || self.switching.given().is_some();
+        !has_flag && self.max_iterations.is_none() && self.hash_prompts.chosen().is_none()
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct HashPromptsArgs {
     /// Later changes of this prompt count.
@@ -499,6 +510,9 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         SessionCommand::Run { asking: AskingArgs { session, call, servers, prompt }, continuing } => {
             let engine = prompt.engine(servers.engine(call.engine(engine))).skipping_gates(continuing.yes);
             let engine = continuing.switching().engine(engine, session.given())?;
+            if !continuing.yes && continuing.provider.is_none() && can_talk(call, output) {
+                return in_dialogue(session, Begun::Run, continuing.switching().wait, &engine, output);
+            }
             let done = engine.run_session_with(session.given(), continuing.provider.as_deref());
             let decided = continuing.switching().waiting(&engine, session.given(), done)?;
             let exit = waiting_exit(&decided);
@@ -509,6 +523,9 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
             let engine = args.gate.engine(engine, given)?.skipping_gates(args.yes);
             let engine = args.prompt.engine(args.servers.engine(args.call.engine(&engine)));
             let engine = args.switching.engine(engine, given)?;
+            if args.decides_nothing() && can_talk(&args.call, output) {
+                return in_dialogue(&args.session, Begun::Approve, false, &engine, output);
+            }
             let decided = match (args.rebind, args.accept, args.max_iterations) {
                 (true, ..) => engine.rebind(given)?,
                 (_, true, _) => engine.accept(given)?,
@@ -613,6 +630,24 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         }
         SessionCommand::Verify(session) => verify(session.given().into(), engine, output),
     }
+}
+
+/// Whether a person sees and decides at a terminal, with nothing in between that reads what is printed.
+fn can_talk(call: &CallArgs, output: &Output<'_>) -> bool {
+    !call.events && output::can_ask(output) && output::is_stdout_watched()
+}
+
+/// Walks a session in the dialogue of a terminal.
+fn in_dialogue(
+    session: &SessionId,
+    begun: Begun,
+    waits: bool,
+    engine: &Engine,
+    output: &Output<'_>,
+) -> Result<Exit, Failure> {
+    let (id, _) = engine.resolve_session(session.given(), Purpose::Continue)?;
+    let walk = Walk { id: &id, begun, is_unattended: false, waits, apply: ApplyOptions::default() };
+    walk.run(engine, output)
 }
 
 /// A limit was reached, or a verdict stopped the session: a person has to decide more than the gate asked for.
@@ -835,7 +870,7 @@ fn undo(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<E
 }
 
 /// Warns of what a long diff may hide.
-pub(super) fn warn_about(report: &ApplyReport) {
+pub(crate) fn warn_about(report: &ApplyReport) {
     warn_outdated(report);
     warn_self_running(report);
 }

@@ -18,6 +18,7 @@ mod command_line;
 mod completion;
 mod demo;
 mod detached;
+mod dialogue;
 mod errors;
 mod expected_gate;
 mod fs_ability;

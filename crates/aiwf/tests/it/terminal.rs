@@ -25,8 +25,18 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Starts the program in a terminal, with the environment of the scene.
     pub(crate) fn open(scene: &Scene, arguments: &[&str]) -> Self {
+        Self::sized(scene, arguments, pty_process::Size::new(40, 200), &[])
+    }
+
+    /// The same in a terminal of a size, with more variables.
+    pub(crate) fn sized(
+        scene: &Scene,
+        arguments: &[&str],
+        size: pty_process::Size,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let (pty, pts) = pty_process::blocking::open().unwrap();
-        pty.resize(pty_process::Size::new(40, 200)).unwrap();
+        pty.resize(size).unwrap();
         let child = pty_process::blocking::Command::new(env!("CARGO_BIN_EXE_aiwf"))
             .args(arguments)
             .env_clear()
@@ -36,6 +46,7 @@ impl Terminal {
             .env("NO_COLOR", "1")
             .env("MODEL_KEY", KEY)
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .envs(variables.iter().copied())
             .current_dir(scene.project.root())
             .spawn(pts)
             .unwrap();
