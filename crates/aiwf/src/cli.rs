@@ -16,6 +16,7 @@ use crate::commands::chat::ChatArgs;
 use crate::commands::checks::ChecksCommand;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigCommand;
+use crate::commands::demo::DemoArgs;
 use crate::commands::r#do::DoArgs;
 use crate::commands::flow::FlowCommand;
 use crate::commands::mcp::McpArgs;
@@ -243,13 +244,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
     },
-    /// Run a whole session offline, with recorded replies.
-    #[command(after_help = "Example: aiwf demo --dir look-around")]
-    Demo {
-        /// The directory; it must not exist yet.
-        #[arg(long, value_name = "DIR", default_value = "aiwf-demo")]
-        dir: PathBuf,
-    },
+    /// Show `aiwf do` on a sample project, offline, with recorded replies.
+    #[command(after_help = "Examples:\n  aiwf demo\n  aiwf demo --profile shop")]
+    Demo(DemoArgs),
     /// A profile's own commands.
     #[command(external_subcommand)]
     Profile(Vec<OsString>),
@@ -284,7 +281,7 @@ impl Command {
             | Self::Trust(_)
             | Self::Completions(_)
             | Self::Man { .. }
-            | Self::Demo { .. } => false,
+            | Self::Demo(_) => false,
         }
     }
 
@@ -315,7 +312,7 @@ impl Command {
             Self::Checks(command) => command.name(),
             Self::Completions(_) => "completions",
             Self::Man { .. } => "man",
-            Self::Demo { .. } => "demo",
+            Self::Demo(_) => "demo",
             Self::Profile(_) => "profile",
         }
     }
