@@ -55,8 +55,7 @@ struct Scene<'p> {
 
 impl<'p> Scene<'p> {
     fn new(program: &'p Path) -> Result<Self, Failure> {
-        let directory =
-            || tempfile::tempdir().map_err(|error| Failure::io("make a directory", &error));
+        let directory = || tempfile::tempdir().map_err(|error| Failure::io("make a directory", &error));
         Ok(Self { program, project: directory()?, home: directory()? })
     }
 

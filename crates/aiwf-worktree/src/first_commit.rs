@@ -56,8 +56,7 @@ mod tests {
         project.write("docs/a b.md", "# Notes\n");
         project.write("private.txt", "not committed\n");
         let files = ["todo.sh", "docs/a b.md"];
-        let repository =
-            Repository::create(&project.root, &files, "A to-do list", &Stop::default()).unwrap();
+        let repository = Repository::create(&project.root, &files, "A to-do list", &Stop::default()).unwrap();
         assert_eq!(repository.branch().unwrap().as_deref(), Some("main"));
         assert_eq!(project.git(&["log", "--format=%an %s"]), "aiwf A to-do list");
         assert_eq!(project.git(&["ls-files"]), "docs/a b.md\ntodo.sh");

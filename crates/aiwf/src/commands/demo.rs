@@ -81,8 +81,8 @@ const CHECK: &str = "sh tests.sh";
 
 /// A session needs fewer decisions than this.
 const MAX_DECISIONS: usize = 8;
-/// How many lines of a plan or a review are shown.
-const MAX_LINES: usize = 5;
+/// How many lines of the plan are shown.
+const N_LINES: usize = 4;
 
 /// The sample project, and how far the story is.
 struct Demo {
@@ -100,11 +100,13 @@ impl Demo {
             (format!(".aiwf/cassette/files/{sha256}"), text.as_bytes())
         });
         let cassette = CASSETTE.iter().map(|(name, bytes)| (format!(".aiwf/{name}"), *bytes));
-        let config = (".aiwf/config.toml".to_owned(), CONFIG.as_bytes());
-        let project = || PROJECT.iter().map(|(path, bytes)| (path.trim_start_matches("project/"), *bytes));
-        let files = project().map(|(path, bytes)| (path.to_owned(), bytes));
-        let engine = sample::make(&directory, files.chain(cassette).chain(written).chain([config]), engine)?;
-        let paths: Vec<&str> = project().map(|(path, _)| path).collect();
+        let config = [(".aiwf/config.toml", CONFIG), (".aiwf/.gitignore", "/sessions/\n")]
+            .map(|(path, text)| (path.to_owned(), text.as_bytes()));
+        let project =
+            PROJECT.iter().map(|(path, bytes)| (path.trim_start_matches("project/").to_owned(), *bytes));
+        let files: Vec<(String, &[u8])> = project.chain(cassette).chain(written).chain(config).collect();
+        let engine = sample::make(&directory, files.iter().cloned(), engine)?;
+        let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
         let has_git = engine.create_repository(&paths, "A to-do list for the shell")?;
         let directory = shell_word(&directory.display().to_string());
         Ok(Self { engine, directory, has_git, story: Story::new(output.is_json()) })
@@ -150,7 +152,8 @@ impl Demo {
             });
             return output.json(value, Exit::Done);
         }
-        self.story.say("\nNothing is taken on trust: the journal and every approved file are checked by hash.\n");
+        self.story
+            .say("\nThe journal has every prompt, reply and decision; hashes show that nothing changed.\n");
         self.story.command("verify");
         self.story.say(&format!(
             "  journal intact ({}); {} unchanged\n",
@@ -164,17 +167,17 @@ impl Demo {
     fn begin(&mut self) {
         let Self { directory, has_git, .. } = self;
         let (repository, branch) = if *has_git {
-            (", in a git repository of its own", " --branch")
+            (",\na git repository of its own", " --branch")
         } else {
-            ("; git is not installed, so there is no branch", "")
+            ("; git is\nnot installed, so there is no branch", "")
         };
         let request = REQUEST.trim_end();
         let text = format!(
-            "`aiwf do` makes a change in a repository. This is one, offline: recorded replies stand\n\
-             in for an agent. On a terminal `aiwf do` asks you at each step; here you see the\n\
-             command for each decision.\n\
+            "`aiwf do` makes a change in a repository. Here is one from request to commit,\n\
+             offline: recorded replies stand in for an agent. On a terminal `aiwf do` asks you\n\
+             at each gate; the demo shows the command for each decision instead.\n\
              \n\
-             A to-do list in shell script is in {directory}{repository}.\n\
+             The project is a to-do list in shell script, in {directory}{repository}.\n\
              \n\
              $ cd {directory}\n\
              $ aiwf do '{request}' --check '{CHECK}'{branch}\n"
@@ -190,29 +193,35 @@ impl Demo {
         match (phase, report.checks.first()) {
             ("plan", _) => {
                 let plan = reply()?;
-                self.story.say("\nThe agent has read the project and proposes a plan. You approve it before any code is written.\n\n");
-                self.story.quote(plan.lines().take(MAX_LINES));
+                self.story.say("\nThe agent proposes a plan. No code is written before you approve it.\n\n");
+                self.story.quote(plan.lines().take(N_LINES).chain(["…"]));
             }
             ("implement", None) => {
-                self.story.say("\nThe agent has edited files in a worktree, a copy outside the project. Your files are as they were.\n\n");
+                self.story.say(
+                    "\nThe agent has edited files in a worktree, a copy outside the project. `aiwf do`\n\
+                     shows you the diff; your own files are unchanged.\n\n",
+                );
                 self.show_changes(id)?;
             }
             ("implement", Some(check)) => {
                 let failed = self.failures(id, check)?;
-                self.story.say("\nThe check ran in the worktree and failed, so its output went back to the agent.\n\n");
+                self.story
+                    .say("\nThe check runs in the worktree. It fails, and the agent gets its output.\n\n");
                 self.story.say(&format!("  {}: {}\n", check.command, check.outcome));
                 self.story.quote(failed.iter().map(String::as_str));
-                self.story.say("\nThe agent has fixed it in a second round.\n\n");
+                self.story.say("\nThe agent has fixed the code in a second round.\n\n");
                 self.show_changes(id)?;
             }
             (_, check) => {
                 let review = reply()?;
                 let verdict = review.lines().next_back().unwrap_or_default();
-                self.story.say("\nThe check passes now. A review compares the result with the plan and the request.\n\n");
+                self.story.say(
+                    "\nThe check passes. A review compares the result with the request and the plan.\n\n",
+                );
                 if let Some(check) = check {
                     self.story.say(&format!("  {}: {}\n", check.command, check.outcome));
                 }
-                self.story.quote(review.lines().take(MAX_LINES - 1).chain(["…", verdict]));
+                self.story.quote(review.lines().take(1).chain(["…", verdict]));
             }
         }
         Ok(())
@@ -246,9 +255,9 @@ impl Demo {
     fn apply(&mut self, id: &str) -> Result<ApplyReport, Failure> {
         let applied = self.engine.apply(Some(id), &ApplyOptions::default())?;
         self.story.say(if applied.branch.is_some() {
-            "\nAll decisions are made. The result becomes a commit on a branch; your checkout stays as it is.\n"
+            "\nThe review passed. The result becomes a commit on a new branch; your checkout is\nunchanged.\n"
         } else {
-            "\nAll decisions are made. The result is written into the project, all files or none.\n"
+            "\nThe review passed. The result is written into the project, all files or none.\n"
         });
         self.story.command("apply");
         for file in applied.files.iter().filter(|file| file.change != ApplyChange::Same) {
@@ -265,14 +274,15 @@ impl Demo {
     fn end(&mut self, applied: &ApplyReport) {
         let directory = &self.directory;
         let merge = match &applied.branch {
-            Some(branch) => format!("; git merge {branch}"),
+            Some(branch) => format!("merge it:         git merge {branch}\n"),
             None => String::new(),
         };
         let text = format!(
-            "\ntry next, in a repository of yours:  aiwf do 'what should change'\n\
-             look around:   cd {directory}; aiwf events; aiwf show plan; aiwf show implementation\n\
-             use or undo:   cd {directory}; aiwf undo{merge}\n\
-             with a profile, every prompt shown:  aiwf demo --profile shop\n"
+            "\nlook around:      cd {directory}; aiwf events; aiwf show plan; aiwf diff\n\
+             {merge}\
+             take it back:     aiwf undo\n\
+             your repository:  aiwf do 'what should change'\n\
+             a profile:        aiwf demo --profile shop\n"
         );
         self.story.say(&text);
     }

@@ -1,6 +1,5 @@
 //! The project of a demo: files in a directory that did not exist, and an engine that works there.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use aiwf_engine::config::{Environment, Settings};
