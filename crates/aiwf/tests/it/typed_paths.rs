@@ -129,7 +129,7 @@ const ROWS: &[Row] = &[
     ),
     row(&["aiwf mcp --token-file"], &[], "mcp --http 127.0.0.1:0 --token-file nope.x", Misses),
     row(&["aiwf man --dir"], &[], "man --dir pages", Makes("pages/aiwf.1")),
-    row(&["aiwf demo --profile"], &[], "demo --profile shop", Makes("shop/schema.sql")),
+    row(&["aiwf demo DIR"], &[], "demo todo", Makes("todo/todo.sh")),
     row(&["aiwf profile add DIR"], &[], "profile add nope.x", Misses),
     row(&["aiwf reply parse FILE|-"], &[], "reply parse --as file-markers reply.md", Reads("reply.md")),
     row(&["aiwf tools call --args"], &[], "tools call aiwf__list --args @nope.x", Misses),
