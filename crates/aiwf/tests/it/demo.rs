@@ -39,7 +39,81 @@ fn text(project: &TestProject, path: &str) -> String {
 #[test]
 fn it_shows_a_change_from_request_to_commit() {
     let project = project();
-    assert_snapshot!(story(&project.run("demo")), @"");
+    assert_snapshot!(story(&project.run("demo")), @"
+    `aiwf do` makes a change in a repository. Here is one from request to commit,
+    offline: recorded replies stand in for an agent. On a terminal `aiwf do` asks you
+    at each gate; the demo shows the command for each decision instead.
+
+    The project is a to-do list in shell script, in aiwf-demo,
+    a git repository of its own.
+
+    $ cd aiwf-demo
+    $ aiwf do 'Add a command: done N removes item N' --check 'sh tests.sh' --branch
+
+    The agent proposes a plan. No code is written before you approve it.
+
+      | # Plan: `done N`
+      |
+      | `sh todo.sh done 2` removes item 2. A number that is not on the list is an
+      | error: exit code 1, and the list stays as it is.
+      | …
+
+    $ aiwf approve
+
+    The agent has edited files in a worktree, a copy outside the project. `aiwf do`
+    shows you the diff; your own files are unchanged.
+
+      README.md    +1 -0
+      tests.sh     +3 -0
+      todo.sh      +11 -1
+
+    $ aiwf approve
+
+    The check runs in the worktree. It fails, and the agent gets its output.
+
+      sh tests.sh: failed with exit code 1
+      | FAILED  an unknown number is refused
+      |         expected exit code 1: todo.sh: no item 7
+      |         got      exit code 0:
+
+    The agent has fixed the code in a second round.
+
+      README.md    +1 -0
+      tests.sh     +3 -0
+      todo.sh      +20 -1
+
+    $ aiwf approve
+
+    The check passes. A review compares the result with the request and the plan.
+
+      sh tests.sh: passed
+      | The change does what the plan says.
+      | …
+      | <review>PASS</review>
+
+    $ aiwf approve
+
+    The review passed. The result becomes a commit on a new branch; your checkout is
+    unchanged.
+
+    $ aiwf apply
+      changed   README.md
+      changed   tests.sh
+      changed   todo.sh
+      branch    aiwf/add-a-command-done-n-removes-item-n
+      commit    [commit]
+
+    The journal has every prompt, reply and decision; hashes show that nothing changed.
+
+    $ aiwf verify
+      journal intact (30 events); 26 approved files unchanged
+
+    look around:      cd aiwf-demo; aiwf events; aiwf show plan; aiwf diff
+    merge it:         git merge aiwf/add-a-command-done-n-removes-item-n
+    take it back:     aiwf undo
+    your repository:  aiwf do 'what should change'
+    a profile:        aiwf demo --profile shop
+    ");
     // The checkout is as it was; the change is on the branch.
     assert!(!text(&project, "aiwf-demo/todo.sh").contains("finish"));
     assert_eq!(git(&project, "status --short"), "");
@@ -87,7 +161,77 @@ fn what_it_suggests_at_the_end_can_be_typed() {
 #[test]
 fn without_git_the_change_is_written_into_the_project() {
     let (project, path) = project_without_git();
-    assert_snapshot!(story(&project.command("demo todo").env("PATH", path).run()), @"");
+    assert_snapshot!(story(&project.command("demo todo").env("PATH", path).run()), @"
+    `aiwf do` makes a change in a repository. Here is one from request to commit,
+    offline: recorded replies stand in for an agent. On a terminal `aiwf do` asks you
+    at each gate; the demo shows the command for each decision instead.
+
+    The project is a to-do list in shell script, in todo; git is
+    not installed, so there is no branch.
+
+    $ cd todo
+    $ aiwf do 'Add a command: done N removes item N' --check 'sh tests.sh'
+
+    The agent proposes a plan. No code is written before you approve it.
+
+      | # Plan: `done N`
+      |
+      | `sh todo.sh done 2` removes item 2. A number that is not on the list is an
+      | error: exit code 1, and the list stays as it is.
+      | …
+
+    $ aiwf approve
+
+    The agent has edited files in a worktree, a copy outside the project. `aiwf do`
+    shows you the diff; your own files are unchanged.
+
+      README.md    +1 -0
+      tests.sh     +3 -0
+      todo.sh      +11 -1
+
+    $ aiwf approve
+
+    The check runs in the worktree. It fails, and the agent gets its output.
+
+      sh tests.sh: failed with exit code 1
+      | FAILED  an unknown number is refused
+      |         expected exit code 1: todo.sh: no item 7
+      |         got      exit code 0:
+
+    The agent has fixed the code in a second round.
+
+      README.md    +1 -0
+      tests.sh     +3 -0
+      todo.sh      +20 -1
+
+    $ aiwf approve
+
+    The check passes. A review compares the result with the request and the plan.
+
+      sh tests.sh: passed
+      | The change does what the plan says.
+      | …
+      | <review>PASS</review>
+
+    $ aiwf approve
+
+    The review passed. The result is written into the project, all files or none.
+
+    $ aiwf apply
+      changed   README.md
+      changed   tests.sh
+      changed   todo.sh
+
+    The journal has every prompt, reply and decision; hashes show that nothing changed.
+
+    $ aiwf verify
+      journal intact (31 events); 26 approved files unchanged
+
+    look around:      cd todo; aiwf events; aiwf show plan; aiwf diff
+    take it back:     aiwf undo
+    your repository:  aiwf do 'what should change'
+    a profile:        aiwf demo --profile shop
+    ");
     assert!(!project.path("todo/.git").exists());
     for file in ["todo.sh", "tests.sh", "README.md"] {
         assert!(text(&project, &format!("todo/{file}")).contains("done"), "{file}");
@@ -100,11 +244,9 @@ fn a_demo_never_writes_into_what_is_there() {
         let project = project().file("here/note.txt", "mine");
         let outcome = project.run(line);
         assert_eq!(outcome.exit_code(), 1, "{line}: {outcome}");
-        assert_snapshot!(outcome.stderr_text(), @"
-        error: `here` exists already
-
-        hint: remove it, or name another directory: `aiwf demo DIR`
-        ");
+        let told =
+            "error: `here` exists already\n\nhint: remove it, or name another directory: `aiwf demo DIR`\n";
+        assert_eq!(outcome.stderr_text(), told, "{line}");
         assert_eq!(project.names_in("here"), ["note.txt"]);
     }
 }
