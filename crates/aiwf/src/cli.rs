@@ -79,14 +79,14 @@ fn hide_tool_flags(send: clap::Command) -> clap::Command {
 const HELP_WIDTH: usize = 80;
 
 /// Where to begin.
-const START: &str = "Start with: aiwf do 'what should change', or see it first: aiwf demo";
+const START: &str = "Start with: aiwf do, or watch aiwf demo";
 
 /// The same command line, with the profiles there are as a group of their own in its help.
 pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
     let command = command.max_term_width(HELP_WIDTH);
     let profiles = Environment::read().ok().and_then(|environment| Settings::resolve(None, environment).ok());
     let Some(engine) = profiles.map(Engine::new) else { return command };
-    let mut group = format!("{START}\n\nProfiles (`aiwf PROFILE --help` shows what each can do):");
+    let mut group = format!("{START}. Profiles (`aiwf PROFILE --help`):");
     for found in engine.profiles() {
         let about = match &found.profile {
             Ok(profile) => one_line(profile.description()),
@@ -244,7 +244,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
     },
-    /// Show `aiwf do` on a sample project, offline, with recorded replies.
+    /// Show `aiwf do` on a sample project, with recorded replies.
     #[command(after_help = "Examples:\n  aiwf demo\n  aiwf demo --profile shop")]
     Demo(DemoArgs),
     /// A profile's own commands.
