@@ -155,7 +155,7 @@ pub(crate) enum Command {
     Tools(ToolsCommand),
     #[command(flatten)]
     Session(SessionCommand),
-    /// Change this repository: plan, implement, check and review a request
+    /// Change this repository: plan, implement, check and review
     #[command(
         after_help = "Examples:\n  aiwf do 'Add a --json flag to the list command'\n  aiwf do 'Fix the login test' --check 'cargo test' --branch --yes"
     )]

@@ -259,6 +259,8 @@ fn as_json_it_reports_the_session_and_the_commit() {
     assert_eq!(report["session"]["status"], "complete", "{outcome}");
     assert_eq!(report["session"]["verdicts"]["review"], "PASS");
     assert_eq!(report["session"]["checks"][0]["passed"], true);
+    // What rounds leave behind is the session's own.
+    assert_eq!(report["session"]["unknown"], serde_json::Value::Null);
     assert_eq!(report["branch"], "aiwf/add-a-command-done-n-removes-item-n");
     assert_eq!(report["commit"], git(&project, "rev-parse aiwf/add-a-command-done-n-removes-item-n"));
 }
