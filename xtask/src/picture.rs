@@ -1,7 +1,7 @@
 //! Draws a run of `aiwf demo` as an SVG of a terminal, for the README.
 //!
-//! In: the program. Out: the lines a reader should see first, as text that can be selected. What is left out is
-//! shown as `…`; nothing is added, and a test compares the lines with what the demo prints.
+//! In: the program. Out: what the demo prints between its first lines and its last, as text that can be selected. What is
+//! left out is shown as `…`; nothing is added, and a test compares the lines with what the demo prints.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -21,6 +21,7 @@ pub(crate) fn draw(program: &Path, target: &Path) -> Result<(), Failure> {
     let home = tempfile::tempdir().map_err(|error| Failure::io("make a directory", &error))?;
     let mut demo = Command::new(program);
     demo.arg("demo").current_dir(home.path()).env("HOME", home.path()).env("NO_COLOR", "1");
+    demo.env_remove("XDG_CACHE_HOME");
     let story = workspace::capture(&mut demo)?;
     let drawn = svg(&picked(&story));
     if fs::read_to_string(target).is_ok_and(|before| without_ids(&before) == without_ids(&drawn)) {
@@ -29,33 +30,19 @@ pub(crate) fn draw(program: &Path, target: &Path) -> Result<(), Failure> {
     fs::write(target, drawn).map_err(|error| Failure::io(format!("write `{}`", target.display()), &error))
 }
 
-/// A picture without the session's id, the only thing that differs from run to run.
+/// A picture without the commit's id, the only thing that differs from run to run.
 fn without_ids(svg: &str) -> String {
-    let mut pieces = svg.split(".aiwf/sessions/");
-    let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |text, piece| text + piece.split_once('/').map_or(piece, |(_, rest)| rest))
+    let is_commit = |line: &&str| line.contains(">  commit ");
+    svg.lines().filter(|line| !is_commit(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The steps that tell the story: the first prompt, the plan, the review that fails, the one that passes, the end.
+/// The whole story, but for what it begins and ends with.
 fn picked(story: &str) -> Vec<String> {
-    let steps: Vec<&str> = story.split("\n\n$ ").collect();
-    let mut lines = vec!["$ aiwf demo".to_owned()];
-    let mut is_gap = false;
-    for (idx, step) in steps.iter().enumerate() {
-        let is_told = idx == 1
-            || step.contains("| # Plan")
-            || step.contains("verdict: FAIL")
-            || step.contains("verdict: PASS")
-            || step.starts_with("aiwf apply")
-            || step.starts_with("aiwf verify");
-        if !is_told {
-            is_gap = idx > 0;
-            continue;
-        }
-        lines.push(if std::mem::take(&mut is_gap) { "…".to_owned() } else { String::new() });
-        let step = step.split("\n\nlook around").next().unwrap_or(step);
-        lines.extend(format!("$ {step}").lines().take(6).map(shortened));
-    }
+    let told = story.split_once("\n$ cd ").map_or(story, |(_, told)| told);
+    let told = told.split_once('\n').map_or(told, |(_, told)| told);
+    let told = told.split("\n\nlook around").next().unwrap_or(told);
+    let mut lines = vec!["$ aiwf demo".to_owned(), "…".to_owned()];
+    lines.extend(told.lines().map(shortened));
     lines
 }
 
@@ -95,9 +82,9 @@ fn svg(lines: &[String]) -> String {
 fn colour(line: &str) -> &'static str {
     match line {
         _ if line.starts_with("$ ") => "#e5e9f0",
-        _ if line.contains("verdict: FAIL") => "#e06c75",
-        _ if line.contains("verdict: PASS") || line.contains("intact") => "#98c379",
-        _ if line.contains("gate manual") => "#61afef",
+        _ if line.contains("FAILED") || line.contains(": failed") => "#e06c75",
+        _ if line.contains("PASS") || line.contains(": passed") || line.contains("intact") => "#98c379",
+        _ if line.starts_with(|c: char| c.is_alphabetic()) => "#61afef",
         _ => "#9aa3b2",
     }
 }

@@ -1,30 +1,29 @@
 use super::*;
 
 #[test]
-fn the_steps_that_tell_the_story_are_picked_and_gaps_are_shown() {
-    let story = "a sample project\n\n$ aiwf x init\nprompt\n\n$ aiwf approve\nquiet\n\n$ aiwf approve\n  | verdict: FAIL\n\n\
-                 $ aiwf verify\n  3 events intact\n\nlook around: here\n";
-    let shown = picked(story);
+fn the_story_is_shown_from_its_first_command_to_its_end() {
+    let story = "What this is.\n\n$ cd aiwf-demo\n$ aiwf do x\n\nA plan.\n\n$ aiwf approve\n\n\
+                 $ aiwf verify\n  journal intact\n\nlook around: here\nmore\n";
     let expected = [
         "$ aiwf demo",
-        "",
-        "$ aiwf x init",
-        "prompt",
         "…",
+        "$ aiwf do x",
+        "",
+        "A plan.",
+        "",
         "$ aiwf approve",
-        "  | verdict: FAIL",
         "",
         "$ aiwf verify",
-        "  3 events intact",
+        "  journal intact",
     ];
-    assert_eq!(shown, expected);
+    assert_eq!(picked(story), expected);
 }
 
 #[test]
 fn pictures_of_two_runs_are_the_same() {
-    let picture = |id: &str| svg(&[format!("  plan  file:.aiwf/sessions/{id}/plan.md")]);
-    assert_eq!(without_ids(&picture("20260101-000000-0001")), without_ids(&picture("20260202-111111-0002")));
-    assert_ne!(without_ids(&picture("a")), without_ids(&svg(&["other".to_owned()])));
+    let picture = |id: &str, end: &str| svg(&[format!("  commit    {id}"), end.to_owned()]);
+    assert_eq!(without_ids(&picture("0123456789ab", "end")), without_ids(&picture("ba9876543210", "end")));
+    assert_ne!(without_ids(&picture("0123456789ab", "end")), without_ids(&picture("0123456789ab", "other")));
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::commands::chat::ChatArgs;
 use crate::commands::checks::ChecksCommand;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::config::ConfigCommand;
+use crate::commands::demo::DemoArgs;
 use crate::commands::r#do::DoArgs;
 use crate::commands::flow::FlowCommand;
 use crate::commands::mcp::McpArgs;
@@ -78,14 +79,14 @@ fn hide_tool_flags(send: clap::Command) -> clap::Command {
 const HELP_WIDTH: usize = 80;
 
 /// Where to begin.
-const START: &str = "Start with: aiwf demo";
+const START: &str = "Start with: aiwf do, or watch aiwf demo";
 
 /// The same command line, with the profiles there are as a group of their own in its help.
 pub(crate) fn with_profiles(command: clap::Command) -> clap::Command {
     let command = command.max_term_width(HELP_WIDTH);
     let profiles = Environment::read().ok().and_then(|environment| Settings::resolve(None, environment).ok());
     let Some(engine) = profiles.map(Engine::new) else { return command };
-    let mut group = format!("{START}. Profiles (`aiwf PROFILE --help` shows what each can do):");
+    let mut group = format!("{START}. Profiles (`aiwf PROFILE --help`):");
     for found in engine.profiles() {
         let about = match &found.profile {
             Ok(profile) => one_line(profile.description()),
@@ -113,7 +114,7 @@ fn one_line(description: &str) -> String {
     format!("{}…", whole_words.trim_end_matches([',', ';', ':']))
 }
 
-/// An AI workflow engine: builds every prompt from named parts and shows it to you.
+/// An AI workflow engine: `aiwf do` changes a repository, with you at each gate.
 #[derive(Debug, Parser)]
 #[command(
     name = "aiwf",
@@ -154,7 +155,7 @@ pub(crate) enum Command {
     Tools(ToolsCommand),
     #[command(flatten)]
     Session(SessionCommand),
-    /// Change this repository: plan, implement, check and review a request
+    /// Change this repository: plan, implement, check and review
     #[command(
         after_help = "Examples:\n  aiwf do 'Add a --json flag to the list command'\n  aiwf do 'Fix the login test' --check 'cargo test' --branch --yes"
     )]
@@ -243,13 +244,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
     },
-    /// Run a whole session offline, with recorded replies.
-    #[command(after_help = "Example: aiwf demo --dir look-around")]
-    Demo {
-        /// The directory; it must not exist yet.
-        #[arg(long, value_name = "DIR", default_value = "aiwf-demo")]
-        dir: PathBuf,
-    },
+    /// Show `aiwf do` on a sample project, with recorded replies.
+    #[command(after_help = "Examples:\n  aiwf demo\n  aiwf demo --profile shop")]
+    Demo(DemoArgs),
     /// A profile's own commands.
     #[command(external_subcommand)]
     Profile(Vec<OsString>),
@@ -284,7 +281,7 @@ impl Command {
             | Self::Trust(_)
             | Self::Completions(_)
             | Self::Man { .. }
-            | Self::Demo { .. } => false,
+            | Self::Demo(_) => false,
         }
     }
 
@@ -315,7 +312,7 @@ impl Command {
             Self::Checks(command) => command.name(),
             Self::Completions(_) => "completions",
             Self::Man { .. } => "man",
-            Self::Demo { .. } => "demo",
+            Self::Demo(_) => "demo",
             Self::Profile(_) => "profile",
         }
     }

@@ -62,7 +62,7 @@ impl CommandError {
                     .to_owned()
             }
             Self::NoTerminal(_) => "give the text with `--input`, or through a pipe".to_owned(),
-            Self::DemoExists { .. } => "remove it, or name another directory with `--dir DIR`".to_owned(),
+            Self::DemoExists { .. } => "remove it, or name another directory: `aiwf demo DIR`".to_owned(),
             Self::ForeignFile { .. } => "move it away, or replace it with `--force`".to_owned(),
             Self::NoHome => "set `HOME`, or print the script with `aiwf completions bash`".to_owned(),
             Self::NoServer => {

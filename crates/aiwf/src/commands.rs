@@ -7,7 +7,7 @@ pub(crate) mod chat;
 pub(crate) mod checks;
 pub(crate) mod completions;
 pub(crate) mod config;
-mod demo;
+pub(crate) mod demo;
 pub(crate) mod r#do;
 pub(crate) mod flow;
 mod list;
@@ -75,7 +75,7 @@ pub(crate) fn run(cli: &Cli, output: &Output<'_>) -> Result<Exit, Failure> {
         Command::Rm(args) => rm::run(args, &engine, output),
         Command::Adopt(args) => adopt::run(args, &engine, output),
         Command::Trust(command) => trust::run(command, &engine, output),
-        Command::Demo { dir } => demo::run(dir, &engine, output),
+        Command::Demo(args) => demo::run(args, &engine, output),
         Command::Profile(words) => profile::run(words, &engine, output),
     }
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use aiwf_session::{AppliedFile, Command, Commit, Delivery, decide};
 use aiwf_store::sha256_hex;
-use aiwf_worktree::{BranchCommit, CreateOptions, FileContent, PlannedFile, Repository, default_branch};
+use aiwf_worktree::{
+    BranchCommit, CreateOptions, FileContent, PlannedFile, Repository, WorktreeError, default_branch,
+};
 use serde::Serialize;
 
 use super::apply::{ApplyChange, ApplyFile, ApplyOptions, Planned, read_target};
@@ -41,6 +43,18 @@ impl Engine {
     pub fn has_repository(&self) -> bool {
         let found = Repository::find(&self.settings().project_root, &self.call_context().stop);
         found.is_ok_and(|repository| repository.is_some())
+    }
+
+    /// Makes the project a git repository with a first commit of these files; says whether git is there to do it.
+    ///
+    /// For a project that the program has just written itself, such as a sample.
+    pub fn create_repository(&self, files: &[&str], message: &str) -> Result<bool, SessionError> {
+        let root = &self.settings().project_root;
+        match Repository::create(root, files, message, &self.call_context().stop) {
+            Ok(_) => Ok(true),
+            Err(WorktreeError::NoGit) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Takes back what the last apply of a session changed, if nobody changed it since.
@@ -80,7 +94,7 @@ impl OpenSession<'_> {
     fn repository(&self) -> Result<Repository, SessionError> {
         let root = &self.engine.settings().project_root;
         let found = Repository::find(root, &self.engine.call_context().stop)?;
-        let missing = || aiwf_worktree::WorktreeError::NotARepository { path: root.clone() };
+        let missing = || WorktreeError::NotARepository { path: root.clone() };
         Ok(found.ok_or_else(missing)?)
     }
 

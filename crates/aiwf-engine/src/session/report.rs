@@ -273,10 +273,21 @@ fn is_ours(path: &str, state: &State, named: &BTreeSet<&str>) -> bool {
         || name.starts_with("journal.torn-")
         || name.ends_with("-changes.json")
         || [".rejected-", ".partial-", ".output-"].iter().any(|mark| name.contains(mark))
+        || is_of_a_round(path)
         || state.bound.contains_key(path)
         || named.contains(path)
         || state.prompt_path().as_deref() == Some(path)
         || state.response_path().as_deref() == Some(path)
+}
+
+/// Whether a file is the output of a check, or the list of what an agent changed, in any round.
+fn is_of_a_round(path: &str) -> bool {
+    let round = path.strip_prefix("iteration-").and_then(|rest| rest.split_once('/'));
+    round.is_some_and(|(number, rest)| {
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_list = rest.ends_with("-changes.json") && !rest.contains('/');
+        is_number && (is_list || rest.starts_with("checks/"))
+    })
 }
 
 fn unknown_files(ledger: &SessionLedger, state: &State) -> Vec<String> {

@@ -1,199 +1,289 @@
-//! `aiwf demo`: a whole session in a fresh directory, with recorded answers: no key, no network, no server.
+//! `aiwf demo`: a change from request to commit in a fresh directory, with recorded answers: no key, no network, no server.
+//!
+//! It makes the decisions that a person would make and prints the command for each. `--profile` shows a session of a
+//! profile instead.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+mod profile;
+mod sample;
+mod story;
 
-use aiwf_engine::config::{Environment, Settings};
-use aiwf_engine::machine::{Role, Stage};
+use std::path::PathBuf;
+
+use aiwf_engine::machine::Delivery;
+use aiwf_engine::prompt::Sha256Hex;
 use aiwf_engine::{
-    ApplyChange, ApplyOptions, ApproveOptions, Durability, Engine, EngineError, NewSession, SessionReport,
-    SessionStatus, write_atomic,
+    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, CheckReport, Engine, NewRequest, SessionReport,
+    SessionStatus,
 };
-use serde_json::{Map, Value, json};
+use clap::Args;
+use serde_json::json;
 
-use crate::anatomy::anatomy;
-use crate::command_error::CommandError;
+use self::sample::{CONFIG, File};
+use self::story::{Story, counted, shell_word};
+use crate::escape::escaped;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::{self, Output};
+use crate::output::Output;
 
-macro_rules! shop {
+/// Where the sample is made when no directory is named.
+const DIRECTORY: &str = "aiwf-demo";
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Directory to create [default: aiwf-demo].
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// Show a session of a profile instead: JPA code from a table.
+    #[arg(long)]
+    profile: bool,
+    /// The same as DIR.
+    #[arg(long, hide = true, value_name = "DIR", conflicts_with = "directory")]
+    dir: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &DemoArgs, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
+    let directory = args.directory.clone().or_else(|| args.dir.clone()).unwrap_or_else(|| DIRECTORY.into());
+    if args.profile {
+        return profile::run(&directory, engine, output);
+    }
+    let demo = Demo::make(directory, engine, output)?;
+    demo.run(output)
+}
+
+macro_rules! todo_list {
     ($($path:literal),* $(,)?) => {
-        &[$(($path, include_bytes!(concat!("../../../../examples/shop/", $path)))),*]
+        &[$(($path, include_bytes!(concat!("../../../../examples/todo/", $path)))),*]
     };
 }
 
 /// The sample project.
-static PROJECT: &[(&str, &[u8])] = shop![
-    "README.md",
-    "schema.sql",
-    "design/customer.md",
-    "src/main/java/com/example/shop/tenancy/TenantContext.java",
-];
+static PROJECT: &[File] = todo_list!["project/README.md", "project/tests.sh", "project/todo.sh"];
 
 /// The recorded answers; `cargo xtask record-demo` makes them anew when a prompt has changed.
-static CASSETTE: &[(&str, &[u8])] = shop![
-    "cassette/planning-1.json",
-    "cassette/generating-1.json",
-    "cassette/reviewing-1.json",
-    "cassette/revising-2.json",
-    "cassette/reviewing-2.json",
+static CASSETTE: &[File] = todo_list![
+    "cassette/plan-1.json",
+    "cassette/implement-1.json",
+    "cassette/implement-2.json",
+    "cassette/review-2.json",
 ];
 
-const CONFIG: &str = "\
-# Answers come from recordings. For a real session set `default` to a provider of yours (`aiwf providers`).
-[roles]
-default = \"recorded\"
+/// The files that the agent of the recordings wrote; a recording names them by their hash.
+static WRITTEN: &[&str] = &[
+    include_str!("../../../../examples/todo/answers/2-implement/README.md"),
+    include_str!("../../../../examples/todo/answers/2-implement/tests.sh"),
+    include_str!("../../../../examples/todo/answers/2-implement/todo.sh"),
+    include_str!("../../../../examples/todo/answers/3-implement/todo.sh"),
+];
 
-[providers.recorded]
-type = \"replay\"
-dir = \".aiwf/cassette\"
-";
+/// What is asked for; the recordings answer this and nothing else.
+const REQUEST: &str = include_str!("../../../../examples/todo/request.txt");
+const CHECK: &str = "sh tests.sh";
 
 /// A session needs fewer decisions than this.
-const MAX_DECISIONS: usize = 40;
+const MAX_DECISIONS: usize = 8;
+/// How many lines of the plan are shown.
+const N_LINES: usize = 4;
 
-pub(crate) fn run(directory: &Path, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let root = engine.settings().current_dir.join(directory);
-    if root.exists() {
-        return Err(CommandError::DemoExists { directory: directory.to_owned() }.into());
+/// The sample project, and how far the story is.
+struct Demo {
+    engine: Engine,
+    directory: String,
+    /// Whether the result goes to a branch: only where git is installed.
+    has_git: bool,
+    story: Story,
+}
+
+impl Demo {
+    fn make(directory: PathBuf, engine: &Engine, output: &Output<'_>) -> Result<Self, Failure> {
+        let written = WRITTEN.iter().map(|text| {
+            let sha256 = Sha256Hex::of([*text]);
+            (format!(".aiwf/cassette/files/{sha256}"), text.as_bytes())
+        });
+        let cassette = CASSETTE.iter().map(|(name, bytes)| (format!(".aiwf/{name}"), *bytes));
+        let config = [(".aiwf/config.toml", CONFIG), (".aiwf/.gitignore", "/sessions/\n")]
+            .map(|(path, text)| (path.to_owned(), text.as_bytes()));
+        let project =
+            PROJECT.iter().map(|(path, bytes)| (path.trim_start_matches("project/").to_owned(), *bytes));
+        let files: Vec<(String, &[u8])> = project.chain(cassette).chain(written).chain(config).collect();
+        let engine = sample::make(&directory, files.iter().cloned(), engine)?;
+        let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+        let has_git = engine.create_repository(&paths, "A to-do list for the shell")?;
+        let directory = shell_word(&directory.display().to_string());
+        Ok(Self { engine, directory, has_git, story: Story::new(output.is_json()) })
     }
-    write_project(&root)?;
-    let environment =
-        Environment { current_dir: root.clone(), ..Environment::read().map_err(CommandError::NoCurrentDir)? };
-    let engine = Engine::new(Settings::resolve(Some(&root), environment)?);
-    let mut story = Story { out: Vec::new(), is_quiet: output.is_json(), unprinted: None };
 
-    let shown_dir = shell_word(&directory.display().to_string());
-    story.say(&format!("a sample project is in {shown_dir}\n\n$ cd {shown_dir}"));
-    story.command("jpa-mt init --entity Customer --table customer --bounded-context sales --base-package com.example.shop --schema-file schema.sql --design design/customer.md");
-    let created = engine.create_session(new_session())?;
-    let id = created.id;
-    for _ in 0..MAX_DECISIONS {
-        let report = engine.session_report(Some(&id))?;
-        if report.stage.is_none() {
-            break;
+    fn run(mut self, output: &Output<'_>) -> Result<Exit, Failure> {
+        self.begin();
+        let branch = self.has_git.then(String::new);
+        let created = self.engine.begin_flow(&NewRequest {
+            flow: "do".to_owned(),
+            request: REQUEST.trim_end().to_owned(),
+            checks: vec![CHECK.to_owned()],
+            delivery: Delivery { branch, commits: false },
+            ..NewRequest::default()
+        })?;
+        let id = created.id;
+        self.engine.run_session(Some(&id))?;
+        for _ in 0..MAX_DECISIONS {
+            let report = self.engine.session_report(Some(&id))?;
+            if report.stage.is_none() {
+                break;
+            }
+            self.gate(&report)?;
+            self.story.command("approve");
+            self.engine.approve(Some(&id), &ApproveOptions::default())?;
         }
-        story.gate(&engine, &report)?;
-        story.command("approve");
-        engine.approve(Some(&id), &ApproveOptions::default())?;
-    }
-    let applied = engine.apply(Some(&id), &ApplyOptions::default())?;
-    story.command("apply");
-    for file in applied.files.iter().filter(|file| file.change == ApplyChange::New) {
-        story.say(&format!("  wrote {}\n", file.target));
-    }
-    let verified = engine.verify(Some(&id))?;
-    story.command("verify");
-    story.say(&format!(
-        "  {} events intact, {} approved files, {} differ\n",
-        verified.n_events,
-        verified.n_files,
-        verified.differences.len()
-    ));
-    let report = engine.session_report(Some(&id))?;
-    if report.status != SessionStatus::Complete || !verified.differences.is_empty() {
-        return Err(Failure::bug("the demo did not end as it should"));
-    }
-    if output.is_json() {
-        return output
-            .json(json!({ "directory": root, "session": report, "events": verified.n_events }), Exit::Done);
-    }
-    story.say(&format!(
-        "\nlook around:  cd {shown_dir}; aiwf events; aiwf diff; aiwf show plan\n\
-         a session of your own, with any chat:  cd {shown_dir}; aiwf jpa-mt init --help\n"
-    ));
-    story.unprinted.map_or(Ok(Exit::Done), Err)
-}
-
-/// A word as a shell takes it: quoted when it holds more than plain characters.
-fn shell_word(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./+,:@%".contains(letter);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    let quoted = word.replace('\'', "'\\''");
-    if word.starts_with('-') { format!("'./{quoted}'") } else { format!("'{quoted}'") }
-}
-
-fn write_project(root: &Path) -> Result<(), Failure> {
-    let cassette = CASSETTE.iter().map(|(name, bytes)| (PathBuf::from(".aiwf").join(name), *bytes));
-    let config = (PathBuf::from(".aiwf/config.toml"), CONFIG.as_bytes());
-    let project = PROJECT.iter().map(|(path, bytes)| (PathBuf::from(path), *bytes));
-    for (path, bytes) in project.chain(cassette).chain([config]) {
-        let path = root.join(path);
-        let written = aiwf_engine::create_dir(path.parent().unwrap_or(root))
-            .and_then(|()| write_atomic(&path, Durability::Process, |out| out.write_all(bytes)));
-        written.map_err(EngineError::from)?;
-    }
-    Ok(())
-}
-
-fn new_session() -> NewSession {
-    let given: Map<String, Value> = [
-        ("entity", "Customer"),
-        ("table", "customer"),
-        ("bounded-context", "sales"),
-        ("base-package", "com.example.shop"),
-        ("schema-file", "schema.sql"),
-        ("design", "design/customer.md"),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), Value::from(value)))
-    .collect();
-    NewSession {
-        profile: "jpa-mt".to_owned(),
-        given,
-        roles: Role::STANDARD.into_iter().map(|role| (role, "recorded".to_owned())).collect(),
-        max_iterations: 5,
-        hash_prompts: true,
-        ..NewSession::default()
-    }
-}
-
-/// Tells the demo as it goes.
-struct Story {
-    out: Vec<u8>,
-    is_quiet: bool,
-    /// Why the story could not be told to its end.
-    unprinted: Option<Failure>,
-}
-
-impl Story {
-    fn say(&mut self, text: &str) {
-        if self.is_quiet {
-            return;
+        let report = self.engine.session_report(Some(&id))?;
+        if report.status != SessionStatus::Complete {
+            return Err(Failure::bug("the demo did not end as it should"));
         }
-        self.out.clear();
-        self.out.extend_from_slice(text.as_bytes());
-        if let Err(failure) = output::print(|out| out.write_all(&self.out)) {
-            // The demo itself goes on: its files are worth having without the story.
-            self.is_quiet = true;
-            self.unprinted = Some(failure);
+        let applied = self.apply(&id)?;
+        let verified = self.engine.verify(Some(&id))?;
+        if !verified.differences.is_empty() {
+            return Err(Failure::bug("the demo did not end as it should"));
         }
+        if output.is_json() {
+            let value = json!({
+                "directory": self.engine.settings().project_root,
+                "session": report,
+                "branch": applied.branch,
+                "commit": applied.commit,
+                "events": verified.n_events,
+            });
+            return output.json(value, Exit::Done);
+        }
+        self.story
+            .say("\nThe journal has every prompt, reply and decision; hashes show that nothing changed.\n");
+        self.story.command("verify");
+        self.story.say(&format!(
+            "  journal intact ({}); {} unchanged\n",
+            counted(verified.n_events, "event"),
+            counted(verified.n_files, "approved file")
+        ));
+        self.end(&applied);
+        self.story.end()
     }
 
-    fn command(&mut self, words: &str) {
-        self.say(&format!("\n$ aiwf {words}\n"));
+    fn begin(&mut self) {
+        let Self { directory, has_git, .. } = self;
+        let (repository, branch) = if *has_git {
+            (",\na git repository of its own", " --branch")
+        } else {
+            ("; git is\nnot installed, so there is no branch", "")
+        };
+        let request = REQUEST.trim_end();
+        let text = format!(
+            "`aiwf do` makes a change in a repository. Here is one from request to commit,\n\
+             offline: recorded replies stand in for an agent. On a terminal `aiwf do` asks you\n\
+             at each gate; the demo shows the command for each decision instead.\n\
+             \n\
+             The project is a to-do list in shell script, in {directory}{repository}.\n\
+             \n\
+             $ cd {directory}\n\
+             $ aiwf do '{request}' --check '{CHECK}'{branch}\n"
+        );
+        self.story.say(&text);
     }
 
-    /// Shows what lies at the gate: a prompt with its anatomy, or a reply with its first lines.
-    fn gate(&mut self, engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
+    /// Tells what has happened up to a gate, and shows what is decided on there.
+    fn gate(&mut self, report: &SessionReport) -> Result<(), Failure> {
+        let phase = report.phase.as_str();
         let id = Some(report.session_id.as_str());
-        let stage = report.stage.map(Stage::as_str).unwrap_or_default();
-        let head = format!("{} {stage}, iteration {}, gate manual", report.phase, report.iteration);
-        if report.stage == Some(Stage::Prompt) {
-            let (sections, metadata) = engine.explain_session(id)?;
-            self.say(&anatomy(&head, &sections, &metadata));
-            return Ok(());
+        let reply = || -> Result<String, Failure> { Ok(self.engine.session_file(id, "response")?.1) };
+        match (phase, report.checks.first()) {
+            ("plan", _) => {
+                let plan = reply()?;
+                self.story.say("\nThe agent proposes a plan. No code is written before you approve it.\n\n");
+                self.story.quote(plan.lines().take(N_LINES).chain(["…"]));
+            }
+            ("implement", None) => {
+                self.story.say(
+                    "\nThe agent has edited files in a worktree, a copy outside the project. `aiwf do`\n\
+                     shows you the diff; your own files are unchanged.\n\n",
+                );
+                self.show_changes(id)?;
+            }
+            ("implement", Some(check)) => {
+                let failed = self.failures(id, check)?;
+                self.story
+                    .say("\nThe check runs in the worktree. It fails, and the agent gets its output.\n\n");
+                self.story.say(&format!("  {}: {}\n", check.command, check.outcome));
+                self.story.quote(failed.iter().map(String::as_str));
+                self.story.say("\nThe agent has fixed the code in a second round.\n\n");
+                self.show_changes(id)?;
+            }
+            (_, check) => {
+                let review = reply()?;
+                let verdict = review.lines().next_back().unwrap_or_default();
+                self.story.say(
+                    "\nThe check passes. A review compares the result with the request and the plan.\n\n",
+                );
+                if let Some(check) = check {
+                    self.story.say(&format!("  {}: {}\n", check.command, check.outcome));
+                }
+                self.story.quote(review.lines().take(1).chain(["…", verdict]));
+            }
         }
-        let path = report.response_path.clone().unwrap_or_default();
-        let (_, text) = engine.session_file(id, &path)?;
-        let sha256 = aiwf_engine::prompt::Sha256Hex::of([text.as_str()]);
-        let lines: Vec<String> =
-            text.lines().take(6).map(|line| format!("  | {line}").trim_end().to_owned() + "\n").collect();
-        let lines = lines.concat();
-        self.say(&format!("{head}, sha256 {sha256}\n{lines}"));
         Ok(())
+    }
+
+    /// How many lines the reply at the gate adds and removes, for each file.
+    fn show_changes(&mut self, id: Option<&str>) -> Result<(), Failure> {
+        let diff = self.engine.pending_diff(id)?.unwrap_or_default();
+        let mut files: Vec<(&str, usize, usize)> = Vec::new();
+        for line in diff.lines() {
+            if let Some(path) = line.strip_prefix("+++ ") {
+                files.push((path.strip_prefix("b/").unwrap_or(path), 0, 0));
+            } else if let Some(file) = files.last_mut().filter(|_| !line.starts_with("--- ")) {
+                file.1 += usize::from(line.starts_with('+'));
+                file.2 += usize::from(line.starts_with('-'));
+            }
+        }
+        for (path, n_added, n_removed) in files {
+            self.story.say(&format!("  {path:12} +{n_added} -{n_removed}\n"));
+        }
+        Ok(())
+    }
+
+    /// What a check printed about what failed.
+    fn failures(&self, id: Option<&str>, check: &CheckReport) -> Result<Vec<String>, Failure> {
+        let (_, printed) = self.engine.session_file(id, &check.output)?;
+        let is_told = |line: &&str| line.starts_with("FAILED") || line.starts_with(' ');
+        Ok(printed.lines().filter(is_told).map(escaped).collect())
+    }
+
+    fn apply(&mut self, id: &str) -> Result<ApplyReport, Failure> {
+        let applied = self.engine.apply(Some(id), &ApplyOptions::default())?;
+        self.story.say(if applied.branch.is_some() {
+            "\nThe review passed. The result becomes a commit on a new branch; your checkout is\nunchanged.\n"
+        } else {
+            "\nThe review passed. The result is written into the project, all files or none.\n"
+        });
+        self.story.command("apply");
+        for file in applied.files.iter().filter(|file| file.change != ApplyChange::Same) {
+            self.story.say(&format!("  changed   {}\n", file.target));
+        }
+        if let Some(branch) = &applied.branch {
+            let commit = applied.commit.as_deref().unwrap_or_default();
+            self.story.say(&format!("  branch    {branch}\n"));
+            self.story.say(&format!("  commit    {}\n", commit.get(..12).unwrap_or(commit)));
+        }
+        Ok(applied)
+    }
+
+    fn end(&mut self, applied: &ApplyReport) {
+        let directory = &self.directory;
+        let merge = match &applied.branch {
+            Some(branch) => format!("merge it:         git merge {branch}\n"),
+            None => String::new(),
+        };
+        let text = format!(
+            "\nlook around:      cd {directory}; aiwf events; aiwf show plan; aiwf diff\n\
+             {merge}\
+             take it back:     aiwf undo\n\
+             your repository:  aiwf do 'what should change'\n\
+             a profile:        aiwf demo --profile shop\n"
+        );
+        self.story.say(&text);
     }
 }

@@ -74,7 +74,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         prompt: PromptArgs,
     },
-    /// Send the same approved prompt again, or run failed checks again.
+    /// Send the same prompt again, or run failed checks again.
     #[command(after_help = "Examples:\n  aiwf retry\n  aiwf retry --provider codex --wait")]
     Retry {
         #[command(flatten)]

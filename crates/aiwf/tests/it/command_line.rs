@@ -39,9 +39,9 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_the_demo_prints_can_be_typed() {
+fn what_the_demo_of_a_profile_prints_can_be_typed() {
     let project = project();
-    let shown = project.run_args(["demo", "--dir", "look around"]).success().stdout_text();
+    let shown = project.run_args(["demo", "--profile", "look around"]).success().stdout_text();
     assert!(shown.contains("$ cd 'look around'\n"), "{shown}");
     // The same once more by hand, in the demo's project before its session.
     let by_hand = crate::project();

@@ -8,11 +8,11 @@ use crate::project;
 #[test]
 fn the_program_says_what_it_is_and_where_to_start() {
     let help = project().run("--help").success().stdout_text();
-    assert!(help.starts_with("An AI workflow engine: builds every prompt from named parts"), "{help}");
+    assert!(help.starts_with("An AI workflow engine: `aiwf do` changes a repository"), "{help}");
     assert!(help.contains("\nBuild:\n  prompt           Build, preview and send prompts\n"), "{help}");
     assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     assert!(help.contains("\n  jpa-mt           Multi-tenant JPA code from a table"), "{help}");
-    assert!(help.contains("\nStart with: aiwf "), "{help}");
+    assert!(help.contains("\nStart with: aiwf do"), "{help}");
 }
 
 #[test]
@@ -552,7 +552,7 @@ fn every_help_fits_a_screen_and_has_an_example() {
         assert!(help.lines().all(|line| line.chars().count() <= 100), "`aiwf {command} --help` is too wide");
         let shown = help.rsplit_once("Example").map(|(_, example)| example).unwrap_or_default();
         let is_shown = if command.is_empty() {
-            help.contains("Start with: aiwf demo")
+            help.contains("Start with: aiwf do")
         } else {
             command.split(' ').all(|word| shown.contains(word))
         };

@@ -64,7 +64,7 @@ fn work_that_cannot_be_printed_is_done_all_the_same() {
     let begun = session.project.command(INIT).stdout_to("/dev/full").run();
     assert_eq!(begun.exit_code(), 74, "{begun}");
     assert_eq!(session.done("status latest")["phase"], "planning");
-    let demo = session.project.command("demo --dir shop").stdout_to("/dev/full").run();
+    let demo = session.project.command("demo shop").stdout_to("/dev/full").run();
     assert_eq!(demo.exit_code(), 74, "{demo}");
     assert_eq!(session.run("verify latest --project-dir shop").exit_code(), 0);
     // A reader that goes away is no failure of any kind, and the work is done as well.

@@ -82,7 +82,12 @@ const ROWS: &[Row] = &[
         "react-component preview --html page.html",
         Makes("page.html"),
     ),
-    row(&["aiwf apply --to"], &["demo --dir shop"], "apply latest --project-dir shop --to out", Makes("out")),
+    row(
+        &["aiwf apply --to"],
+        &["demo --profile shop"],
+        "apply latest --project-dir shop --to out",
+        Makes("out"),
+    ),
     row(&["aiwf respond --file"], &[INIT, "approve"], "respond --file reply.md", Reads("reply.md")),
     row(
         &["aiwf respond --record"],
@@ -124,7 +129,7 @@ const ROWS: &[Row] = &[
     ),
     row(&["aiwf mcp --token-file"], &[], "mcp --http 127.0.0.1:0 --token-file nope.x", Misses),
     row(&["aiwf man --dir"], &[], "man --dir pages", Makes("pages/aiwf.1")),
-    row(&["aiwf demo --dir"], &[], "demo --dir shop", Makes("shop/schema.sql")),
+    row(&["aiwf demo DIR"], &[], "demo todo", Makes("todo/todo.sh")),
     row(&["aiwf profile add DIR"], &[], "profile add nope.x", Misses),
     row(&["aiwf reply parse FILE|-"], &[], "reply parse --as file-markers reply.md", Reads("reply.md")),
     row(&["aiwf tools call --args"], &[], "tools call aiwf__list --args @nope.x", Misses),
