@@ -389,7 +389,7 @@ fn the_example_has_a_menu_that_works() {
     insta::assert_snapshot!(check(&package, &["tr", "report", "what a bug is", "3", "4", "5"]), @r#"
     "tr" → StartWorkflow { workflow: "bug-triage", data: None, validate: [] } (exact item 1)
     "report" → StartWorkflow { workflow: "bug-triage", data: None, validate: [] } (exact item 1)
-    "what a bug is" → RunAction { text: "Explain in plain words how you tell a bug from a wish and from a question, with one example of each.", data: None } (medium item 2)
+    "what a bug is" → RunAction { text: "Explain in plain words how you distinguish bugs, feature requests and questions, with one example of each.", data: None } (medium item 2)
     "3" → ResumeRun (exact item 3)
     "4" → DismissAgent (exact item 4)
     "5" → ClarifyChoice { candidates: [1, 2, 3, 4] } (low)

@@ -12,13 +12,13 @@ fn a_new_profile_works_and_has_no_findings() {
     for phase in Phase::ALL {
         assert!(profile.prompt(phase, &settled.context, &settled.inputs).unwrap().contains("winter"));
     }
-    insta::assert_snapshot!(profile.standards(&settled.context, &crate::ProjectStandards::default()).unwrap().unwrap(), @r"
+    insta::assert_snapshot!(profile.standards(&settled.context, &crate::ProjectStandards::default()).unwrap().unwrap(), @"
     --- general.md ---
     # General
 
-    - Short sentences, one thought each.
-    - Every claim can be checked by the reader.
-    - Headings say what stands below them.
+    - Short sentences, one idea each.
+    - Readers can verify every claim.
+    - Headings say what is below them.
     ");
     assert_eq!(profile.apply_paths(&[("text.md", "")], &settled.context).unwrap(), ["docs/text.md"]);
 }

@@ -162,7 +162,7 @@ fn how_to_call(order: CallOrder) -> String {
     let text = include_str!("reply/tool_calls.md").trim_end();
     match order {
         CallOrder::Free => text.to_owned(),
-        CallOrder::Listed => text.replace("they may run side by side", "they run in its order"),
+        CallOrder::Listed => text.replace("they may run in parallel", "they run in the given order"),
     }
 }
 

@@ -72,15 +72,15 @@ fn aggregator_supports_api_mode_formatting() {
     insta::assert_snapshot!(full_prompt(full_reply(ReplyMode::Api)), @r#"
     Be brief.
 
-    You can call the tools listed here. To call some, answer with one JSON object in a fenced block and nothing
+    You can call the tools listed here. To call tools, answer with one JSON object in a fenced block and nothing
     else that looks like a call:
 
     ```json
     {"tool_calls": [{"name": "TOOL", "arguments": {}}]}
     ```
 
-    Put as many calls as you need into the list; they may run side by side. Use only names from the list, and
-    arguments that fit the tool's schema. You are asked again with the results. When you need no tool, answer in
+    Put as many calls as you need into the list; they may run in parallel. Use only names from the list, and
+    arguments that match the tool's schema. You will be asked again with the results. If you need no tool, answer in
     plain text.
 
     Project: shop
@@ -136,15 +136,15 @@ fn aggregator_supports_cli_mode_formatting() {
 
     ## MCP Tools
 
-    You can call the tools listed here. To call some, answer with one JSON object in a fenced block and nothing
+    You can call the tools listed here. To call tools, answer with one JSON object in a fenced block and nothing
     else that looks like a call:
 
     ```json
     {"tool_calls": [{"name": "TOOL", "arguments": {}}]}
     ```
 
-    Put as many calls as you need into the list; they may run side by side. Use only names from the list, and
-    arguments that fit the tool's schema. You are asked again with the results. When you need no tool, answer in
+    Put as many calls as you need into the list; they may run in parallel. Use only names from the list, and
+    arguments that match the tool's schema. You will be asked again with the results. If you need no tool, answer in
     plain text.
 
     Project: shop
@@ -585,7 +585,7 @@ fn reports_name_the_source_and_the_hash_of_every_section() {
         .collect();
     insta::assert_snapshot!(lines.join("\n"), @"
     system-prompt | System Instructions | input:settings.systemPrompt | 9 | Stable
-    mcp-tools | MCP Tools | input:mcpTools | 655 | Stable
+    mcp-tools | MCP Tools | input:mcpTools | 659 | Stable
     user-context | User Context | input:request.userContext | 32 | Volatile
     tool-results | Tool Results | input:request.toolResults | 25 | Volatile
     ai-message | AI Message | input:request.aiMessage | 23 | Volatile

@@ -83,26 +83,26 @@ fn each_layer_is_one_message_with_its_role() {
 fn start_run() {
     insta::assert_snapshot!(shown(&compose(&workflow(Mode::Run))), @"
     [system]
-    You are carrying out a workflow that is kept as small files (package format v1.1). The runtime gives you tools,
+    You are executing a workflow that consists of small files (package format v1.1). The runtime gives you tools,
     checks every write and keeps the log; you do the work of each node.
 
     Mounts:
     - @project: the user's project, read and write. Artifacts go to @project/artifacts/ unless a step says otherwise.
-    - @pkg: the workflow package, read only.
+    - @pkg: the workflow package, read-only.
     - @state: the private state of this run, read and write. Its file is @state/workflow.md; the user does not see it.
 
     Rules:
     - The workflow graph is the authority for transitions. Move only along an edge that leaves the current node.
-    - Read @state/workflow.md first: it says where the run stands.
+    - Read @state/workflow.md first: it contains the state of the run.
     - Read and follow the step file of the current node before you write anything.
     - Finish a node with the tool `workflow.complete_node`: it checks the outputs, logs the decision and moves along an edge.
-    - Where you do not have that tool, update in @state/workflow.md when a node is done: stepsCompleted, currentNodeId, variables, artifacts and updatedAt, and for a decision also decisionLog.
-    - On autopilot, go on to the next node until you need an answer from the user or the workflow ends. Otherwise stop after each node.
-    - While you wait for the user, leave currentNodeId where it is.
+    - If you do not have that tool, update @state/workflow.md when a node is done: stepsCompleted, currentNodeId, variables, artifacts and updatedAt, and for a decision also decisionLog.
+    - On autopilot, continue with the next node until you need an answer from the user or the workflow ends. Otherwise stop after each node.
+    - While you wait for the user, do not change currentNodeId.
     - Never write under @pkg.
     - Name files only by these mounts; never reveal or guess a real path.
     - Large files: search first, then read the lines you need.
-    - If a fact is not in what you have read, fetch it or ask. Do not invent it.
+    - If you have not read a fact, look it up or ask. Do not invent it.
     - For structured questions use the tool `ui.ask_user` instead of imitating a form in text.
 
     [system]

@@ -252,8 +252,8 @@ fn the_menu_of_an_agent_is_shown_without_asking_anybody() {
     --- stdout
     🎧 Sam, Support
       1. [TR] Triage a report (triage, report)
-      2. [KI] Explain what a bug is, and what a wish (kinds)
-      3. Go on where the last run stopped (continue)
+      2. [KI] Explain what a bug is (kinds)
+      3. Resume the last run (continue)
       4. Leave (bye)
     --- exit code 0
     ");
@@ -277,14 +277,14 @@ fn the_menu_of_an_agent_is_shown_without_asking_anybody() {
           "triggers": [
             "kinds"
           ],
-          "description": "[KI] Explain what a bug is, and what a wish"
+          "description": "[KI] Explain what a bug is"
         },
         {
           "number": 3,
           "triggers": [
             "continue"
           ],
-          "description": "Go on where the last run stopped"
+          "description": "Resume the last run"
         },
         {
           "number": 4,
@@ -305,8 +305,8 @@ fn a_number_that_is_not_on_the_menu_asks_which_one() {
     assert_snapshot!(project.run(&format!("agent {BUG_TRIAGE} support --input 7")), @"
     --- stdout
       1. [TR] Triage a report (triage, report)
-      2. [KI] Explain what a bug is, and what a wish (kinds)
-      3. Go on where the last run stopped (continue)
+      2. [KI] Explain what a bug is (kinds)
+      3. Resume the last run (continue)
       4. Leave (bye)
     --- stderr
     which one? give its number with `--input`
