@@ -2,6 +2,7 @@
 //!
 //! Run by `cargo xtask test agents`; without it the tests have nothing to do.
 
+mod do_walk;
 mod failures;
 mod mcp;
 mod sessions;

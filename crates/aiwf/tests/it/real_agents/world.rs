@@ -67,7 +67,8 @@ impl World {
             .file("schema.sql", schema)
             .file("src/main.rs", MAIN)
             .file("note.txt", "noted\n")
-            .file("~/.aiwf/config.toml", config);
+            .file("~/.aiwf/config.toml", config)
+            .file("~/.gitconfig", "[user]\n\tname = Ann\n\temail = ann@example.com\n");
         let world = Self { project, server, agent, program, turns, n_seen: Mutex::new(0) };
         Some(world)
     }
@@ -100,6 +101,20 @@ impl World {
         let outcome = self.run(&format!("{line} --json"));
         assert_eq!(outcome.exit_code(), 0, "{line}: {outcome}\n{:#?}", self.server.requests().last());
         json(&outcome)
+    }
+
+    /// Runs git in the project, with no configuration but its own; returns what it prints.
+    #[track_caller]
+    pub(super) fn git(&self, args: &[&str]) -> String {
+        let output = std::process::Command::new("git")
+            .args(args)
+            .current_dir(self.project.root())
+            .env("HOME", self.project.home())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     fn search_path(&self) -> OsString {
