@@ -91,6 +91,9 @@ fn prompt_build() {
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
           --trust-servers  Start tool servers that nobody agreed to yet, and remember that
 
+    How it is built:
+          --copy  Copy it to the clipboard instead of printing it
+
     Global options:
           --json               Print one line of JSON instead of text
           --project-dir <DIR>  The project's directory, when the current one is not inside of it
@@ -135,6 +138,7 @@ fn prompt_build_session() {
           --explain                 Print its anatomy on the standard error: every section, its share,
                                     its source, kept or why not
           --no-content              Leave the text of the sections out of `--json`
+          --copy                    Copy it to the clipboard instead of printing it
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
@@ -191,6 +195,7 @@ fn prompt_build_change() {
           --explain                 Print its anatomy on the standard error: every section, its share,
                                     its source, kept or why not
           --no-content              Leave the text of the sections out of `--json`
+          --copy                    Copy it to the clipboard instead of printing it
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
@@ -234,6 +239,7 @@ fn prompt_build_workflow() {
           --explain                 Print its anatomy on the standard error: every section, its share,
                                     its source, kept or why not
           --no-content              Leave the text of the sections out of `--json`
+          --copy                    Copy it to the clipboard instead of printing it
 
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
@@ -280,6 +286,9 @@ fn prompt_preview() {
     Tools:
           --tools          Include the tools that `prompt send --tools` would send; needs `--for`
           --trust-servers  Start tool servers that nobody agreed to yet, and remember that
+
+    How it is built:
+          --copy  Copy it to the clipboard instead of printing it
 
     Global options:
           --json               Print one line of JSON instead of text

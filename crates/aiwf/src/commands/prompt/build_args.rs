@@ -51,7 +51,7 @@ pub(crate) struct ShowArgs {
     #[arg(long, global = true, help_heading = "Tools")]
     pub(super) trust_servers: bool,
     /// Copy it to the clipboard instead of printing it.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "How it is built", display_order = 900)]
     pub(super) copy: bool,
     #[command(subcommand)]
     pub(super) recipe: RecipeArgs,
