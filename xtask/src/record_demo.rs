@@ -97,10 +97,12 @@ fn record_todo(scene: &Scene<'_>, todo: &Path) -> Result<(), Failure> {
     for path in sorted(&todo.join("project"))? {
         copy(&path, &scene.project.path().join(path.file_name().unwrap_or_default()))?;
     }
-    let [script, answers, counter] =
-        [todo.join("answer.sh"), todo.join("answers"), scene.home.path().join("counter")];
+    let home = scene.home.path();
+    let argv = [todo.join("answer.sh"), todo.join("answers"), home.join("counter")];
+    // A text in quotes, as TOML reads it.
+    let [script, answers, counter] = argv.map(|path| format!("{:?}", path.to_string_lossy()));
     scene.configure(&format!(
-        "[providers.scripted]\ntype = \"command\"\nargv = [\"sh\", {script:?}, {answers:?}, {counter:?}]\nwrite = true\n"
+        "[providers.scripted]\ntype = \"command\"\nargv = [\"sh\", {script}, {answers}, {counter}]\nwrite = true\n"
     ))?;
     let request = todo.join("request.txt");
     let request = fs::read_to_string(&request)

@@ -68,15 +68,13 @@ mod tests {
         let project = Project::plain();
         project.write("todo.sh", "echo\n");
         let home = project.path("home");
-        crate::testing::write(&home.join("hooks/pre-commit"), "#!/bin/sh\nexit 1\n");
+        project.script("../home/hooks/pre-commit", "exit 1");
         let hooks = home.join("hooks");
         let config = format!(
             "[core]\n\thooksPath = {}\n[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = false\n",
             hooks.display()
         );
         crate::testing::write(&home.join(".gitconfig"), config);
-        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(hooks.join("pre-commit"), executable).unwrap();
         Repository::create(&project.root, &["todo.sh"], "first", &Stop::default()).unwrap();
         project.write("todo.sh", "echo more\n");
         project.git(&["commit", "-q", "-a", "-m", "second"]);

@@ -7,7 +7,7 @@ mod profile;
 mod sample;
 mod story;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use aiwf_engine::machine::Delivery;
 use aiwf_engine::prompt::Sha256Hex;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DemoArgs, engine: &Engine, output: &Output<'_>) -> Resu
     if args.profile {
         return profile::run(&directory, engine, output);
     }
-    let demo = Demo::make(directory, engine, output)?;
+    let demo = Demo::make(&directory, engine, output)?;
     demo.run(output)
 }
 
@@ -94,7 +94,7 @@ struct Demo {
 }
 
 impl Demo {
-    fn make(directory: PathBuf, engine: &Engine, output: &Output<'_>) -> Result<Self, Failure> {
+    fn make(directory: &Path, engine: &Engine, output: &Output<'_>) -> Result<Self, Failure> {
         let written = WRITTEN.iter().map(|text| {
             let sha256 = Sha256Hex::of([*text]);
             (format!(".aiwf/cassette/files/{sha256}"), text.as_bytes())
@@ -105,7 +105,7 @@ impl Demo {
         let project =
             PROJECT.iter().map(|(path, bytes)| (path.trim_start_matches("project/").to_owned(), *bytes));
         let files: Vec<(String, &[u8])> = project.chain(cassette).chain(written).chain(config).collect();
-        let engine = sample::make(&directory, files.iter().cloned(), engine)?;
+        let engine = sample::make(directory, files.iter().cloned(), engine)?;
         let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
         let has_git = engine.create_repository(&paths, "A to-do list for the shell")?;
         let directory = shell_word(&directory.display().to_string());
