@@ -11,7 +11,7 @@ pub fn possible(state: &State) -> Vec<Action> {
     match &state.step {
         Step::Ended if state.can_apply() && !state.is_applied && state.has_code() => vec![Action::Apply],
         Step::NotCreated | Step::Ended => Vec::new(),
-        Step::PromptWanted { .. } => vec![Action::Step, Action::Run, Action::Cancel],
+        Step::PromptWanted { .. } | Step::ChecksWanted => vec![Action::Step, Action::Run, Action::Cancel],
         Step::AskWanted => vec![Action::Step, Action::Run, Action::Reject, Action::Cancel],
         Step::PromptReady => vec![Action::Approve, Action::Reject, Action::Cancel],
         Step::Asked { is_free: true } => vec![Action::Respond, Action::Cancel],
@@ -19,7 +19,6 @@ pub fn possible(state: &State) -> Vec<Action> {
             vec![Action::Retry, Action::Respond, Action::Cancel]
         }
         Step::ReplyReady { .. } => vec![Action::Approve, Action::Reject, Action::Retry, Action::Cancel],
-        Step::ChecksWanted => vec![Action::Step, Action::Run, Action::Cancel],
         Step::Paused(Pause::CheckConsent) => vec![Action::AllowChecks, Action::Cancel],
         Step::Paused(Pause::Checks) => vec![Action::Reject, Action::Retry, Action::Accept, Action::Cancel],
         Step::Paused(Pause::Budget) => vec![Action::RaiseBudget, Action::Reject, Action::Cancel],

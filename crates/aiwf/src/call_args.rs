@@ -177,8 +177,11 @@ impl SwitchArgs {
         given: Option<&str>,
         mut done: Result<Decided, SessionError>,
     ) -> Result<Decided, SessionError> {
-        while self.wait {
-            let Err(error) = done else { break };
+        loop {
+            let error = match done {
+                Err(error) if self.wait => error,
+                done => return done,
+            };
             let limit = engine.session_report(given).ok().and_then(|report| report.limit_until);
             let Some(until) = limit else { return Err(error) };
             output::note(&format!(
@@ -190,7 +193,6 @@ impl SwitchArgs {
             }
             done = engine.retry(given);
         }
-        done
     }
 }
 

@@ -39,16 +39,15 @@ fn style_of(line: &str, left: &mut (u64, u64)) -> Style {
             *left = (before - 1, after - 1);
             PLAIN
         }
-        _ => match hunk(line) {
-            Some(counts) => {
+        _ => {
+            if let Some(counts) = hunk(line) {
                 *left = counts;
                 HUNK
-            }
-            None => {
+            } else {
                 *left = (0, 0);
                 HEADER
             }
-        },
+        }
     }
 }
 

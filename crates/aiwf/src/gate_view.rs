@@ -39,13 +39,11 @@ fn reply(engine: &Engine, report: &SessionReport) -> Result<Vec<Span>, Failure> 
 
 /// What the reply at the gate changes.
 pub(crate) fn show_diff(engine: &Engine, report: &SessionReport) -> Result<(), Failure> {
-    match engine.pending_diff(Some(report.session_id.as_str()))? {
-        Some(diff) => pager::show(engine, &coloured(&diff)),
-        None => {
-            output::note("this reply changes no files\n");
-            Ok(())
-        }
+    if let Some(diff) = engine.pending_diff(Some(report.session_id.as_str()))? {
+        return pager::show(engine, &coloured(&diff));
     }
+    output::note("this reply changes no files\n");
+    Ok(())
 }
 
 /// The prompt as it is on disk.

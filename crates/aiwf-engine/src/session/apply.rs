@@ -22,6 +22,7 @@ use crate::session::session_error::SessionError;
 
 /// How code is copied.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct ApplyOptions {
     /// A directory in place of the profile's targets, relative to the current one.
     pub to: Option<PathBuf>,
@@ -187,14 +188,30 @@ impl Planned {
     }
 }
 
+/// What a file was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Origin {
+    /// Nobody knows.
+    Unknown,
+    /// The project held no such file.
+    Nothing,
+    /// A file with this SHA-256.
+    File(String),
+}
+
+impl Origin {
+    fn of(before: Option<String>) -> Self {
+        before.map_or(Self::Nothing, Self::File)
+    }
+}
+
 /// A file of the code before it is compared with the project.
 struct Source {
     /// Its path below `code/`.
     name: String,
     content: Option<Vec<u8>>,
     executable: Option<bool>,
-    /// SHA-256 of what the project held; `None` inside where it held nothing. Nothing where that is not known.
-    made_from: Option<Option<String>>,
+    made_from: Origin,
 }
 
 impl OpenSession<'_> {
@@ -229,7 +246,7 @@ impl OpenSession<'_> {
         }
         let before = read_target(base, &below, path)?;
         let found = before.as_deref().map(sha256_hex);
-        let is_as_expected = source.made_from.as_ref().is_some_and(|expected| *expected == found);
+        let is_as_expected = source.made_from == Origin::of(found.clone());
         // A file that the session was given is there to be changed.
         let is_input = found.as_ref().is_some_and(|found| inputs.contains(found));
         let mut content = source.content;
@@ -243,7 +260,7 @@ impl OpenSession<'_> {
             // What a change edits is there; only what it was not made from is in the way.
             (Some(_), Some(_)) if is_as_expected || is_input => ApplyChange::Changed,
             (Some(bytes), Some(new)) if options.merges => {
-                match self.merged(source.made_from.as_ref(), bytes, new)? {
+                match self.merged(&source.made_from, bytes, new)? {
                     Some(merged) => {
                         content = Some(merged);
                         ApplyChange::Merged
@@ -253,7 +270,7 @@ impl OpenSession<'_> {
             }
             (Some(_), _) => ApplyChange::Conflict,
             // A file that is gone was taken away by somebody.
-            (None, Some(_)) if matches!(source.made_from, Some(Some(_))) => ApplyChange::Conflict,
+            (None, Some(_)) if matches!(source.made_from, Origin::File(_)) => ApplyChange::Conflict,
             (None, Some(_)) => ApplyChange::New,
         };
         let target = shown.display().to_string();
@@ -266,12 +283,12 @@ impl OpenSession<'_> {
     /// Both changes of a file together; nothing when they touch the same lines, or when its origin is not known.
     fn merged(
         &self,
-        made_from: Option<&Option<String>>,
+        made_from: &Origin,
         ours: &[u8],
         theirs: &[u8],
     ) -> Result<Option<Vec<u8>>, SessionError> {
-        let origin = made_from.and_then(Option::as_deref).and_then(|sha256| self.ledger.kept(sha256));
-        let Some(origin) = origin else { return Ok(None) };
+        let Origin::File(sha256) = made_from else { return Ok(None) };
+        let Some(origin) = self.ledger.kept(sha256) else { return Ok(None) };
         match aiwf_worktree::merge(&origin, ours, theirs, &self.engine.call_context().stop)? {
             Merged::Clean(merged) => Ok(Some(merged)),
             Merged::Conflict(_) => Ok(None),
@@ -281,8 +298,12 @@ impl OpenSession<'_> {
     /// What is to be applied: the changes of a session that began with a request, else the newest code.
     fn sources(&self, options: &ApplyOptions) -> Result<Vec<Source>, SessionError> {
         if !self.state.is_request() {
-            let source =
-                |(name, content)| Source { name, content: Some(content), executable: None, made_from: None };
+            let source = |(name, content)| Source {
+                name,
+                content: Some(content),
+                executable: None,
+                made_from: Origin::Unknown,
+            };
             return Ok(self.newest_code()?.into_iter().map(source).collect());
         }
         let changes = self.approved_changes()?;
@@ -298,7 +319,7 @@ impl OpenSession<'_> {
                 name: path.to_owned(),
                 content: file.content.clone(),
                 executable: file.executable,
-                made_from: is_at_home.then(|| file.before.clone()),
+                made_from: if is_at_home { Origin::of(file.before.clone()) } else { Origin::Unknown },
             })
             .collect())
     }
@@ -319,9 +340,9 @@ impl OpenSession<'_> {
             let content = source.content.as_deref().unwrap_or_default();
             (source.name.clone(), String::from_utf8_lossy(content).into_owned())
         };
-        let texts: Vec<(String, String)> = sources.iter().map(text).collect();
+        let named: Vec<(String, String)> = sources.iter().map(text).collect();
         let files: Vec<(&str, &str)> =
-            texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            named.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {
             SessionError::NoPlace { problems: problems.iter().map(ToString::to_string).collect() }
         })?;

@@ -126,7 +126,7 @@ impl Target {
         let after = self.file.after.as_deref();
         match before {
             Some(bytes) if self.file.before != self.file.after => {
-                directory.write_if_unchanged(name, after, bytes)?
+                directory.write_if_unchanged(name, after, bytes)?;
             }
             Some(_) => {}
             None => directory.remove_file(name)?,
@@ -179,9 +179,8 @@ fn write_one(base: &Path, file: &Planned) -> Result<(), SessionError> {
             directory.write(&numbered(number), bytes, Durability::PowerLoss).map_err(failed)?;
         }
     }
-    let content = match &file.content {
-        Some(content) => content,
-        None => return directory.remove_if_unchanged(name, before.as_deref()).map_err(failed),
+    let Some(content) = &file.content else {
+        return directory.remove_if_unchanged(name, before.as_deref()).map_err(failed);
     };
     if file.before.as_ref() != Some(content) {
         directory.write_if_unchanged(name, before.as_deref(), content).map_err(failed)?;

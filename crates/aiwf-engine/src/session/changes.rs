@@ -4,6 +4,7 @@
 //! changes relative to the project as it was, or a problem for each edit that does not fit. Nothing is written here.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use aiwf_reply::{Edit, EditKind, Hunk, apply_hunks};
 use aiwf_session::{ChangeState, FileHash, NewFile, RemovedFile};
@@ -160,7 +161,7 @@ impl ProjectChanges {
                     self.write(&name_of(&block.path), block.content.clone().into_bytes(), base)?;
                 }
                 EditKind::Change { path, hunks } => {
-                    self.change(line, &name_of(path), hunks, base, problems)?
+                    self.change(line, &name_of(path), hunks, base, problems)?;
                 }
                 EditKind::Delete { path } => {
                     let path = name_of(path);
@@ -264,18 +265,17 @@ impl ProjectChanges {
         for (path, file) in &self.files {
             let old = file.before.as_deref().and_then(&before);
             if let Some(to) = &file.renamed_to {
-                text.push_str(&format!("rename from {path}\nrename to {to}\n"));
+                // Writing to a string does not fail.
+                let _ = write!(text, "rename from {path}\nrename to {to}\n");
                 continue;
             }
             if let Some(executable) = file.executable {
-                text.push_str(&format!(
-                    "{path}: {}\n",
-                    if executable { "executable" } else { "not executable" }
-                ));
+                let word = if executable { "executable" } else { "not executable" };
+                let _ = writeln!(text, "{path}: {word}");
             }
             match &file.content {
                 Some(content) if std::str::from_utf8(content).is_err() => {
-                    text.push_str(&format!("{path}: binary, {} bytes\n", content.len()));
+                    let _ = writeln!(text, "{path}: binary, {} bytes", content.len());
                 }
                 content => text.push_str(&unified(path, old.as_deref(), content.as_deref())),
             }
@@ -340,7 +340,7 @@ impl OpenSession<'_> {
     pub(crate) fn read_changes(&self, file: &FileHash) -> Result<ProjectChanges, SessionError> {
         let lost = || SessionError::NothingApproved { path: self.ledger.shown(&file.path) };
         let bytes = self.ledger.kept(&file.sha256).ok_or_else(lost)?;
-        let read: ChangesFile = serde_json::from_slice(&bytes).map_err(|_| lost())?;
+        let read: ChangesFile = serde_json::from_slice(&bytes).map_err(|_unreadable| lost())?;
         let mut changes = ProjectChanges { refused: read.refused, ..ProjectChanges::default() };
         for entry in read.files {
             let content = match &entry.sha256 {

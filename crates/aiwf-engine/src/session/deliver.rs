@@ -3,6 +3,7 @@
 //! Git makes the commits, with the hooks of the user's repository. A branch is made in an isolated clone, so the user's
 //! checkout is never switched. What was applied is taken back only where nobody changed it since.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use aiwf_session::{AppliedFile, Command, Commit, Delivery, decide};
@@ -113,11 +114,12 @@ impl OpenSession<'_> {
             message.push_str("\n\n");
             message.push_str(request);
         }
-        message.push_str(&format!("\n\nAiwf-Session: {}\n", self.ledger.id));
+        // Writing to a string does not fail.
+        let _ = write!(message, "\n\nAiwf-Session: {}\n", self.ledger.id);
         let plan =
             self.state.flow.phases.first().and_then(|spec| self.state.bound.get(&spec.artifact_file()));
         if let Some(plan) = plan {
-            message.push_str(&format!("Aiwf-Plan-Sha256: {}\n", plan.sha256));
+            let _ = writeln!(message, "Aiwf-Plan-Sha256: {}", plan.sha256);
         }
         message
     }

@@ -24,7 +24,7 @@ impl Engine {
         session.refuse_cancelled()?;
         let phase = session.state.phase;
         let agent = chosen_agent(provider, phase, session.config())?;
-        session.hand_over(phase, agent)?;
+        session.hand_over(phase, &agent)?;
         session.continue_past_phase();
         let performed = session.run_until_waiting()?;
         Ok(Self::decided(&session, performed))
@@ -49,7 +49,7 @@ impl Engine {
             agents.push((phase, chosen_agent(provider, phase, session.config())?));
         }
         for (phase, agent) in agents {
-            session.hand_over(phase, agent)?;
+            session.hand_over(phase, &agent)?;
         }
         Ok(Self::decided(&session, Vec::new()))
     }
@@ -57,8 +57,8 @@ impl Engine {
 
 impl OpenSession<'_> {
     /// Lets another provider do a phase. A reply that it already has is kept under another name.
-    fn hand_over(&mut self, phase: Phase, agent: Agent) -> Result<(), SessionError> {
-        let rebuilds_prompt = phase == self.state.phase && self.needs_other_prompt(phase, &agent)?;
+    fn hand_over(&mut self, phase: Phase, agent: &Agent) -> Result<(), SessionError> {
+        let rebuilds_prompt = phase == self.state.phase && self.needs_other_prompt(phase, agent)?;
         let command = |by, kept: Vec<FileHash>| Command::HandOver {
             by,
             phase,

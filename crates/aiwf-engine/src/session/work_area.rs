@@ -160,7 +160,11 @@ fn left_out(worktree: &Worktree) -> Option<String> {
     let why = match first.reason {
         LeftOutReason::TooLarge => "is too large",
         LeftOutReason::Unreadable => "cannot be read",
-        _ => "cannot be copied",
+        LeftOutReason::Submodule | LeftOutReason::Repository => "is a repository of its own",
+        LeftOutReason::LinkOutside => "is a link that may lead outside",
+        LeftOutReason::Sparse => "is left out by a sparse checkout",
+        LeftOutReason::Special => "is no regular file",
+        LeftOutReason::NotUtf8 => "has a name that is not UTF-8",
     };
     let more = match left_out.len() {
         1 => String::new(),

@@ -29,6 +29,7 @@ use crate::usage_error::UsageError;
 const FLOW: &str = "do";
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct DoArgs {
     /// What to change, or - for stdin [default: write it in your editor].
     #[arg(value_name = "REQUEST", allow_hyphen_values = true)]
@@ -184,27 +185,26 @@ impl Walk<'_> {
         loop {
             let report = engine.session_report(Some(self.id))?;
             match done {
-                Err(error) => match report.limit_until.filter(|_| self.waits) {
-                    Some(until) => {
+                Err(error) => {
+                    if let Some(until) = report.limit_until.filter(|_| self.waits) {
                         let time = engine.local_time(until);
                         output::note(&format!("limit reached: waiting until {time}; Ctrl-C stops\n"));
                         if !engine.wait_until(until) {
                             return Err(error.into());
                         }
                         done = engine.retry(Some(self.id)).map(drop);
+                        continue;
                     }
-                    None => {
-                        let failure = about_session(Failure::from(error), Some(self.id).into(), engine);
-                        let is_askable = has_decided || report.waits_for == Some(WaitsFor::Retry);
-                        if !is_askable || !self.can_ask(output) || failure.exit == Exit::Interrupted {
-                            self.notify(engine, NotifyEvent::Waiting, &report);
-                            return Err(failure);
-                        }
-                        // The person decides what follows.
-                        output::note_failure(&failure);
-                        done = Ok(());
+                    let failure = about_session(Failure::from(error), Some(self.id).into(), engine);
+                    let is_askable = has_decided || report.waits_for == Some(WaitsFor::Retry);
+                    if !is_askable || !self.can_ask(output) || failure.exit == Exit::Interrupted {
+                        self.notify(engine, NotifyEvent::Waiting, &report);
+                        return Err(failure);
                     }
-                },
+                    // The person decides what follows.
+                    output::note_failure(&failure);
+                    done = Ok(());
+                }
                 Ok(()) if report.status == SessionStatus::Complete => {
                     return self.finish(engine, output, &report);
                 }

@@ -290,6 +290,7 @@ impl HashPromptsArgs {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     session: SessionId,

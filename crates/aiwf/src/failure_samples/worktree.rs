@@ -15,7 +15,7 @@ pub(super) fn worktree_errors() -> Vec<Sample> {
         NoGit => [WorktreeError::NoGit],
         NotARepository => [WorktreeError::NotARepository { path: PathBuf::from("/srv/shop") }],
         Git => [WorktreeError::Git { action: "list the files", message: text("fatal: bad object HEAD") }],
-        TimedOut => [WorktreeError::TimedOut { action: "commit", after: Duration::from_secs(600) }],
+        TimedOut => [WorktreeError::TimedOut { action: "commit", after: Duration::from_mins(10) }],
         TooLarge => [WorktreeError::TooLarge { action: "list the files", limit: 1_000_000_000 }],
         Stopped => [WorktreeError::Stopped],
         Io => [WorktreeError::Io {
