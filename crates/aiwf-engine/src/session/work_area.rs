@@ -126,8 +126,8 @@ impl OpenSession<'_> {
             let content = worktree.content(change)?;
             // Nothing is known of a file that was not there under this name.
             let was_executable = is_here && change.was_executable;
-            let executable = (change.is_executable != was_executable && content.is_some())
-                .then_some(change.is_executable);
+            let executable =
+                (change.is_executable != was_executable && content.is_some()).then_some(change.is_executable);
             changes.insert(
                 change.path.clone(),
                 ChangedFile {
