@@ -30,7 +30,7 @@ pub(crate) fn show(engine: &Engine, report: &SessionReport) -> Result<(), Failur
 fn reply(engine: &Engine, report: &SessionReport) -> Result<Vec<Span>, Failure> {
     let id = Some(report.session_id.as_str());
     let mut spans = vec![(PLAIN, "\n".to_owned())];
-    match engine.pending_diff(id)? {
+    match engine.reply_diff(id)? {
         Some(diff) => spans.extend(coloured_diff::coloured(&diff)),
         None => spans.extend(rendered(&engine.session_file(id, "response")?.1, output::screen().columns)),
     }

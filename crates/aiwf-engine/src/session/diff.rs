@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use aiwf_session::{Gives, Step};
+
 use super::files::{artifact_names, iterations_with_code};
 use super::journal;
 use super::open_session::OpenSession;
@@ -49,6 +51,18 @@ impl Engine {
     /// What the reply at the gate, or the last approved one, changes in the project; nothing when it changes no files.
     pub fn pending_diff<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Option<String>, SessionError> {
         let session = OpenSession::open_read_only(self, journal::find_any(self.settings(), given)?)?;
+        let changes = session.pending_changes()?;
+        Ok((!changes.is_empty()).then(|| changes.diff(|sha256| session.ledger.kept(sha256))))
+    }
+
+    /// What the reply at the gate changes; nothing when it is no reply of a phase that edits files, or changes none.
+    pub fn reply_diff<'a>(&self, given: impl Into<SessionRef<'a>>) -> Result<Option<String>, SessionError> {
+        let session = OpenSession::open_read_only(self, journal::find_any(self.settings(), given)?)?;
+        let spec = session.state.flow.spec(session.state.phase);
+        let gives_edits = spec.is_some_and(|spec| spec.gives == Gives::Edits);
+        if !(gives_edits && matches!(session.state.step, Step::ReplyReady { .. })) {
+            return Ok(None);
+        }
         let changes = session.pending_changes()?;
         Ok((!changes.is_empty()).then(|| changes.diff(|sha256| session.ledger.kept(sha256))))
     }
