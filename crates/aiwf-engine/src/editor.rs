@@ -28,7 +28,6 @@ impl Engine {
     /// Shows a text in `less`; returns whether it is installed and ended well.
     ///
     /// Only colours in the text are obeyed, so the caller escapes everything else that a terminal obeys.
-    #[expect(clippy::unused_self, reason = "a part of the engine's face like the editor")]
     pub fn page_text(&self, text: &str) -> Result<bool, EngineError> {
         let directory = tempfile::tempdir().map_err(|source| failed("a temporary directory", source))?;
         let path = directory.path().join("text");
@@ -39,6 +38,7 @@ impl Engine {
     }
 
     /// Lets the user edit a file.
+    #[expect(clippy::unused_self, reason = "a part of the engine's face")]
     pub(crate) fn edit_file(&self, path: &Path) -> Result<(), EngineError> {
         let set = ["VISUAL", "EDITOR"].into_iter().find_map(aiwf_config::variable);
         let candidates: Vec<String> = match set.filter(|editor| !editor.trim().is_empty()) {

@@ -12,7 +12,7 @@ fn a_command_is_asked_for_text_unless_its_reply_is_a_file() {
         )
     };
     let ability = |reply: &str| {
-        let scene = Scene::new().file(".aiwf/config.toml", &table(reply));
+        let scene = Scene::new().file(".aiwf/config.toml", table(reply));
         let listed = scene.engine.providers(None).unwrap();
         listed.iter().find(|provider| provider.name == "mine").unwrap().fs_ability
     };

@@ -256,7 +256,7 @@ fn an_agent_is_chosen_for_a_phase_by_family_or_provider() {
 #[test]
 fn agents_of_the_configuration_serve_their_phases() {
     let config = "[providers.mine]\ntype = \"anthropic\"\n[change]\nagents = { challenge = \"mine\" }\nfiles = [\"no/such/**\"]\n[gates]\n\"plan.prompt\" = \"skip\"\n";
-    let change = Change::configured(&config);
+    let change = Change::configured(config);
     let report = change.phase("plan");
     assert_eq!(report["agents"]["challenge"], json!({ "provider": "mine", "template": "CLAUDE" }));
     // The prompt's gate is open; the reply's is not.

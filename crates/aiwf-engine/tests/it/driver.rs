@@ -21,11 +21,6 @@ pub(crate) fn review(verdict: &str, critical: u32) -> String {
     )
 }
 
-/// The replies of a session that revises once.
-pub(crate) fn replies() -> Vec<String> {
-    vec![PLAN.to_owned(), CODE.to_owned(), review("FAIL", 1), REVISED.to_owned(), review("PASS", 0)]
-}
-
 /// `--yes`.
 pub(crate) fn yes() -> Flags {
     Flags { is_yes: true, ..Flags::default() }
@@ -172,10 +167,6 @@ impl Session {
     #[track_caller]
     pub(crate) fn names(&self, relative: &str) -> Vec<String> {
         self.scene.project.names_in(&self.path(relative))
-    }
-
-    pub(crate) fn exists(&self, relative: &str) -> bool {
-        self.scene.project.path(self.path(relative)).exists()
     }
 
     /// The events, whole.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aiwf_prompt::Role;
 use aiwf_provider::{
-    Answer, Ask, AskError, Check, Payload, PayloadMessage, Permission, Reply, Request, Sink, ToolCall,
+    Answer, Ask, AskError, Check, Payload, PayloadMessage, Reply, Request, Sink, ToolCall,
     Turn as Said, Usage,
 };
 use aiwf_testkit::model_server;
@@ -36,7 +36,6 @@ pub(crate) struct Asked {
     /// What the call is: `planning-1`.
     pub(crate) name: String,
     pub(crate) payload: Payload,
-    pub(crate) permission: Permission,
     /// The names of the events of the only session or run by then.
     pub(crate) journal: Vec<String>,
 }
@@ -73,16 +72,6 @@ impl FakeProvider {
         }
     }
 
-    /// The same, and it does not say what a call cost.
-    pub(crate) fn without_usage(self) -> Self {
-        Self { usage: None, ..self }
-    }
-
-    /// The same, and asking it again costs nothing.
-    pub(crate) fn free(self) -> Self {
-        Self { is_free: true, ..self }
-    }
-
     /// The whole text of every request so far, the system's first.
     pub(crate) fn prompts(&self) -> Vec<String> {
         let text = |asked: &Asked| {
@@ -107,7 +96,6 @@ impl Ask for FakeProvider {
         let asked = Asked {
             name: request.name.to_owned(),
             payload: request.payload.clone(),
-            permission: request.permission,
             journal: journal(request.directory),
         };
         let number = {

@@ -54,7 +54,7 @@ fn files_of_a_projects_configuration_stay_in_the_project() {
     let absolute = scene.home().join(".netrc").display().to_string();
     let files =
         ["../home/.netrc", "../home/**", &absolute, "inner/*.md", "keys", "keys/*", "link.md", "src/**"];
-    scene.write(".aiwf/config.toml", &format!("[change]\nfiles = {files:?}\n"));
+    scene.write(".aiwf/config.toml", format!("[change]\nfiles = {files:?}\n"));
     let preview = change(&scene, &[]).unwrap();
     expect_left_out(&preview, &["../home/**", "../home/.netrc", &absolute, "keys", "keys/*", "link.md"]);
     assert!(

@@ -80,12 +80,6 @@ pub(crate) fn resume(scene: &Scene) -> Value {
     in_latest(scene, |run| run.resume(None)).unwrap()
 }
 
-/// The code with which the newest run refuses to go on.
-#[track_caller]
-pub(crate) fn resume_refused(scene: &Scene) -> &'static str {
-    in_latest(scene, |run| run.resume(None)).unwrap_err().code()
-}
-
 /// Says one thing to an agent of the package.
 #[track_caller]
 pub(crate) fn talk_to(scene: &Scene, agent: &str, text: &str) -> Value {

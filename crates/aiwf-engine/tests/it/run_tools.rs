@@ -241,7 +241,7 @@ fn the_projects_own_hidden_directories_are_nobodys_business() {
         call("fs_search", json!({ "path": "@project", "pattern": "token" })),
     ];
     let (scene, results) = answers(secrets.into_iter().chain(more).collect(), |server| {
-        let scene = small(&server, "");
+        let scene = small(server, "");
         scene.write(".git/config", "token = 1\n");
         scene.write("visible.txt", "token\n");
         scene
@@ -269,7 +269,7 @@ fn a_real_path_in_a_file_does_not_reach_the_model() {
         call("fs_search", json!({ "path": "@project", "pattern": "here:" })),
     ];
     let (_scene, results) = answers(calls, |server| {
-        let scene = small(&server, "");
+        let scene = small(server, "");
         let root = scene.project.root().display().to_string();
         let home = scene.project.home().display().to_string();
         scene.write("paths.txt", format!("here: {root}/src and {home}/notes\n"));

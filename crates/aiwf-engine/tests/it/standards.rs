@@ -96,7 +96,7 @@ fn a_checkout_cannot_reach_out_of_itself() {
         assert!(matches!(error, SessionError::Engine(EngineError::LeavesDirectory { .. })), "{error}");
     };
     for dir in ["../home", &scene.home().to_string_lossy()] {
-        scene.write(".aiwf/config.toml", &format!("[standards]\ndirs = [{dir:?}]\n"));
+        scene.write(".aiwf/config.toml", format!("[standards]\ndirs = [{dir:?}]\n"));
         leaves(&scene);
     }
     scene.write(".aiwf/config.toml", "");
@@ -125,7 +125,7 @@ fn the_first_of_the_projects_notes_is_in_session_prompts() {
         let again = Scene { ..Scene::new() };
         for file in ["GEMINI.md", "CLAUDE.md", "AGENTS.md", ".aiwf/project.md"] {
             if scene.root().join(file).is_file() {
-                again.write(file, &scene.read(file));
+                again.write(file, scene.read(file));
             }
         }
         again.create().unwrap();

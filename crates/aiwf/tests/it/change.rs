@@ -1,7 +1,5 @@
 //! Changes as a person drives them: every phase is a command, every promise is looked at on disk.
 
-#![expect(clippy::disallowed_methods, reason = "tests move and remove files as a person would")]
-
 use aiwf_testkit::{Outcome, TestProject};
 use serde_json::{Value, json};
 
@@ -80,16 +78,6 @@ impl Change {
         self.done("approve login")
     }
 
-    /// Walks to the archive.
-    #[track_caller]
-    fn implemented(self) -> Self {
-        self.walk("plan", PLAN);
-        self.walk("challenge", &verdict("PASS"));
-        self.walk("implement", IMPLEMENTATION);
-        self.walk("review", &verdict("PASS"));
-        self
-    }
-
     /// A file of the change, relative to the project.
     pub(crate) fn path(&self, relative: &str) -> String {
         self.path_in("login", relative)
@@ -103,15 +91,6 @@ impl Change {
 
     pub(crate) fn text(&self, relative: &str) -> String {
         String::from_utf8(self.project.read(&self.path(relative))).unwrap()
-    }
-
-    fn events(&self) -> Vec<Value> {
-        let events = self.done("events login")["events"].clone();
-        events.as_array().unwrap().iter().map(|event| event["event"].clone()).collect()
-    }
-
-    fn event(&self, name: &str) -> Value {
-        self.events().into_iter().rev().find(|event| event["event"] == name).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,5 @@
 //! Sessions as a person drives them: every decision is a command, every promise is looked at on disk.
 
-#![expect(clippy::disallowed_methods, reason = "tests move and remove files as a person would")]
-
 use aiwf_testkit::{Outcome, TestProject};
 use serde_json::Value;
 

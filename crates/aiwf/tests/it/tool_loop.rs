@@ -61,11 +61,6 @@ pub(crate) fn called(scene: &Scene) -> Vec<String> {
     text.lines().map(name).collect()
 }
 
-fn outcomes(sent: &Value) -> Vec<(&str, &str)> {
-    let calls = sent["tool_calls"].as_array().unwrap().iter();
-    calls.map(|call| (call["tool"].as_str().unwrap(), call["outcome"].as_str().unwrap())).collect()
-}
-
 #[test]
 fn a_model_calls_tools_by_its_own_means() {
     for kind in ["openai", "anthropic", "gemini"] {
@@ -223,12 +218,4 @@ fn an_agent_may_write_its_calls_to_the_file_of_its_reply() {
     let kept = &scene.event("asked-again")["call"]["kept"][0]["path"];
     assert_eq!(scene.text(kept.as_str().unwrap()), call);
     drop(scene.done("verify"));
-}
-
-/// A server whose `echo` answers with so much that it is cut, another text each time.
-const LARGE: &str = r#"*) n=$((n+1)); text "result $n $(head -c 40000 /dev/zero | tr '\0' x)" ;;"#;
-
-fn hex_sha256(bytes: &[u8]) -> String {
-    use sha2::Digest as _;
-    crate::prompt_bytes::hex(&sha2::Sha256::digest(bytes))
 }

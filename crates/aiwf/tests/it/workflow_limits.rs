@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use aiwf_testkit::model_server::{SeenRequest, Turn};
+use aiwf_testkit::model_server::Turn;
 use aiwf_testkit::{ModelServer, SmallPackage};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::scene::{Scene, eventually};
 use crate::workflow_package::{in_package, results, run};

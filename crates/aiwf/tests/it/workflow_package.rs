@@ -1,9 +1,8 @@
 //! Runs of the small package of the test kit, and what their requests say.
 
-use std::fmt::Write as _;
 
 use aiwf_testkit::model_server::{SeenRequest, Turn};
-use aiwf_testkit::{ModelServer, Outcome, SmallPackage};
+use aiwf_testkit::{ModelServer, SmallPackage};
 use serde_json::{Value, json};
 
 use crate::scene::Scene;
@@ -19,11 +18,6 @@ pub(crate) fn in_package(package: &SmallPackage, kind: &str, server: &ModelServe
 #[track_caller]
 pub(crate) fn run(scene: &Scene, code: i32) -> Value {
     scene.answers("workflow run pkg --provider model --input 'Go.'", code)
-}
-
-/// Says something of several lines.
-pub(crate) fn say(scene: &Scene, text: &str) -> Outcome {
-    scene.command("workflow say latest").arg(text).arg("--json").run()
 }
 
 /// What the tools answered in a request, in their order; Gemini wants an object around what is text.
@@ -49,11 +43,6 @@ pub(crate) fn block(request: &SeenRequest, header: &str) -> Option<String> {
     request.user_texts().into_iter().rev().find(|text| text.starts_with(header))
 }
 
-/// How many user texts begin with a header.
-pub(crate) fn n_blocks(request: &SeenRequest, header: &str) -> usize {
-    request.user_texts().iter().filter(|text| text.starts_with(header)).count()
-}
-
 pub(crate) fn read(path: &str) -> Turn {
     Turn::tool_call("fs_read", json!({ "path": path }))
 }
@@ -63,31 +52,4 @@ pub(crate) fn patch(update: Value) -> Turn {
         "fs_apply_patch",
         json!({ "path": "@state/workflow.md", "patch": { "operation": "updateFrontmatter", "update": update } }),
     )
-}
-
-/// A request for a person to read: what was said by whom, and the tools.
-pub(crate) fn shown(request: &SeenRequest, scene: &Scene) -> String {
-    let mut text = format!("[system]\n{}\n", request.system_text());
-    for user in request.user_texts() {
-        write!(text, "\n[user]\n{user}\n").unwrap();
-    }
-    write!(text, "\n[tools]\n{}\n", request.tool_names().join("\n")).unwrap();
-    check_no_real_path(&text, scene);
-    text
-}
-
-/// Nobody outside of this machine learns where things lie on it.
-#[track_caller]
-pub(crate) fn check_no_real_path(text: &str, scene: &Scene) {
-    for path in [scene.project.root(), scene.project.home(), scene.project.cache()] {
-        assert!(!text.contains(&path.display().to_string()), "a real path is in:\n{text}");
-    }
-}
-
-/// No request of a server had a real path in it.
-#[track_caller]
-pub(crate) fn check_no_real_path_was_sent(server: &ModelServer, scene: &Scene) {
-    for request in server.asks() {
-        check_no_real_path(&String::from_utf8_lossy(&request.raw_body), scene);
-    }
 }
