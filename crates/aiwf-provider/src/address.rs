@@ -36,7 +36,7 @@ impl Address {
 
     /// Reads an address, or says what is wrong with it; never by showing it, since it may hold a password.
     fn read(text: &str, is_users: bool, vendors: &[&str]) -> Result<Self, String> {
-        let base = Url::parse(text).map_err(|error| format!("is no address: {error}"))?;
+        let base = Url::parse(text).map_err(|error| format!("is not a URL: {error}"))?;
         if !base.username().is_empty() || base.password().is_some() {
             return Err("holds a user name or a password".to_owned());
         }

@@ -175,7 +175,7 @@ fn no_path_leaves_the_directory() {
         ("src/.AIWF/x", "belongs to git or to aiwf"),
         ("link/x", "which is not what it was"),
         ("src", "which is not what it was"),
-        ("a\nb", "holds a control character"),
+        ("a\nb", "contains a control character"),
     ] {
         let error = world.replay(&[file("new.txt", None, Some("x")), file(path, None, Some("x"))]);
         let error = error.unwrap_err();
@@ -209,7 +209,7 @@ fn what_cannot_be_kept_fails_the_recording() {
     assert_eq!(error.path, Path::new("link"));
     assert_eq!(error.source.to_string(), "it is a link, or behind one");
     let error = world.record(|directory| fs::write(directory.join("a:b"), "x").unwrap()).unwrap_err();
-    assert_eq!((error.path.to_str(), error.source.to_string().as_str()), (Some("a:b"), "it is not a name"));
+    assert_eq!((error.path.to_str(), error.source.to_string().as_str()), (Some("a:b"), "it is not a valid file name"));
 }
 
 #[test]
