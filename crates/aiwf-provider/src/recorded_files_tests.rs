@@ -209,7 +209,10 @@ fn what_cannot_be_kept_fails_the_recording() {
     assert_eq!(error.path, Path::new("link"));
     assert_eq!(error.source.to_string(), "it is a link, or behind one");
     let error = world.record(|directory| fs::write(directory.join("a:b"), "x").unwrap()).unwrap_err();
-    assert_eq!((error.path.to_str(), error.source.to_string().as_str()), (Some("a:b"), "it is not a valid file name"));
+    assert_eq!(
+        (error.path.to_str(), error.source.to_string().as_str()),
+        (Some("a:b"), "it is not a valid file name")
+    );
 }
 
 #[test]

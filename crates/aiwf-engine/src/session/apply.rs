@@ -336,11 +336,11 @@ impl OpenSession<'_> {
             return Ok(below(settings.project_root));
         }
         let context = self.setup()?.context.clone();
-        let as_text = |source: &Source| {
-            let content = source.content.as_deref().unwrap_or_default();
-            (source.name.clone(), String::from_utf8_lossy(content).into_owned())
+        let decoded = |source: &Source| {
+            let bytes = source.content.as_deref().unwrap_or_default();
+            (source.name.clone(), String::from_utf8_lossy(bytes).into_owned())
         };
-        let named: Vec<(String, String)> = sources.iter().map(as_text).collect();
+        let named: Vec<(String, String)> = sources.iter().map(decoded).collect();
         let files: Vec<(&str, &str)> =
             named.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         let paths = self.profile()?.apply_paths(&files, &context).map_err(|problems| {

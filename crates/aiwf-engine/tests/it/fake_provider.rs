@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aiwf_prompt::Role;
 use aiwf_provider::{
-    Answer, Ask, AskError, Check, Payload, PayloadMessage, Reply, Request, Sink, ToolCall,
-    Turn as Said, Usage,
+    Answer, Ask, AskError, Check, Payload, PayloadMessage, Reply, Request, Sink, ToolCall, Turn as Said,
+    Usage,
 };
 use aiwf_testkit::model_server;
 use serde_json::Value;

@@ -4,6 +4,8 @@
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
     reason = "helper functions of tests stop at the first surprise"
 )]
 

@@ -1,6 +1,5 @@
 //! Runs of the small package of the test kit, and what their requests say.
 
-
 use aiwf_testkit::model_server::{SeenRequest, Turn};
 use aiwf_testkit::{ModelServer, SmallPackage};
 use serde_json::{Value, json};
