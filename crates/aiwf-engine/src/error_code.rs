@@ -108,7 +108,7 @@ impl SessionError {
             Self::EditedPrompt { .. } => "PROMPT_EDITED",
             Self::Stale { .. } | Self::Missing { .. } => "APPROVED_FILE_CHANGED",
             Self::UnknownFiles { .. } => "UNEXPECTED_FILES",
-            Self::NoSuchPhase { .. } => "UNKNOWN_PHASE",
+            Self::NoSuchPhase { .. } => "PHASE_UNKNOWN",
             Self::CheckStopped { .. } => "ENGINE_ABORTED",
             Self::NoCacheDirectory => "NO_CACHE_DIRECTORY",
             Self::Worktree(error) => worktree_code(error),

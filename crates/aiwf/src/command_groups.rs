@@ -102,8 +102,8 @@ mod tests {
 
     /// What the lines start with; add a verb in the imperative when a command needs another one.
     const VERBS: &[&str] = &[
-        "Approve", "Build", "Cancel", "Change", "Chat", "Check", "Continue", "Copy", "Create", "List",
-        "Parse", "Print", "Provide", "Reject", "Remove", "Restore", "Review", "Run", "Send", "Serve", "Show",
-        "Talk",
+        "Approve", "Assign", "Build", "Cancel", "Change", "Chat", "Check", "Continue", "Copy", "Create",
+        "List", "Parse", "Print", "Provide", "Reject", "Remove", "Restore", "Review", "Run", "Send", "Serve",
+        "Show", "Talk",
     ];
 }

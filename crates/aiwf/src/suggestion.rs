@@ -16,7 +16,7 @@ const INSTEAD: &[(&[&str], &[&str])] = &[
     (&["again", "redo"], &["aiwf retry"]),
     (&["abort", "stop", "kill", "close"], &["aiwf cancel"]),
     (&["delete", "remove", "clean", "prune"], &["aiwf rm", "aiwf cancel"]),
-    (&["undo", "revert", "reset"], &["aiwf restore"]),
+    (&["revert", "reset"], &["aiwf undo", "aiwf restore"]),
     (&["merge", "copy", "write"], &["aiwf apply"]),
     (&["ls", "ps", "sessions", "session", "history"], &["aiwf list"]),
     (&["changes"], &["aiwf change list"]),

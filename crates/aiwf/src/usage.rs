@@ -108,7 +108,8 @@ pub(crate) fn unknown_command(word: &str, profiles: &[String]) -> UsageError {
 /// A flag without the name of its value.
 fn flag_of(shown: &str) -> &str {
     let is_flag = shown.starts_with('-');
-    shown.split(' ').next().filter(|_| is_flag).unwrap_or(shown)
+    // `--branch[=<NAME>]` takes a value only after a sign of equality.
+    shown.split([' ', '[', '=']).next().filter(|_| is_flag).unwrap_or(shown)
 }
 
 /// The first paragraph of what clap says.

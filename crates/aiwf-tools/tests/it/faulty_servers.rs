@@ -161,8 +161,8 @@ fn an_invalid_response_is_an_error() {
         ("error", "server `fake` returned error -32602: no such tool"),
         (
             "nonsense",
-            "`fake__echo` was sent, outcome unknown: server `fake` violated the protocol: its answer is not the result \
-             of a tool",
+            "`fake__echo` was sent, outcome unknown: server `fake` violated the protocol: its response is not a tool \
+             result",
         ),
     ] {
         let servers = fixture.servers(mode, "");

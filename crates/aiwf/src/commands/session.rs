@@ -84,7 +84,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         gate: GateArgs,
     },
-    /// Let other providers do phases from here on.
+    /// Assign phases to other providers, from here on.
     #[command(after_help = "Example: aiwf assign latest review=codex")]
     Assign {
         /// Session id, unique beginning or end of one, name, or `latest`.
@@ -96,7 +96,7 @@ pub(crate) enum SessionCommand {
         #[command(flatten)]
         trust: TrustArgs,
     },
-    /// Take back what the last apply changed.
+    /// Restore what the last apply changed.
     #[command(after_help = "Example: aiwf undo latest")]
     Undo {
         #[command(flatten)]

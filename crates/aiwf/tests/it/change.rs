@@ -228,6 +228,8 @@ fn where_a_change_stands_is_said_in_words_and_in_json() {
       "files": [],
       "may_write": false,
       "applied": false,
+      "waits_for": "next-phase",
+      "provider": "manual",
       "next": "aiwf run login"
     }
     "#);

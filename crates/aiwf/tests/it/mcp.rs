@@ -135,7 +135,7 @@ fn a_client_starts_a_session_and_a_person_decides() {
     assert!(refusal.starts_with("error: no reply is awaited now"), "{refusal}");
     for tool in ["approve", "reject"] {
         let refusal = client.refused(tool, json!({ "session": id, "feedback": "no" }));
-        assert!(refusal.starts_with(&format!("error: `{tool}` is not offered")), "{refusal}");
+        assert!(refusal.starts_with(&format!("error: `{tool}` is not available")), "{refusal}");
     }
     assert_eq!(project.run("approve").exit_code(), 0);
 
@@ -422,7 +422,7 @@ fn what_goes_wrong_is_said_and_the_server_goes_on() {
 
     error: profile `react-component` cannot begin a session
       unknown parameter `x`
-      `--component` is `button`, not a component name in Pascal case such as `Button`
+      `--component` is `button`, not a component name in PascalCase such as `Button`
 
     hint: the input schema of `start_session` describes the profiles and their parameters
 

@@ -64,8 +64,8 @@ fn findings_have_a_place_and_decide_the_exit_code() {
     );
     assert_snapshot!(project.run("package check flow"), @"
     --- stdout
-    error: workflow.graph.json#/nodes/0/agentId: agent `ghost` is not one of the package's
-      hint: name one of `writer`
+    error: workflow.graph.json#/nodes/0/agentId: the package has no agent `ghost`
+      hint: use one of `writer`
     error: workflow.graph.json#/nodes/2/file: file `steps/wrote.md` is not in the package
       hint: add the file, or correct the path: paths are relative to the package
     2 errors
@@ -93,7 +93,7 @@ fn what_is_no_package_is_said() {
     ");
     let outcome = project.run("package check none");
     assert_eq!(outcome.exit_code(), 1);
-    assert!(outcome.stderr_text().contains("hint: give the directory of a package"), "{outcome}");
+    assert!(outcome.stderr_text().contains("hint: pass the directory of a package"), "{outcome}");
     assert_eq!(project.run("package pack x.bmad").exit_code(), 1);
 }
 

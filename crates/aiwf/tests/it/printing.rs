@@ -150,7 +150,7 @@ fn a_program_without_a_home_works() {
       tried: templates/system/BASE-nowhere.md
       tried: built-in:BASE-nowhere.md
 
-    hint: write `.aiwf/templates/system/BASE-nowhere.md`
+    hint: create `.aiwf/templates/system/BASE-nowhere.md`
     --- exit code 1
     ");
 }

@@ -111,12 +111,12 @@ fn a_reply_as_json_has_the_published_shape() {
       "exit_code": 0,
       "recipe": "reply",
       "format": "text",
-      "user_prompt": "## System Instructions\n\nYou answer for the user.\n\n## MCP Tools\n\nYou can call the tools listed here. To call some, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run side by side. Use only names from the list, and\narguments that fit the tool's schema. You are asked again with the results. When you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n## User Context\n\n```\nBe brief.\n```\n\n## Tool Results\n\n```\nok\n```\n\n## AI Message\n\n```\nDone.\n```\n\n## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone.",
-      "full_prompt": "## System Instructions\n\nYou answer for the user.\n\n## MCP Tools\n\nYou can call the tools listed here. To call some, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run side by side. Use only names from the list, and\narguments that fit the tool's schema. You are asked again with the results. When you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n## User Context\n\n```\nBe brief.\n```\n\n## Tool Results\n\n```\nok\n```\n\n## AI Message\n\n```\nDone.\n```\n\n## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone.",
+      "user_prompt": "## System Instructions\n\nYou answer for the user.\n\n## MCP Tools\n\nYou can call the tools listed here. To call tools, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run in parallel. Use only names from the list, and\narguments that match the tool's schema. You will be asked again with the results. If you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n## User Context\n\n```\nBe brief.\n```\n\n## Tool Results\n\n```\nok\n```\n\n## AI Message\n\n```\nDone.\n```\n\n## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone.",
+      "full_prompt": "## System Instructions\n\nYou answer for the user.\n\n## MCP Tools\n\nYou can call the tools listed here. To call tools, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run in parallel. Use only names from the list, and\narguments that match the tool's schema. You will be asked again with the results. If you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n## User Context\n\n```\nBe brief.\n```\n\n## Tool Results\n\n```\nok\n```\n\n## AI Message\n\n```\nDone.\n```\n\n## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone.",
       "messages": [
         {
           "role": "user",
-          "content": "## System Instructions\n\nYou answer for the user.\n\n## MCP Tools\n\nYou can call the tools listed here. To call some, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run side by side. Use only names from the list, and\narguments that fit the tool's schema. You are asked again with the results. When you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n## User Context\n\n```\nBe brief.\n```\n\n## Tool Results\n\n```\nok\n```\n\n## AI Message\n\n```\nDone.\n```\n\n## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone."
+          "content": "## System Instructions\n\nYou answer for the user.\n\n## MCP Tools\n\nYou can call the tools listed here. To call tools, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run in parallel. Use only names from the list, and\narguments that match the tool's schema. You will be asked again with the results. If you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n## User Context\n\n```\nBe brief.\n```\n\n## Tool Results\n\n```\nok\n```\n\n## AI Message\n\n```\nDone.\n```\n\n## Your Answer\n\nAnswer the report above: say briefly what to do next, or what is still missing. Reply with the answer alone."
         }
       ],
       "sections": [
@@ -140,11 +140,11 @@ fn a_reply_as_json_has_the_published_shape() {
           "role": "user",
           "order": 20,
           "source": "input:mcpTools",
-          "bytes": 536,
-          "tokens": 138,
-          "sha256": "fccf6d3c903c1eea8d3b37555b45cca5048731e579020bcd8dfa62a6c3d89c20",
+          "bytes": 540,
+          "tokens": 139,
+          "sha256": "a86adc147a0d7aa6f7f7c6bb0e7dfd162d5bd9ce543908935144ad2600968e0a",
           "kept": true,
-          "content": "## MCP Tools\n\nYou can call the tools listed here. To call some, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run side by side. Use only names from the list, and\narguments that fit the tool's schema. You are asked again with the results. When you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n"
+          "content": "## MCP Tools\n\nYou can call the tools listed here. To call tools, answer with one JSON object in a fenced block and nothing\nelse that looks like a call:\n\n```json\n{\"tool_calls\": [{\"name\": \"TOOL\", \"arguments\": {}}]}\n```\n\nPut as many calls as you need into the list; they may run in parallel. Use only names from the list, and\narguments that match the tool's schema. You will be asked again with the results. If you need no tool, answer in\nplain text.\n\nProject: shop\n\nProject path: /srv/shop\n\n### read_file\n\n> Reads a file\n\n```json\n{\n  \"type\": \"object\"\n}\n```\n\n"
         },
         {
           "id": "user-context",
@@ -202,12 +202,12 @@ fn a_reply_as_json_has_the_published_shape() {
       "metadata": {
         "mode": "cli",
         "cli_tool": "claude",
-        "token_estimate": 207,
+        "token_estimate": 208,
         "tokenizer": "estimate",
         "exact": false,
         "component_count": 6,
-        "sha256": "53ffd40fa53afdf66255cafcdf031d43acce7a288f128f3bb6032c4d35145835",
-        "payload_sha256": "1325b4a5e86f487b360340ca36ed75c21d62fa666d57a091a46a2ada5872e82c",
+        "sha256": "3fd98aca87fb3d4723c9d7f1df065b798f07f09e4ee2b0b775dbdbf99fb9f8bb",
+        "payload_sha256": "c884c84875857e2ee52c03aa20079dab77d4f567d8531d0e38206cbfb2b72a7a",
         "fs_ability": "local-write"
       },
       "problems": [],

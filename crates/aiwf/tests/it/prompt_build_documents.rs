@@ -359,7 +359,7 @@ fn what_a_mode_of_a_workflow_needs_and_lacks_is_named() {
     assert_snapshot!(refusal("workflow", r#"{"mode": "run", "workflowId": "w", "graphRelPath": "g", "currentNodeId": "b", "agentDefinition": {"id": "a", "systemPrompt": "s"}, "nodeBrief": {"nodeId": "a", "nodeType": "step", "stepFilePathInPkg": "s.md", "transitions": []}}"#), @"
     error: `currentNodeId` is `b` but `nodeBrief.nodeId` is `a`
 
-    hint: give `currentNodeId` and `nodeBrief.nodeId` to the same value, or remove one
+    hint: set `currentNodeId` and `nodeBrief.nodeId` to the same value, or remove one
     ");
 }
 
@@ -505,7 +505,7 @@ fn a_refusal_is_one_line_of_json_on_request() {
       "error": {
         "code": "TEMPLATE_INVALID",
         "message": "no template for agent `BASE` in phase `plna` (TemplateNotFound)\n  tried: .aiwf/templates/system/BASE-plna.md\n  tried: templates/system/BASE-plna.md\n  tried: ~/.aiwf/templates/system/BASE-plna.md\n  tried: built-in:BASE-plna.md",
-        "hint": "did you mean phase `plan`? for a new phase, write `.aiwf/templates/system/BASE-plna.md`"
+        "hint": "did you mean phase `plan`? for a new phase, create `.aiwf/templates/system/BASE-plna.md`"
       }
     }
     "#);

@@ -83,12 +83,12 @@ fn tokens_of_the_worst_case_count() {
     status    paused, gate skip pending
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    remark    0 tokens are used, the next call may need 3585, and 3000 is the limit
+    remark    0 tokens are used, the next call may need 3537, and 3000 is the limit
     next      raise `[budget]` in .aiwf/config.toml, then aiwf run [id]
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
     planning: the prompt gate is open
-    not asked: 0 tokens are used, the next call may need 3585, and 3000 is the limit
+    not asked: 0 tokens are used, the next call may need 3537, and 3000 is the limit
     file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");
@@ -109,12 +109,12 @@ fn money_of_the_worst_case_counts() {
     status    paused, gate skip pending
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    remark    $0.0000 is spent, the next call may cost $0.0228, and $0.02 is the limit
+    remark    $0.0000 is spent, the next call may cost $0.0226, and $0.02 is the limit
     next      raise `[budget]` in .aiwf/config.toml, then aiwf run [id]
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
     planning: the prompt gate is open
-    not asked: $0.0000 is spent, the next call may cost $0.0228, and $0.02 is the limit
+    not asked: $0.0000 is spent, the next call may cost $0.0226, and $0.02 is the limit
     file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");
@@ -184,7 +184,7 @@ fn a_prompt_that_is_sent_by_hand_is_held_to_the_budget() {
     let outcome = scene.run("prompt send change --provider model --phase plan --instructions x");
     insta::assert_snapshot!(outcome.to_string(), @"
     --- stderr
-    error: the call is not made: 0 tokens are used, the next call may need 32925, and 100 is the limit
+    error: the call is not made: 0 tokens are used, the next call may need 32930, and 100 is the limit
 
     hint: raise the limit in `[budget]` of `.aiwf/config.toml`
     --- exit code 1

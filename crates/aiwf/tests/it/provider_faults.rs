@@ -92,10 +92,10 @@ fn a_server_that_asks_to_wait_too_long_is_left_alone() {
     let (server, scene) = scene([busy, Turn::text(PLAN)], "");
     insta::assert_snapshot!(scene.shown(&scene.exits("approve", 4)), @"
     --- stderr
-    error: `model` answered 429: scripted status 429; it asks to wait 3600 s
+    error: `model` has reached its usage limit until 2026-11-18 22:57 UTC: scripted status 429
       session `[id]`, phase `planning`
 
-    hint: wait, then `aiwf retry [id]`
+    hint: `aiwf retry [id]` asks again once the limit is lifted; until then another provider can take over
     --- exit code 4
     ");
     assert_eq!(server.asks().len(), 1);

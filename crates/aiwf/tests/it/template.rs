@@ -132,7 +132,7 @@ fn a_template_that_is_not_there_names_every_path_tried() {
       tried: built-in:CLAUDE-plna.md
       tried: built-in:BASE-plna.md
 
-    hint: did you mean phase `plan`? for a new phase, write `.aiwf/templates/system/BASE-plna.md`
+    hint: did you mean phase `plan`? for a new phase, create `.aiwf/templates/system/BASE-plna.md`
     --- exit code 1
     ");
     assert_snapshot!(project().run("prompt build change --phase invalid-phase --instructions x"), @"

@@ -201,7 +201,7 @@ fn what_cannot_be_called_is_a_clear_error() {
     --- stderr
     error: there is no tool server `echo`
 
-    hint: name one of `fake`
+    hint: use one of `fake`
     --- exit code 1
 
     $ aiwf tools call fake
