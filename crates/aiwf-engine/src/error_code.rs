@@ -54,7 +54,7 @@ impl SessionError {
         match self {
             Self::Ask(error) | Self::SendFailed { error, .. } => ask_code(error),
             Self::UnknownProvider { .. } => "PROVIDER_UNKNOWN",
-            Self::UnknownPhase { .. } => "PHASE_UNKNOWN",
+            Self::UnknownPhase { .. } | Self::NoSuchPhase { .. } => "PHASE_UNKNOWN",
             Self::UnknownFlow { .. } => "FLOW_UNKNOWN",
             Self::BrokenFlow { .. } => "FLOW_INVALID",
             Self::FlowName { .. } => "FLOW_NAME_INVALID",
@@ -108,7 +108,6 @@ impl SessionError {
             Self::EditedPrompt { .. } => "PROMPT_EDITED",
             Self::Stale { .. } | Self::Missing { .. } => "APPROVED_FILE_CHANGED",
             Self::UnknownFiles { .. } => "UNEXPECTED_FILES",
-            Self::NoSuchPhase { .. } => "PHASE_UNKNOWN",
             Self::CheckStopped { .. } => "ENGINE_ABORTED",
             Self::NoCacheDirectory => "NO_CACHE_DIRECTORY",
             Self::Worktree(error) => worktree_code(error),

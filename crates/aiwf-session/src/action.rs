@@ -2,7 +2,8 @@
 
 pub use aiwf_advice::Action;
 
-use crate::state::{Pause, State, Step};
+use crate::state::State;
+use crate::step::{Pause, Step};
 
 /// What is possible now, the likeliest first; nothing once a session has ended and its code is applied.
 pub fn possible(state: &State) -> Vec<Action> {

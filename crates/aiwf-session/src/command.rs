@@ -12,7 +12,8 @@ use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
 use crate::refusal::Refusal;
 use crate::setup::{Approver, Setup};
-use crate::state::{Pause, State, Step};
+use crate::state::State;
+use crate::step::{Pause, Step};
 
 /// What a person wants, or what the engine has done.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::change::{Agent, Artifact, ChangeSetup, Task, TaskStatus};
 use crate::effect::{Effect, next_effect};
 use crate::flow::Flow;
 use crate::setup::GateSetting;
-use crate::state::Status;
+use crate::step::Status;
 use crate::verdict::Verdict;
 
 fn phase(name: &str) -> Phase {

@@ -2,7 +2,8 @@
 
 use crate::phase::{Phase, Stage};
 use crate::setup::Approver;
-use crate::state::{State, Step};
+use crate::state::State;
+use crate::step::Step;
 
 /// Something to do that needs no decision of a person.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,6 +26,7 @@ mod checks;
 mod event;
 mod left_out;
 mod state;
+mod step;
 
 mod check;
 
@@ -56,6 +57,7 @@ pub use phase::{Phase, Role, Stage};
 pub use refusal::Refusal;
 pub use session_path::{code_file, code_path, rejected_path};
 pub use setup::{Approver, GateSetting, Setup};
-pub use state::{Bound, Feedback, GateState, Pause, State, Status, Step};
+pub use state::State;
+pub use step::{Bound, Feedback, GateState, Pause, Status, Step};
 pub use transitions::transition_table;
 pub use verdict::Verdict;

@@ -3,7 +3,8 @@
 use crate::action::{Action, possible};
 use crate::checks::CheckResult;
 use crate::phase::Phase;
-use crate::state::{Pause, State, Step};
+use crate::state::State;
+use crate::step::{Pause, Step};
 
 /// Why a command was refused; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

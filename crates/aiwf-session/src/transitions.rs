@@ -12,7 +12,8 @@ use crate::event::{Actor, FileHash, Outcome, Person};
 use crate::flow::{Flow, Gives, PhaseRecipe};
 use crate::refusal::situation;
 use crate::setup::Setup;
-use crate::state::{Pause, State, Step};
+use crate::state::State;
+use crate::step::{Pause, Step};
 use crate::verdict::Verdict;
 
 /// Later rounds do what the second does.

@@ -2,6 +2,7 @@
 
 pub(crate) mod adopt;
 pub(crate) mod agent;
+pub(crate) mod apply;
 pub(crate) mod change;
 pub(crate) mod chat;
 pub(crate) mod checks;
@@ -24,6 +25,7 @@ pub(crate) mod reply;
 pub(crate) mod rm;
 mod run_session;
 pub(crate) mod session;
+mod show;
 pub(crate) mod template;
 pub(crate) mod tools;
 pub(crate) mod trust;

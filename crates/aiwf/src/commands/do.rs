@@ -13,7 +13,8 @@ use aiwf_engine::{
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::session::{about_session, show_conflicts, warn_about};
+use super::apply::{show_conflicts, warn_about};
+use super::session::about_session;
 use crate::advice_words;
 use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs};
 use crate::escape::escaped_line;

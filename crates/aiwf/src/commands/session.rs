@@ -6,20 +6,21 @@ use std::path::PathBuf;
 
 use aiwf_engine::left_out_lines;
 use aiwf_engine::{
-    ApplyChange, ApplyOptions, ApplyReport, ApproveOptions, Engine, LedgerKind, PromptApproval, Purpose,
-    SessionError, SessionRef, SessionStatus, read_stdin, read_text,
+    ApplyOptions, ApproveOptions, Engine, LedgerKind, PromptApproval, Purpose, SessionRef, SessionStatus,
+    read_stdin, read_text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::apply::{ApplyArgs, apply, undo};
 use super::r#do::{Begun, Walk};
 use super::list::{self, ListArgs};
 use super::run_session;
+use super::show::{show, shown};
 use crate::call_args::{
     CallArgs, ContinueArgs, GateArgs, PromptArgs, ServerArgs, SwitchArgs, TrustArgs, saying,
 };
 use crate::clipboard;
-use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Output};
@@ -287,33 +288,6 @@ impl HashPromptsArgs {
             (false, false) => None,
         }
     }
-}
-
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub(crate) struct ApplyArgs {
-    #[command(flatten)]
-    session: SessionId,
-    /// A directory in place of the profile's targets.
-    #[arg(long, value_name = "DIR")]
-    to: Option<PathBuf>,
-    /// Only show what would be done.
-    #[arg(long)]
-    dry_run: bool,
-    /// Replace files that exist with other content; each is kept as FILE.orig.
-    #[arg(long)]
-    force: bool,
-    /// Merge files that changed meanwhile, where that is clean.
-    #[arg(long)]
-    merge: bool,
-    /// Put the result on a new branch instead [default name: aiwf/ and the request].
-    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with_all = ["to", "force"])]
-    branch: Option<String>,
-    /// Commit the result.
-    #[arg(long, conflicts_with = "to")]
-    commit: bool,
-    #[command(flatten)]
-    trust: TrustArgs,
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {
@@ -610,15 +584,7 @@ fn run_command(command: &SessionCommand, engine: &Engine, output: &Output<'_>) -
         }
         SessionCommand::Events { session, follow } => events(session.given().into(), *follow, engine, output),
         SessionCommand::Apply(args) => {
-            let options = ApplyOptions {
-                to: args.to.clone(),
-                is_dry_run: args.dry_run,
-                is_forced: args.force,
-                merges: args.merge,
-                branch: args.branch.clone(),
-                commits: args.commit,
-                refuses_self_running: false,
-            };
+            let options = args.options();
             apply(args.session.given().into(), &options, &args.trust.engine(engine.clone()), output)
         }
         SessionCommand::Diff { session, iteration } => {
@@ -676,71 +642,6 @@ pub(super) fn without_nulls(value: Value) -> Value {
     } else {
         value
     }
-}
-
-/// What the words after `show` mean: one word that names no session is an artifact of the only session.
-fn shown<'a>(
-    id: Option<&'a str>,
-    artifact: Option<&'a str>,
-    engine: &Engine,
-) -> (Option<&'a str>, Option<&'a str>) {
-    let is_artifact = |word: &str| {
-        matches!(engine.session_report(Some(word)), Err(SessionError::NoSession { .. }))
-            && !matches!(
-                engine.session_file(None::<&str>, word),
-                Err(SessionError::NoArtifact { .. }
-                    | SessionError::NoOpenSession
-                    | SessionError::SeveralOpenSessions { .. }
-                    | SessionError::SeveralEndedSessions { .. })
-            )
-    };
-    match (id, artifact) {
-        (Some(word), None) if word != "latest" && is_artifact(word) => (None, Some(word)),
-        given => given,
-    }
-}
-
-pub(super) fn show(
-    which: SessionRef<'_>,
-    artifact: Option<&str>,
-    engine: &Engine,
-    output: &Output<'_>,
-) -> Result<Exit, Failure> {
-    let artifact = match artifact {
-        Some(artifact) => artifact,
-        None if engine.session_report(which)?.stage.is_some() => "prompt",
-        None => return list_artifacts(which, engine, output),
-    };
-    let (path, text) = engine.session_file(which, artifact)?;
-    if output.is_json() {
-        return output.json(json!({ "path": path, "content": text }), Exit::Done);
-    }
-    output::print(|out| out.write_all(text.as_bytes()))?;
-    Ok(Exit::Done)
-}
-
-/// Lists what can be shown of a session that has ended.
-fn list_artifacts(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let report = engine.session_report(which)?;
-    let artifacts = engine.session_artifacts(which)?;
-    if output.is_json() {
-        let artifacts: Vec<Value> = artifacts
-            .iter()
-            .map(|artifact| json!({ "path": artifact.path, "bytes": artifact.n_bytes }))
-            .collect();
-        return output.json(
-            json!({ "session_id": report.session_id, "status": report.status, "artifacts": artifacts }),
-            Exit::Done,
-        );
-    }
-    output::print(|out| {
-        writeln!(out, "session {} is {}; it has", report.session_id, report.status)?;
-        artifacts.iter().try_for_each(|artifact| {
-            writeln!(out, "{:>9}  {}", artifact.n_bytes, escaped_line(&artifact.path))
-        })
-    })?;
-    output::note(&format!("`aiwf show {} PATH` prints one\n", report.session_id));
-    Ok(Exit::Done)
 }
 
 pub(super) fn preview(
@@ -809,102 +710,6 @@ pub(super) fn events(
             return Ok(Exit::Done);
         }
         std::thread::sleep(FOLLOW_EVERY);
-    }
-}
-
-pub(super) fn apply(
-    which: SessionRef<'_>,
-    options: &ApplyOptions,
-    engine: &Engine,
-    output: &Output<'_>,
-) -> Result<Exit, Failure> {
-    let outcome = engine.apply(which, options);
-    if let Ok(report) = &outcome {
-        warn_about(report);
-    }
-    if let Err(SessionError::Conflicts { report }) = &outcome {
-        show_conflicts(report, output);
-    }
-    let report = outcome?;
-    if output.is_json() {
-        return output.json(&report, Exit::Done);
-    }
-    output::print(|out| {
-        for file in &report.files {
-            match file.change {
-                ApplyChange::Same => writeln!(out, "{}: already there", file.target)?,
-                ApplyChange::New
-                | ApplyChange::Changed
-                | ApplyChange::Deleted
-                | ApplyChange::Merged
-                | ApplyChange::Conflict => {
-                    out.write_all(file.diff.as_bytes())?;
-                }
-            }
-        }
-        let n_changed = report.files.iter().filter(|file| file.change != ApplyChange::Same).count();
-        let verb = if report.applied { "written" } else { "would be written" };
-        if let Some(branch) = &report.branch {
-            writeln!(out, "branch    {}", escaped_line(branch))?;
-        }
-        if let Some(commit) = &report.commit {
-            writeln!(out, "commit    {}", commit.get(..12).unwrap_or(commit))?;
-        }
-        writeln!(out, "{n_changed} of {} files {verb}", report.files.len())
-    })?;
-    Ok(Exit::Done)
-}
-
-fn undo(which: SessionRef<'_>, engine: &Engine, output: &Output<'_>) -> Result<Exit, Failure> {
-    let report = engine.undo(which)?;
-    if output.is_json() {
-        return output.json(&report, Exit::Done);
-    }
-    output::print(|out| {
-        report.files.iter().try_for_each(|file| writeln!(out, "put back  {}", escaped_line(file)))?;
-        match &report.commit {
-            Some(commit) => writeln!(out, "commit    {}", commit.get(..12).unwrap_or(commit)),
-            None => Ok(()),
-        }
-    })?;
-    Ok(Exit::Done)
-}
-
-/// Warns of what a long diff may hide.
-pub(crate) fn warn_about(report: &ApplyReport) {
-    warn_outdated(report);
-    warn_self_running(report);
-}
-
-/// Shows the differences that are in the way.
-pub(super) fn show_conflicts(report: &ApplyReport, output: &Output<'_>) {
-    warn_outdated(report);
-    if !output.is_json() {
-        // The refusal is what counts; whoever does not read the differences still gets it.
-        drop(output::print(|out| {
-            report.conflicts().try_for_each(|file| out.write_all(file.diff.as_bytes()))
-        }));
-    }
-}
-
-/// Names the files that take effect without anybody starting them, which a long diff may hide.
-fn warn_self_running(report: &ApplyReport) {
-    let files: Vec<String> = report
-        .files
-        .iter()
-        .filter(|file| file.change != ApplyChange::Same)
-        .filter_map(|file| Some(format!("{} ({})", file.target, file.run_by?)))
-        .collect();
-    if !files.is_empty() {
-        output::warn(&format!("tools run these files by themselves\n  {}", files.join("\n  ")));
-    }
-}
-
-/// Says that the code was made from something that is no longer so.
-fn warn_outdated(report: &ApplyReport) {
-    if !report.outdated.is_empty() {
-        let files = report.outdated.join("\n  ");
-        output::warn(&format!("these are outdated: what they were made from changed later\n  {files}"));
     }
 }
 
