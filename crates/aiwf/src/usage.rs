@@ -109,7 +109,8 @@ pub(crate) fn unknown_command(word: &str, profiles: &[String]) -> UsageError {
 fn flag_of(shown: &str) -> &str {
     let is_flag = shown.starts_with('-');
     // `--branch[=<NAME>]` takes a value only after a sign of equality.
-    shown.split([' ', '[', '=']).next().filter(|_| is_flag).unwrap_or(shown)
+    let shown = shown.split_once("[=").map_or(shown, |(flag, _)| flag);
+    shown.split(' ').next().filter(|_| is_flag).unwrap_or(shown)
 }
 
 /// The first paragraph of what clap says.

@@ -200,6 +200,7 @@ const ROWS: &[Row] = &[
     row("aiwf prompt build reply", CONFIG, &[], "prompt build reply --input reply.json", Metadata),
     row("aiwf prompt preview reply", CONFIG, &[], "prompt preview reply --input reply.json", Metadata),
     row("aiwf prompt send reply", CONFIG, &[], "prompt send reply --provider fast --input reply.json", Taken),
+    row("aiwf do", MANUAL_GATES, &[], "do 'Greet' --name one --flow change", Change),
     row("aiwf flow start", MANUAL_GATES, &[], "flow start change 'Greet' --name one", Change),
     row("aiwf change plan", MANUAL_GATES, &[CHANGE], "change plan one", Change),
     row("aiwf change run", MANUAL_GATES, &[CHANGE], "change run one", Change),

@@ -73,7 +73,7 @@ fn findings_have_a_place_and_decide_the_exit_code() {
     ");
     let checked = json(&project.run("package check flow --json"));
     assert_eq!(checked["exit_code"], 1);
-    assert_snapshot!(checked["findings"][0].to_string(), @r#"{"severity":"error","code":"unknown-agent","file":"workflow.graph.json","pointer":"/nodes/0/agentId","message":"agent `ghost` is not one of the package's","hint":"name one of `writer`","key":"agentId"}"#);
+    assert_snapshot!(checked["findings"][0].to_string(), @r#"{"severity":"error","code":"unknown-agent","file":"workflow.graph.json","pointer":"/nodes/0/agentId","message":"the package has no agent `ghost`","hint":"use one of `writer`","key":"agentId"}"#);
     for command in ["package pack flow", "package show flow", "package graph flow"] {
         let outcome = project.run(command);
         assert_eq!(outcome.exit_code(), 1, "{command}");

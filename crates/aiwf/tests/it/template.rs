@@ -143,7 +143,7 @@ fn a_template_that_is_not_there_names_every_path_tried() {
       tried: ~/.aiwf/templates/system/BASE-invalid-phase.md
       tried: built-in:BASE-invalid-phase.md
 
-    hint: write `.aiwf/templates/system/BASE-invalid-phase.md`
+    hint: create `.aiwf/templates/system/BASE-invalid-phase.md`
     --- exit code 1
     ");
 }

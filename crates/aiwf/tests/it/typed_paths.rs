@@ -107,6 +107,7 @@ const ROWS: &[Row] = &[
         Makes("tape"),
     ),
     row(&["aiwf change new --file"], &[], "change new one 'Do it' --file code/a.rs", Reads("code/a.rs")),
+    row(&["aiwf do --file"], &[], "do 'Do it' --name one --flow change --file code/a.rs", Reads("code/a.rs")),
     row(
         &["aiwf flow start --file"],
         &[],
