@@ -20,7 +20,13 @@ fn check(agent: Agent) {
     world.git(&["init", "--quiet"]);
     world.git(&["add", "--all"]);
     world.git(&["commit", "--quiet", "--message", "begin"]);
-    let files = world.files();
+    let checkout = || {
+        let files = world.files().into_iter();
+        files
+            .filter(|(path, _)| !path.components().any(|part| part.as_os_str() == ".git"))
+            .collect::<Vec<_>>()
+    };
+    let files = checkout();
     world.model([
         Turn::text("# Plan\n\n1. Add src/fixed.txt.\n"),
         write(agent, "src/first.txt"),
@@ -45,7 +51,7 @@ fn check(agent: Agent) {
         .collect();
     assert_eq!(events.iter().filter(|name| **name == "check-ran").count(), 2, "{events:?}");
     // The user's checkout is as it was; the branch has both files.
-    assert_eq!(world.files(), files);
+    assert_eq!(checkout(), files);
     let committed = world.git(&["show", "--stat", "--format=%B", "added"]);
     assert!(committed.contains("src/first.txt") && committed.contains("src/fixed.txt"), "{committed}");
     assert!(committed.contains("Aiwf-Session: ") && committed.contains("Aiwf-Plan-Sha256: "), "{committed}");
