@@ -39,14 +39,7 @@ impl crate::Engine {
 
     /// A time in seconds since 1970 as a person reads it, in the time zone of the system.
     pub fn local_time(&self, at: u64) -> String {
-        let timestamp = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_second(at).ok());
-        timestamp.map_or_else(
-            || format!("{at} s after 1970"),
-            |timestamp| {
-                let zoned = timestamp.to_zoned(jiff::tz::TimeZone::system());
-                zoned.strftime("%Y-%m-%d %H:%M").to_string()
-            },
-        )
+        local_time(at)
     }
 
     /// The time since 1970.
@@ -54,4 +47,16 @@ impl crate::Engine {
         let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0);
         std::time::Duration::from_secs(seconds)
     }
+}
+
+/// A time in seconds since 1970 as a person reads it, in the time zone of the system.
+pub fn local_time(at: u64) -> String {
+    let timestamp = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_second(at).ok());
+    timestamp.map_or_else(
+        || format!("{at} s after 1970"),
+        |timestamp| {
+            let zoned = timestamp.to_zoned(jiff::tz::TimeZone::system());
+            zoned.strftime("%Y-%m-%d %H:%M").to_string()
+        },
+    )
 }

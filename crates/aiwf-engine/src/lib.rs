@@ -105,7 +105,7 @@ pub use checks::{
     Check, CheckConsent, CheckEnd, CheckOrigin, CheckOutput, CheckResult, CheckRun, CheckState, TypedCheck,
     checks_summary, checks_text, head_and_tail,
 };
-pub use clock::seconds_of;
+pub use clock::{local_time, seconds_of};
 pub use error::EngineError;
 pub use error_code::tools_code;
 pub use ledger::{Purpose, RemovalFilter, SessionEntry, SessionRef, SessionStatus, WaitsFor};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use aiwf_engine::machine::{Dollars, TaskStatus, Total};
-use aiwf_engine::{Decided, SessionReport, SessionStatus, UsageReport, left_out_lines};
+use aiwf_engine::{Decided, SessionReport, SessionStatus, UsageReport, WaitsFor, left_out_lines, local_time};
 use serde_json::json;
 
 use serde::Serialize;
@@ -87,7 +87,13 @@ fn shown(report: &SessionReport) -> String {
         .as_ref()
         .map(|gate| format!(", gate {} {}", gate.kind, gate.state.as_str()))
         .unwrap_or_default();
-    line("status", &format!("{}{gate}", report.status));
+    line(
+        "status",
+        &waiting_for_you(report).map_or_else(|| format!("{}{gate}", report.status), str::to_owned),
+    );
+    if let Some(until) = report.limit_until {
+        line("limit", &format!("reached until {}", local_time(until)));
+    }
     if report.stage.is_some() {
         for (name, path) in [
             ("prompt", &report.prompt_path),
@@ -107,6 +113,13 @@ fn shown(report: &SessionReport) -> String {
             let verdict =
                 change.verdicts.get(&artifact.phase).map(|verdict| format!(" ({})", verdict.as_str()));
             line(artifact.phase.as_str(), &format!("{}{}", artifact.path, verdict.unwrap_or_default()));
+        }
+        for check in &report.checks {
+            line("check", &format!("{}: {}", escaped_line(&check.name), escaped_line(&check.outcome)));
+        }
+        for commit in &report.commits {
+            let branch = commit.branch.as_ref().map(|branch| format!(" on {branch}")).unwrap_or_default();
+            line("commit", &format!("{}{branch}", commit.id.get(..12).unwrap_or(&commit.id)));
         }
         for task in change.tasks.iter().filter(|task| task.status == TaskStatus::Failed) {
             line("failed", &format!("task {}", escaped_line(&task.id)));
@@ -155,6 +168,25 @@ fn shown(report: &SessionReport) -> String {
     }
     line("next", &advice_words::next(&report.next));
     text
+}
+
+/// What the session waits for, if it is for the person who looks.
+fn waiting_for_you(report: &SessionReport) -> Option<&'static str> {
+    let is_waiting = report.status == SessionStatus::Waiting;
+    match report.waits_for? {
+        WaitsFor::PromptApproval | WaitsFor::ReplyApproval if is_waiting => Some("waiting for your approval"),
+        WaitsFor::Reply if is_waiting => Some("waiting for a reply"),
+        WaitsFor::CheckConsent => Some("waiting for your consent to the checks"),
+        WaitsFor::Retry if report.limit_until.is_some() => Some("waiting for a usage limit to end"),
+        WaitsFor::PromptApproval
+        | WaitsFor::ReplyApproval
+        | WaitsFor::Reply
+        | WaitsFor::Retry
+        | WaitsFor::NextPhase
+        | WaitsFor::Budget
+        | WaitsFor::Decision
+        | WaitsFor::Answer => None,
+    }
 }
 
 /// A request can be a whole page; `aiwf show ID prompt` prints all of it.

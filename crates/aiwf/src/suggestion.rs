@@ -6,7 +6,7 @@
 /// Words that are no commands, and the commands that do what they say.
 const INSTEAD: &[(&[&str], &[&str])] = &[
     (&["init"], &["aiwf PROFILE init"]),
-    (&["new", "start", "begin", "create"], &["aiwf change new", "aiwf flow start"]),
+    (&["new", "start", "begin", "create"], &["aiwf do", "aiwf change new", "aiwf flow start"]),
     (&["ask", "query", "send"], &["aiwf chat", "aiwf prompt send"]),
     (&["talk", "conversation"], &["aiwf chat", "aiwf agent"]),
     (&["continue", "resume", "next", "go"], &["aiwf run"]),

@@ -179,7 +179,7 @@ impl<'e> OpenSession<'e> {
         } else {
             if claims_to_write {
                 let name = self.state.provider(self.state.phase);
-                call.notes.push(format!("{name} could save its reply but did not: its text is used"));
+                call.notes.push(format!("{name} wrote no file; using its standard output"));
             }
             files.ledger.rename(&files.text, response)?;
             call.kept = self.keep_call_files(files)?;

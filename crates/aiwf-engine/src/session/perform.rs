@@ -98,8 +98,8 @@ impl fmt::Display for Performed {
                 let lines = left_out_lines(left_out);
                 lines.iter().try_for_each(|line| write!(formatter, "\nwarning: {line}"))
             }
-            Self::GatePassed { phase, stage } => write!(formatter, "{phase}: the {stage} gate is open"),
-            Self::Asked { provider } => write!(formatter, "handed the prompt to {provider}"),
+            Self::GatePassed { phase, stage } => write!(formatter, "{phase}: {stage} gate skipped"),
+            Self::Asked { .. } => formatter.write_str("prompt ready: paste it into your chat"),
             Self::ProfileChanged { name } => {
                 write!(formatter, "warning: profile `{name}` changed since the session began")
             }
@@ -108,16 +108,16 @@ impl fmt::Display for Performed {
             }
             Self::Kept { path } => write!(formatter, "kept what was edited as {path}"),
             Self::ReplyReceived { path, notes } => {
-                write!(formatter, "took the reply {path}")?;
+                write!(formatter, "reply saved to {path}")?;
                 notes.iter().try_for_each(|note| write!(formatter, "; {note}"))
             }
             Self::Judged { provider, is_approved: true } => {
-                write!(formatter, "{provider} says yes at the gate")
+                write!(formatter, "{provider} approved it")
             }
             Self::Judged { provider, is_approved: false } => {
-                write!(formatter, "{provider} says no at the gate")
+                write!(formatter, "{provider} rejected it")
             }
-            Self::BudgetReached { message } => write!(formatter, "not asked: {message}"),
+            Self::BudgetReached { message } => write!(formatter, "not sent: {message}"),
             Self::ChecksRan { phase, results } => {
                 let results: Vec<_> = results.iter().map(super::checking::shown).collect();
                 write!(formatter, "{phase}: {}", checks_summary(&results))

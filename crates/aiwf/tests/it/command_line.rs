@@ -144,7 +144,10 @@ fn a_word_that_is_no_command_suggests_the_right_one() {
     let project = project();
     for (word, hint) in [
         ("init", "did you mean `aiwf PROFILE init`? `aiwf profiles` lists the profiles"),
-        ("new", "did you mean `aiwf change new` or `aiwf flow start`? `aiwf --help` lists the commands"),
+        (
+            "new",
+            "did you mean `aiwf do` or `aiwf change new` or `aiwf flow start`? `aiwf --help` lists the commands",
+        ),
         ("ask", "did you mean `aiwf chat` or `aiwf prompt send`? `aiwf --help` lists the commands"),
         ("log", "did you mean `aiwf events`? `aiwf --help` lists the commands"),
         ("build", "did you mean `aiwf prompt build`? `aiwf --help` lists the commands"),

@@ -37,16 +37,16 @@ fn calls_are_counted_and_the_next_is_not_made() {
     next      raise `[budget]` in .aiwf/config.toml, then aiwf run [id]
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
-    planning: the prompt gate is open
-    took the reply iteration-1/planning-response.md
-    planning: the response gate is open
+    planning: prompt gate skipped
+    reply saved to iteration-1/planning-response.md
+    planning: response gate skipped
     generating: wrote the prompt iteration-1/generation-prompt.md
-    generating: the prompt gate is open
-    took the reply iteration-1/generation-response.md
-    generating: the response gate is open
+    generating: prompt gate skipped
+    reply saved to iteration-1/generation-response.md
+    generating: response gate skipped
     reviewing: wrote the prompt iteration-1/review-prompt.md
-    reviewing: the prompt gate is open
-    not asked: 2 of 2 calls are used
+    reviewing: prompt gate skipped
+    not sent: 2 of 2 calls are used
     file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");
@@ -87,8 +87,8 @@ fn tokens_of_the_worst_case_count() {
     next      raise `[budget]` in .aiwf/config.toml, then aiwf run [id]
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
-    planning: the prompt gate is open
-    not asked: 0 tokens are used, the next call may need 3537, and 3000 is the limit
+    planning: prompt gate skipped
+    not sent: 0 tokens are used, the next call may need 3537, and 3000 is the limit
     file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");
@@ -113,8 +113,8 @@ fn money_of_the_worst_case_counts() {
     next      raise `[budget]` in .aiwf/config.toml, then aiwf run [id]
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
-    planning: the prompt gate is open
-    not asked: $0.0000 is spent, the next call may cost $0.0226, and $0.02 is the limit
+    planning: prompt gate skipped
+    not sent: $0.0000 is spent, the next call may cost $0.0226, and $0.02 is the limit
     file ability: none (model); change it with --fs-ability
     --- exit code 3
     ");

@@ -96,19 +96,19 @@ fn who_could_write_but_did_not_is_taken_at_its_word_and_that_is_said() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
-    remark    agent could save its reply but did not: its text is used
+    remark    agent wrote no file; using its standard output
     next      aiwf approve [id]
     --- stderr
-    took the reply iteration-1/planning-response.md; agent could save its reply but did not: its text is used
+    reply saved to iteration-1/planning-response.md; agent wrote no file; using its standard output
     --- exit code 0
     ");
     assert_eq!(scene.text("iteration-1/planning-response.md"), PLAN);
     assert_eq!(
         scene.event("reply-received")["call"]["notes"][0],
-        "agent could save its reply but did not: its text is used"
+        "agent wrote no file; using its standard output"
     );
 }
 
@@ -138,7 +138,7 @@ fn files_that_changed_elsewhere_are_a_problem_and_no_open_gate_lets_it_pass() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     problem   the agent changed `new.txt`, which it was not to touch

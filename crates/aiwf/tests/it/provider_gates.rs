@@ -117,7 +117,7 @@ fn after_its_retries_a_person_decides() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     remark    judge: The table is not named.
@@ -155,7 +155,7 @@ fn an_answer_without_a_verdict_leaves_it_to_a_person() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     remark    judge: its answer has no verdict, so a person decides
@@ -178,8 +178,8 @@ fn a_judge_that_fails_leaves_it_to_a_person() {
     insta::assert_snapshot!(scene.shown(&outcome), @"
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
-    planning: the prompt gate is open
-    took the reply iteration-1/planning-response.md
+    planning: prompt gate skipped
+    reply saved to iteration-1/planning-response.md
     error: `judge` answered 401: scripted status 401
       session `[id]`, phase `planning`
 
@@ -192,7 +192,7 @@ fn a_judge_that_fails_leaves_it_to_a_person() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     remark    judge: `judge` answered 401: scripted status 401
@@ -220,7 +220,7 @@ fn a_judge_may_rewrite_a_prompt_where_that_is_allowed_and_a_person_looks_at_it()
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, prompt (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     remark    judge: it rewrote the prompt, which is kept as iteration-1/planning-prompt.rejected-1.md
@@ -258,7 +258,7 @@ fn a_manual_judge_is_a_person() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate manual pending
+    status    waiting for your approval
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     remark    manual: a person decides
@@ -277,7 +277,7 @@ fn an_open_gate_with_a_manual_provider_waits() {
     session   [id]
     profile   jpa-mt entity=Customer table=customer bounded_context=sales scope=domain schema_file=schema.sql base_package=com.example conventions=layered
     phase     planning, response (iteration 1)
-    status    waiting, gate skip pending
+    status    waiting for a reply
     prompt    .aiwf/sessions/[id]/iteration-1/planning-prompt.md
     reply     .aiwf/sessions/[id]/iteration-1/planning-response.md
     awaiting  .aiwf/sessions/[id]/iteration-1/planning-response.md

@@ -329,5 +329,5 @@ fn a_program_of_ones_own_is_never_lowered() {
     let scene = Scene::of_api("openai", &server, "fs_ability = \"local-write\"\n");
     scene.init("");
     let asked = scene.done("approve");
-    assert_eq!(asked["remark"], "model could save its reply but did not: its text is used");
+    assert_eq!(asked["remark"], "model wrote no file; using its standard output");
 }

@@ -29,11 +29,11 @@ fn what_was_done_is_said_although_the_command_fails_later() {
     insta::assert_snapshot!(shown, @"
     --- stderr
     planning: wrote the prompt iteration-1/planning-prompt.md
-    planning: the prompt gate is open
-    took the reply iteration-1/planning-response.md
-    planning: the response gate is open
+    planning: prompt gate skipped
+    reply saved to iteration-1/planning-response.md
+    planning: response gate skipped
     generating: wrote the prompt iteration-1/generation-prompt.md
-    generating: the prompt gate is open
+    generating: prompt gate skipped
     error: `broken` failed: it ended with exit code 7
       session `[id]`, phase `generating`
 
