@@ -37,11 +37,6 @@ impl crate::Engine {
         true
     }
 
-    /// A time in seconds since 1970 as a person reads it, in the time zone of the system.
-    pub fn local_time(&self, at: u64) -> String {
-        local_time(at)
-    }
-
     /// The time since 1970.
     pub fn now(&self) -> std::time::Duration {
         let seconds = u64::try_from(jiff::Timestamp::now().as_second()).unwrap_or(0);

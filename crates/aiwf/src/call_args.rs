@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use aiwf_engine::config::{Flags, GateFlagError, parse_gate_flag};
 use aiwf_engine::prompt::FsAbility;
 use aiwf_engine::provider::Stop;
-use aiwf_engine::{Decided, Engine, SessionError, SessionRef};
+use aiwf_engine::{Decided, Engine, SessionError, SessionRef, local_time};
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -184,16 +184,26 @@ impl SwitchArgs {
             };
             let limit = engine.session_report(given).ok().and_then(|report| report.limit_until);
             let Some(until) = limit else { return Err(error) };
-            output::note(&format!(
-                "limit reached: waiting until {}; Ctrl-C stops\n",
-                engine.local_time(until)
-            ));
-            if !engine.wait_until(until) {
-                return Err(error);
-            }
-            done = engine.retry(given);
+            let Some(next) = retry_after_limit(engine, given, until) else { return Err(error) };
+            done = next;
         }
     }
+}
+
+/// Waits for a usage limit to end and asks again; nothing when the wait was interrupted.
+///
+/// The gate that the command saw at its start has changed since by the command's own doing.
+pub(crate) fn retry_after_limit(
+    engine: &Engine,
+    given: Option<&str>,
+    until: u64,
+) -> Option<Result<Decided, SessionError>> {
+    output::note(&format!("limit reached: waiting until {}; Ctrl-C stops\n", local_time(until)));
+    if !engine.wait_until(until) {
+        return None;
+    }
+    let seen = engine.seen_gate(given);
+    Some(seen.and_then(|seen| engine.clone().deciding_on(seen).expecting(None).retry(given)))
 }
 
 // Who continues a session, and whether its gates still hold.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::apply::{show_conflicts, warn_about};
 use super::session::about_session;
 use crate::advice_words;
-use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs};
+use crate::call_args::{CallArgs, GateFlags, PromptArgs, ServerArgs, retry_after_limit};
 use crate::escape::escaped_line;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -188,12 +188,10 @@ impl Walk<'_> {
             match done {
                 Err(error) => {
                     if let Some(until) = report.limit_until.filter(|_| self.waits) {
-                        let time = engine.local_time(until);
-                        output::note(&format!("limit reached: waiting until {time}; Ctrl-C stops\n"));
-                        if !engine.wait_until(until) {
+                        let Some(next) = retry_after_limit(engine, Some(self.id), until) else {
                             return Err(error.into());
-                        }
-                        done = engine.retry(Some(self.id)).map(drop);
+                        };
+                        done = next.map(drop);
                         continue;
                     }
                     let failure = about_session(Failure::from(error), Some(self.id).into(), engine);
