@@ -33,6 +33,43 @@ pub(crate) struct SessionArguments {
 pub(crate) struct ApproveArguments {
     pub(crate) session: String,
     pub(crate) expect: Option<String>,
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommentArguments {
+    pub(crate) session: String,
+    pub(crate) place: String,
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListCommentsArguments {
+    pub(crate) session: String,
+    #[serde(default)]
+    pub(crate) open: bool,
+}
+
+/// How a comment is settled.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResolveArguments {
+    pub(crate) session: String,
+    pub(crate) number: u32,
+    #[serde(default)]
+    pub(crate) dismiss: bool,
+}
+
+/// The reason for reopening an artifact.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReviseArguments {
+    pub(crate) session: String,
+    pub(crate) artifact: String,
+    pub(crate) reason: String,
+    pub(crate) expect: Option<String>,
 }
 
 /// A reply to the current prompt of a session.
@@ -49,6 +86,7 @@ pub(crate) struct ReplyArguments {
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectArguments {
     pub(crate) session: String,
+    #[serde(default)]
     pub(crate) feedback: String,
     pub(crate) expect: Option<String>,
 }

@@ -1,4 +1,5 @@
 use std::io::{Read as _, Write as _};
+use std::time::Duration;
 
 use aiwf_engine::Engine;
 use aiwf_engine::config::Settings;
@@ -9,14 +10,16 @@ use crate::tools::Approvals;
 const SHORT: Duration = Duration::from_millis(100);
 /// Long enough that a test waiting for it fails.
 const NEVER: Duration = Duration::from_mins(10);
-const HEAD: &str = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Type: \
-                    application/json\r\n";
+
+fn head(address: SocketAddr) -> String {
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer 0123456789abcdef\r\nContent-Type: \
+         application/json\r\n"
+    )
+}
 
 /// Runs a server and its client in a separate thread.
-fn with_server<T: Send + 'static>(
-    patience: Patience,
-    act: impl FnOnce(SocketAddr) -> T + Send + 'static,
-) -> T {
+fn with_server<T: Send + 'static>(limits: Limits, act: impl FnOnce(SocketAddr) -> T + Send + 'static) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let root = std::path::PathBuf::from("/nonexistent");
@@ -36,7 +39,7 @@ fn with_server<T: Send + 'static>(
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let bound = listener.local_addr().unwrap();
         let token = Token::given("0123456789abcdef").unwrap();
-        let serving = tokio::spawn(accept(server, listener, bound, token, patience, shutdown.clone()));
+        let serving = tokio::spawn(accept(server, listener, bound, token, limits, shutdown.clone()));
         let done = tokio::task::spawn_blocking(move || act(bound)).await.unwrap();
         shutdown.cancel();
         serving.await.unwrap();
@@ -60,10 +63,10 @@ fn rest(mut stream: std::net::TcpStream) -> String {
 
 #[test]
 fn a_client_that_never_shows_the_token_is_disconnected() {
-    let patience = Patience { stranger: SHORT, head: NEVER, body: NEVER, ..Patience::default() };
-    let said = with_server(patience, |address| {
-        ["", "POST /mcp HT", "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"]
-            .map(|sent| rest(connect(address, sent)))
+    let limits = Limits { stranger: SHORT, head: NEVER, body: NEVER, ..Limits::default() };
+    let said = with_server(limits, |address| {
+        let unauthorized = format!("GET /mcp HTTP/1.1\r\nHost: {address}\r\n\r\n");
+        ["", "POST /mcp HT", &unauthorized].map(|sent| rest(connect(address, sent)))
     });
     assert_eq!((said[0].as_str(), said[1].as_str()), ("", ""));
     assert!(said[2].starts_with("HTTP/1.1 401 "), "{}", said[2]);
@@ -71,10 +74,10 @@ fn a_client_that_never_shows_the_token_is_disconnected() {
 
 #[test]
 fn a_request_whose_head_or_body_never_ends_is_disconnected() {
-    let patience = Patience { head: SHORT, body: SHORT, stranger: NEVER, ..Patience::default() };
-    let said = with_server(patience, |address| {
-        let head = rest(connect(address, HEAD));
-        (head, rest(connect(address, &format!("{HEAD}Content-Length: 100\r\n\r\n{{"))))
+    let limits = Limits { head: SHORT, body: SHORT, stranger: NEVER, ..Limits::default() };
+    let said = with_server(limits, |address| {
+        let head = rest(connect(address, &head(address)));
+        (head, rest(connect(address, &format!("{}Content-Length: 100\r\n\r\n{{", self::head(address)))))
     });
     assert!(!said.0.contains(" 200 "), "{}", said.0);
     assert!(said.1.starts_with("HTTP/1.1 408 "), "{}", said.1);
@@ -82,10 +85,10 @@ fn a_request_whose_head_or_body_never_ends_is_disconnected() {
 
 #[test]
 fn clients_without_the_token_cannot_take_every_slot() {
-    let patience = Patience { stranger: NEVER, max_strangers: 2, ..Patience::default() };
-    let (turned_away, answered) = with_server(patience, |address| {
+    let limits = Limits { stranger: NEVER, max_strangers: 2, ..Limits::default() };
+    let (turned_away, answered) = with_server(limits, |address| {
         // With the token a connection no longer counts as unauthenticated.
-        let known = connect(address, &format!("{HEAD}Content-Length: 1\r\n\r\nx"));
+        let known = connect(address, &format!("{}Content-Length: 1\r\n\r\nx", head(address)));
         let mut first = [0; 12];
         (&known).read_exact(&mut first).unwrap();
         let strangers = [connect(address, ""), connect(address, "")];
@@ -98,8 +101,11 @@ fn clients_without_the_token_cannot_take_every_slot() {
 
 #[test]
 fn anything_but_json_gets_a_json_rpc_error() {
-    let said = with_server(Patience::default(), |address| {
-        rest(connect(address, &format!("{HEAD}Connection: close\r\nContent-Length: 5\r\n\r\n{{\"a\"!")))
+    let said = with_server(Limits::default(), |address| {
+        rest(connect(
+            address,
+            &format!("{}Connection: close\r\nContent-Length: 5\r\n\r\n{{\"a\"!", head(address)),
+        ))
     });
     assert!(said.starts_with("HTTP/1.1 400 ") && said.contains("content-type: application/json"), "{said}");
     assert!(said.ends_with(r#""error":{"code":-32700,"message":"the request is not JSON"}}"#), "{said}");

@@ -5,7 +5,6 @@
 //! behind a token. Clients can approve only if the user who starts the server allows it. Nothing runs before one of the
 //! two is called, so other commands pay nothing for it.
 
-mod address;
 mod advice_words;
 mod arguments;
 mod hidden_paths;
@@ -16,11 +15,11 @@ mod resources;
 mod serve;
 mod server;
 mod start_schema;
-mod token;
 mod tool_error;
 mod tools;
 
-pub use address::{AddressError, LoopbackAddress};
-pub use serve::{Ended, Options, ServeError, serve_http, serve_stdio};
-pub use token::{Token, TokenError};
+pub use aiwf_loopback::{
+    AddressError, Ended, LoopbackAddress, ServeError as LoopbackError, Token, TokenError,
+};
+pub use serve::{Options, ServeError, serve_http, serve_stdio};
 pub use tools::Approvals;

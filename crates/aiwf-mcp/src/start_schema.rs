@@ -53,6 +53,7 @@ fn params(profile: &Profile) -> Value {
 fn property(param: &Param) -> Value {
     let mut property = match &param.kind {
         ParamKind::String { pattern } => text(pattern.as_ref()),
+        ParamKind::Text => text(None),
         ParamKind::Integer { minimum, maximum } => {
             let mut property = json!({ "type": "integer" });
             for (name, bound) in [("minimum", minimum), ("maximum", maximum)] {
@@ -68,6 +69,7 @@ fn property(param: &Param) -> Value {
             json!({ "type": "string", "enum": names })
         }
         ParamKind::File { .. } | ParamKind::Path => json!({ "type": "string" }),
+        ParamKind::Files => json!({ "type": "array", "items": text(None) }),
         ParamKind::List { pattern } => json!({ "type": "array", "items": text(pattern.as_ref()) }),
     };
     if let Some(fields) = property.as_object_mut() {
@@ -85,8 +87,10 @@ fn property(param: &Param) -> Value {
 fn description(param: &Param) -> String {
     let place = match &param.kind {
         ParamKind::File { .. } => "(a file in the project)",
+        ParamKind::Files => "(paths or glob patterns of files in the project)",
         ParamKind::Path => "(a path relative to the project)",
         ParamKind::String { .. }
+        | ParamKind::Text
         | ParamKind::Integer { .. }
         | ParamKind::Boolean { .. }
         | ParamKind::Choice { .. }

@@ -32,7 +32,7 @@ impl ToolError {
 
     /// The same error, after a first part that succeeded.
     pub(crate) fn after(mut self, done: &str) -> Self {
-        self.message = format!("{done}, but then: {}", self.message);
+        self.message = format!("{done}, but: {}", self.message);
         self
     }
 
@@ -92,6 +92,7 @@ impl From<SessionError> for ToolError {
             error,
             SessionError::NoSession { .. }
                 | SessionError::NoArtifact { .. }
+                | SessionError::NotReopenable { .. }
                 | SessionError::OutsideSession { .. }
                 | SessionError::Engine(EngineError::LeavesDirectory { .. } | EngineError::BrokenLink { .. })
         );

@@ -4,14 +4,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use aiwf_engine::config::Flags;
-use aiwf_engine::{ApproveOptions, Decided, Engine, NewSession, Performed, Reach, SessionReport};
+use aiwf_engine::machine::Resolution;
+use aiwf_engine::{
+    ApproveOptions, CommentFilter, CommentTarget, Commented, Decided, Engine, NewSession, Performed, Reach,
+    SessionReport,
+};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::advice_words::worded;
 use crate::arguments::{
-    ApproveArguments, ListArguments, RejectArguments, ReplyArguments, SessionArguments, StartArguments, read,
+    ApproveArguments, CommentArguments, ListArguments, ListCommentsArguments, RejectArguments,
+    ReplyArguments, ResolveArguments, ReviseArguments, SessionArguments, StartArguments, read,
 };
 use crate::hidden_paths::without_machine_paths;
 use crate::start_schema;
@@ -34,19 +39,27 @@ pub(crate) enum ToolName {
     PreviewPrompt,
     SubmitReply,
     StartSession,
+    Comment,
+    ListComments,
     Approve,
     Reject,
+    ResolveComment,
+    Revise,
 }
 
 impl ToolName {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 11] = [
         Self::ListSessions,
         Self::SessionStatus,
         Self::PreviewPrompt,
         Self::SubmitReply,
         Self::StartSession,
+        Self::Comment,
+        Self::ListComments,
         Self::Approve,
         Self::Reject,
+        Self::ResolveComment,
+        Self::Revise,
     ];
 
     fn as_str(self) -> &'static str {
@@ -56,6 +69,10 @@ impl ToolName {
             Self::PreviewPrompt => "preview_prompt",
             Self::SubmitReply => "submit_reply",
             Self::StartSession => "start_session",
+            Self::Comment => "comment",
+            Self::ListComments => "list_comments",
+            Self::ResolveComment => "resolve_comment",
+            Self::Revise => "revise",
             Self::Approve => "approve",
             Self::Reject => "reject",
         }
@@ -66,7 +83,8 @@ impl ToolName {
     }
 
     fn is_offered(self, approvals: Approvals) -> bool {
-        approvals == Approvals::Offered || !matches!(self, Self::Approve | Self::Reject)
+        let decides = matches!(self, Self::Approve | Self::Reject | Self::ResolveComment | Self::Revise);
+        approvals == Approvals::Offered || !decides
     }
 
     fn description(self) -> &'static str {
@@ -87,6 +105,15 @@ impl ToolName {
                 "Start a session: `profile` is the kind of work, `params` are the parameters of that profile. Writes the \
                  first prompt and stops at its gate."
             }
+            Self::Comment => {
+                "Comment on lines of an artifact, or of a file that a session changes. The next prompt about it has \
+                 the comment. Commenting approves nothing and rejects nothing."
+            }
+            Self::ListComments => "List the comments of a session with where their lines are now.",
+            Self::ResolveComment => "Resolve or dismiss a comment, so that later prompts do not have it.",
+            Self::Revise => {
+                "Reopen an approved artifact of a session with a reason. What was made from it is made again."
+            }
             Self::Approve => {
                 "Approve the pending prompt or reply of a session as it is on disk, and continue to the next decision."
             }
@@ -98,11 +125,14 @@ impl ToolName {
 
     fn annotations(self) -> ToolAnnotations {
         match self {
-            Self::ListSessions | Self::SessionStatus | Self::PreviewPrompt => {
+            Self::ListSessions | Self::SessionStatus | Self::PreviewPrompt | Self::ListComments => {
                 ToolAnnotations::new().read_only(true).open_world(false)
             }
+            Self::Comment | Self::ResolveComment => {
+                ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(false)
+            }
             // After a decision the next step may ask a provider.
-            Self::SubmitReply | Self::StartSession | Self::Approve | Self::Reject => {
+            Self::SubmitReply | Self::StartSession | Self::Approve | Self::Reject | Self::Revise => {
                 ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(true)
             }
         }
@@ -125,7 +155,49 @@ impl ToolName {
             Self::SessionStatus | Self::PreviewPrompt => {
                 object(json!({ "session": session() }), &["session"])
             }
-            Self::Approve => object(json!({ "session": session(), "expect": expect() }), &["session"]),
+            Self::Approve => object(
+                json!({
+                    "session": session(),
+                    "note": { "type": "string", "description": "What the phases that read the reply should know." },
+                    "expect": expect(),
+                }),
+                &["session"],
+            ),
+            Self::Comment => object(
+                json!({
+                    "session": session(),
+                    "place": {
+                        "type": "string",
+                        "description": "What to comment on: `plan`, `plan:12`, `plan@1:12-14`, or `PATH:LINES` for a changed file.",
+                    },
+                    "text": { "type": "string", "description": "The comment." },
+                }),
+                &["session", "place", "text"],
+            ),
+            Self::ListComments => object(
+                json!({
+                    "session": session(),
+                    "open": { "type": "boolean", "default": false, "description": "List only open comments." },
+                }),
+                &["session"],
+            ),
+            Self::ResolveComment => object(
+                json!({
+                    "session": session(),
+                    "number": { "type": "integer", "minimum": 1, "description": "The number of the comment." },
+                    "dismiss": { "type": "boolean", "default": false, "description": "Nothing will be done about it." },
+                }),
+                &["session", "number"],
+            ),
+            Self::Revise => object(
+                json!({
+                    "session": session(),
+                    "artifact": { "type": "string", "description": "The approved artifact, such as `plan`." },
+                    "reason": { "type": "string", "description": "What should be different." },
+                    "expect": expect(),
+                }),
+                &["session", "artifact", "reason"],
+            ),
             Self::SubmitReply => object(
                 json!({
                     "session": session(),
@@ -137,10 +209,13 @@ impl ToolName {
             Self::Reject => object(
                 json!({
                     "session": session(),
-                    "feedback": { "type": "string", "description": "What should change." },
+                    "feedback": {
+                        "type": "string",
+                        "description": "What should change. May be left out if there are open comments.",
+                    },
                     "expect": expect(),
                 }),
-                &["session", "feedback"],
+                &["session"],
             ),
             Self::StartSession => {
                 let profiles: Vec<_> =
@@ -242,9 +317,30 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
             standing(engine, &report, &created.performed)
         }
         ToolName::Approve => {
-            let ApproveArguments { session, expect } = read(name, given)?;
+            let ApproveArguments { session, expect, note } = read(name, given)?;
             let deciding = engine.clone().expecting(expect);
-            decision(engine, &deciding.approve(Some(&session), &ApproveOptions::default())?)
+            let options = ApproveOptions { note, ..ApproveOptions::default() };
+            decision(engine, &deciding.approve(Some(&session), &options)?)
+        }
+        ToolName::Comment => {
+            let CommentArguments { session, place, text } = read(name, given)?;
+            let target = CommentTarget::parse(&place)?;
+            commented(&engine.add_comment(Some(&session), &target, &text)?)
+        }
+        ToolName::ListComments => {
+            let ListCommentsArguments { session, open } = read(name, given)?;
+            let filter = if open { CommentFilter::Open } else { CommentFilter::All };
+            structured(&json!({ "comments": engine.comments(Some(&session), filter)? }))
+        }
+        ToolName::ResolveComment => {
+            let ResolveArguments { session, number, dismiss } = read(name, given)?;
+            let how = if dismiss { Resolution::Dismissed } else { Resolution::Resolved };
+            commented(&engine.resolve_comment(Some(&session), number, how)?)
+        }
+        ToolName::Revise => {
+            let ReviseArguments { session, artifact, reason, expect } = read(name, given)?;
+            let deciding = engine.clone().expecting(expect);
+            decision(engine, &deciding.revise(Some(&session), &artifact, &reason)?)
         }
         ToolName::Reject => {
             let RejectArguments { session, feedback, expect } = read(name, given)?;
@@ -253,8 +349,13 @@ fn run(engine: &Engine, tool: ToolName, given: Option<JsonObject>) -> Result<Cal
     }
 }
 
+fn commented(done: &Commented) -> Result<CallToolResult, ToolError> {
+    structured(&json!({ "comment": done.comment, "prompt_rewritten": done.is_prompt_rewritten }))
+}
+
 fn list_sessions(engine: &Engine, arguments: &ListArguments) -> Result<CallToolResult, ToolError> {
     let mut sessions = engine.list_all()?;
+    engine.mark_overlaps(&mut sessions);
     sessions.retain(|session| arguments.profile.is_none() || arguments.profile == session.profile);
     sessions.retain(|session| arguments.status.is_none_or(|status| status == session.status));
     let total = sessions.len();

@@ -37,6 +37,11 @@ impl AddressError {
 }
 
 impl LoopbackAddress {
+    /// A port of `127.0.0.1`; port 0 means any free port.
+    pub fn of_port(port: u16) -> Self {
+        Self(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port))
+    }
+
     /// Reads `PORT` or `HOST:PORT`; port 0 means any free port. No name is resolved: `localhost` means `127.0.0.1`.
     pub fn parse(given: &str) -> Result<Self, AddressError> {
         let no_address = || AddressError::NoAddress { given: given.to_owned() };
@@ -60,7 +65,7 @@ impl LoopbackAddress {
         Ok(Self(SocketAddr::new(ip, port)))
     }
 
-    pub(crate) fn socket(self) -> SocketAddr {
+    pub fn socket(self) -> SocketAddr {
         self.0
     }
 }

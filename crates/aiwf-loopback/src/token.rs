@@ -56,6 +56,11 @@ impl Token {
         Ok(Self(text.to_owned()))
     }
 
+    /// A short secret that is good for a few attempts, for the program's own use.
+    pub fn short(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// A new token of 256 random bits.
     pub fn random() -> Result<Self, TokenError> {
         let mut bytes = [0; 32];
@@ -72,11 +77,16 @@ impl Token {
         &self.0
     }
 
+    /// Whether a text is the token, compared in constant time.
+    pub fn is(&self, given: &[u8]) -> bool {
+        bool::from(given.ct_eq(self.0.as_bytes()))
+    }
+
     /// Whether an `Authorization` header contains the token, compared in constant time.
-    pub(crate) fn is_carried_by(&self, authorization: &[u8]) -> bool {
+    pub fn is_carried_by(&self, authorization: &[u8]) -> bool {
         const SCHEME: &[u8] = b"bearer ";
         let Some((scheme, given)) = authorization.split_at_checked(SCHEME.len()) else { return false };
-        scheme.eq_ignore_ascii_case(SCHEME) && bool::from(given.trim_ascii().ct_eq(self.0.as_bytes()))
+        scheme.eq_ignore_ascii_case(SCHEME) && self.is(given.trim_ascii())
     }
 }
 
