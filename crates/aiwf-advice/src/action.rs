@@ -39,6 +39,12 @@ pub enum Action {
     Apply,
     /// Copies the code into a directory the user names.
     ApplyTo,
+    /// Takes back what the last apply changed.
+    Undo,
+    /// Reopens an approved artifact; `None` if it could be any.
+    Revise(Option<String>),
+    /// Lists the comments.
+    ListComments,
     Cancel,
     /// Trusts a session that came with the project.
     Adopt,

@@ -5,7 +5,7 @@ pub use aiwf_advice::Action;
 use crate::state::State;
 use crate::step::{Pause, Step};
 
-/// What is possible now, the likeliest first; nothing once a session has ended and its code is applied.
+/// The actions that are possible now, most likely first. Empty once the session has ended and its code is applied.
 pub fn possible(state: &State) -> Vec<Action> {
     let raise = Action::RaiseCap { rounds: state.round.saturating_add(1) };
     let accept = state.flow.judges_files(state.phase).then_some(Action::Accept);

@@ -26,7 +26,7 @@ const TEMPLATES: [(&str, &str, &str); 8] = [
 ];
 
 static FLOWS: LazyLock<Vec<Arc<Flow>>> = LazyLock::new(|| {
-    // A test reads each of them; a file that is broken would leave its flow out.
+    // A test parses each of them: a broken one would be missing here without an error.
     FILES.iter().filter_map(|(name, text)| parse_flow(name, text, &mut |_| true).ok()).map(Arc::new).collect()
 });
 
@@ -36,7 +36,6 @@ impl Flow {
     /// The name of the flow of `aiwf change`.
     pub const CHANGE: &'static str = "change";
 
-    /// The flows that come with aiwf.
     pub fn built_in() -> &'static [Arc<Self>] {
         &FLOWS
     }
@@ -46,7 +45,6 @@ impl Flow {
         FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
     }
 
-    /// A template beside a flow that comes with aiwf.
     pub fn built_in_template(flow: &str, file: &str) -> Option<&'static str> {
         let template = TEMPLATES.iter().find(|(known, name, _)| (*known, *name) == (flow, file));
         template.map(|(_, _, text)| *text)

@@ -1,11 +1,11 @@
-//! What calls to providers did and cost.
+//! Calls to providers: what they did and cost.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::event::FileHash;
 use crate::phase::Phase;
 
-/// An amount of money, in billionths of a dollar; written as dollars.
+/// An amount of money in billionths of a dollar, serialized as dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dollars {
     nanos: u64,
@@ -14,7 +14,7 @@ pub struct Dollars {
 const NANOS: f64 = 1e9;
 
 impl Dollars {
-    /// From dollars; less than nothing, or more than anybody has, is taken for the nearest that makes sense.
+    /// Negative and absurdly large amounts become the nearest valid one.
     pub fn new(dollars: f64) -> Self {
         let nanos = (dollars * NANOS).round();
         #[expect(
@@ -26,20 +26,18 @@ impl Dollars {
         Self { nanos }
     }
 
-    /// What a number of tokens costs at a price per million.
+    /// The cost of a number of tokens at a price per million.
     pub fn of_tokens(n_tokens: u64, per_million: Self) -> Self {
         let nanos = u128::from(n_tokens) * u128::from(per_million.nanos) / 1_000_000;
         Self { nanos: u64::try_from(nanos).unwrap_or(u64::MAX) }
     }
 
-    /// In dollars.
     pub fn as_f64(self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "fifteen digits are enough for money")]
         let nanos = self.nanos as f64;
         nanos / NANOS
     }
 
-    /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { nanos: self.nanos.saturating_add(other.nanos) }
@@ -58,19 +56,17 @@ impl<'de> Deserialize<'de> for Dollars {
     }
 }
 
-/// What a call cost, as far as it is known; what is not known is left out and never zero.
+/// The cost of a call. A value that the provider did not report is missing, never zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens sent, those from a cache included.
+    /// Tokens sent, including those from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens received.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// How many of the tokens sent came from a cache.
+    /// Tokens sent that came from a cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// The price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,
 }
@@ -78,35 +74,35 @@ pub struct Usage {
 /// A file of the project that an agent changed during a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchedFile {
-    /// Its path, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// SHA-256 of what was there, when it is known; nothing when nothing was.
+    /// SHA-256 before the call; `None` if the file did not exist or its content is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// SHA-256 of what is there now; nothing when nothing is.
+    /// SHA-256 after the call; `None` if the file is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// How a call went.
+/// Usage and side effects of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// What it cost.
+    /// Tokens and cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The model that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     #[serde(default)]
     pub millis: u64,
-    /// What else the agent said or printed, under the names it is kept.
+    /// Other output of the agent, stored in the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<FileHash>,
-    /// Files of the project that changed meanwhile although they should not have.
+    /// Files of the project that changed during the call and should not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touched: Vec<TouchedFile>,
-    /// Things worth saying.
+    /// Remarks on the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -117,35 +113,35 @@ pub struct Call {
 pub enum ToolOutcome {
     /// The tool did what it was asked for.
     Done,
-    /// It said that it failed, or gave nothing.
+    /// It reported an error or returned nothing.
     Failed,
-    /// It may not be called; nothing was sent.
+    /// The policy does not allow it; nothing was sent.
     Refused,
-    /// It was sent and no answer came back: it may have taken effect.
+    /// The call was sent and no answer came back: it may have taken effect.
     Unknown,
 }
 
 /// A tool that a model called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolUse {
-    /// The id of the call.
+    /// Id of the call.
     pub id: String,
-    /// The server that was asked, or would have been; none when the name names no server.
+    /// The server; missing if the name contains no server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The tool, as it was called.
+    /// The tool.
     pub tool: String,
-    /// What it was given.
+    /// Its arguments.
     pub arguments: serde_json::Value,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub duration_ms: u64,
-    /// How many bytes it gave.
+    /// Size of the result.
     pub bytes: u64,
-    /// SHA-256 of them.
+    /// SHA-256 of the result.
     pub sha256: String,
-    /// How it ended.
+    /// How the call ended.
     pub outcome: ToolOutcome,
-    /// Why it was refused, gave nothing or has no known outcome.
+    /// Why it was refused, returned nothing or has no known outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -153,18 +149,13 @@ pub struct ToolUse {
 /// A call that may have cost something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Spent {
-    /// The phase.
     pub phase: Phase,
-    /// The iteration.
     pub iteration: u32,
-    /// Who was asked.
     pub provider: String,
-    /// Whether it was to judge at a gate.
     pub is_gate: bool,
-    /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What it cost; unknown while it is under way, and when nobody said.
+    /// `None` while the call is running, and when the provider reported nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// How long it took, in milliseconds.
@@ -172,36 +163,34 @@ pub struct Spent {
     pub millis: Option<u64>,
 }
 
-/// The sum over calls; what no call says is unknown, not zero.
+/// The sum over calls. A value that no call reported is unknown, not zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Total {
-    /// How many calls there were.
     pub calls: u64,
-    /// Tokens sent, over the calls that say.
+    /// Over the calls that report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens received, over the calls that say.
+    /// Over the calls that report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Tokens that came from a cache, over the calls that say.
+    /// Over the calls that report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// The price, over the calls that have one.
+    /// Over the calls that have a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Dollars>,
-    /// Calls whose tokens nobody knows.
+    /// Calls that reported no token counts.
     pub calls_without_tokens: u64,
-    /// Calls whose price nobody knows.
+    /// Calls that reported no price.
     pub calls_without_cost: u64,
 }
 
 impl Total {
-    /// Adds up.
     pub fn of<'a>(calls: impl IntoIterator<Item = &'a Spent>) -> Self {
         calls.into_iter().fold(Self::default(), |total, call| total.with(call.usage.as_ref()))
     }
 
-    /// The same and one more call.
+    /// Adds one more call.
     #[must_use]
     pub fn with(self, usage: Option<&Usage>) -> Self {
         let usage = usage.copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a session has that began with a request: the request, its agents, and what its phases gave.
+//! Sessions that start from a request: the request, its agents, and the results of its phases.
 
 use std::collections::BTreeMap;
 
@@ -10,56 +10,48 @@ use crate::flow::PhaseSpec;
 use crate::phase::Phase;
 use crate::verdict::Verdict;
 
-/// What became of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TaskStatus {
-    /// It was done.
     Completed,
-    /// It was not done.
     Failed,
 }
 
-/// A task and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// Its id, such as `1.2`.
     pub id: String,
-    /// What became of it.
     pub status: TaskStatus,
 }
 
-/// Who does a phase's work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
-    /// The provider that is asked.
     pub provider: String,
-    /// The agent whose system template is used; nothing for the common one.
+    /// The agent whose system template is used; `None` for the common template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
 }
 
-/// What a change is set up with, beside what every session has.
+/// What a session without a profile is set up with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeSetup {
-    /// What to change.
     pub request: String,
-    /// Patterns of files that every phase is shown, as the user gave them.
+    /// Patterns of files that every phase sees, typed by the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Patterns that the project's configuration gave; they lead to nothing outside the project.
+    /// Patterns from the project's configuration. They match only files inside the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub project_files: Vec<String>,
     /// Who does the work of each phase.
     #[serde(default)]
     pub agents: BTreeMap<Phase, Agent>,
-    /// What was said for single phases.
+    /// Additional instructions for single phases.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instructions: BTreeMap<Phase, Vec<String>>,
-    /// Patterns of files that single phases are shown.
+    /// Patterns of files that single phases see.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phase_files: BTreeMap<Phase, Vec<String>>,
-    /// Whether the agent that implements may edit the project itself.
+    /// Whether the implementing agent may edit the project directly.
     #[serde(default)]
     pub may_write: bool,
     /// Check commands that the user typed for this session.
@@ -70,13 +62,12 @@ pub struct ChangeSetup {
     pub delivery: Delivery,
 }
 
-/// Where the result of a session goes.
+/// Where the result of a session is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// A branch of this name is made for it; an empty name stands for one made from the title.
+    /// The new branch; an empty name means one made from the title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// It is committed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub commits: bool,
 }
@@ -88,7 +79,7 @@ impl Delivery {
 }
 
 impl ChangeSetup {
-    /// Patterns of files that the user gave for a phase, those of the change first.
+    /// Patterns typed for a phase, after those of the whole session.
     pub fn files_of(&self, phase: Phase) -> Vec<String> {
         let mut files = self.files.clone();
         for pattern in self.phase_files.get(&phase).into_iter().flatten() {
@@ -105,32 +96,30 @@ impl ChangeSetup {
     }
 }
 
-/// What somebody says when a phase begins.
+/// Options given when a phase starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhaseChoice {
-    /// Who does the work.
     pub agent: Option<Agent>,
-    /// What else to do.
     pub instructions: Option<String>,
     /// Patterns of files to show.
     pub files: Vec<String>,
-    /// Whether the agent may edit the project itself.
+    /// Whether the agent may edit the project directly.
     pub may_write: bool,
-    /// Whether nobody has to say yes in this phase.
+    /// Whether the gates of this phase are skipped.
     pub opens_gates: bool,
 }
 
-/// A file that an implementation gives.
+/// A file that an implementation writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewFile {
-    /// Its path, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// SHA-256 of what it is to hold.
+    /// SHA-256 of the new content.
     pub sha256: String,
-    /// SHA-256 of what the project held when the implementation was made; nothing when nothing was there.
+    /// SHA-256 in the project when the implementation was made; `None` if the file did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Whether it is to be a program that can be run; nothing when that stays as it is.
+    /// Executable bit after; `None` if unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executable: Option<bool>,
 }
@@ -138,59 +127,55 @@ pub struct NewFile {
 /// A file that an implementation deletes or renames.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedFile {
-    /// Its path, relative to the project.
+    /// Relative to the project.
     pub path: String,
-    /// SHA-256 of what the project held.
+    /// SHA-256 in the project when the implementation was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Its new path, when it was renamed.
+    /// The new path, if the file is renamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renamed_to: Option<String>,
 }
 
-/// What a phase of a change gave.
+/// The result of a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
-    /// The artifact, as the next phases read it.
+    /// The file that later phases read.
     pub file: FileHash,
-    /// The same under the name that the next round does not write over.
+    /// A copy with a name that no later round overwrites.
     pub copy: FileHash,
     /// The verdict of a challenge or a review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// What became of the tasks of an implementation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<Task>,
-    /// The files of an implementation, to be put in place later.
+    /// Files to write when the result is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<NewFile>,
-    /// The files of the project that are to be deleted.
+    /// Files of the project to delete when the result is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<RemovedFile>,
-    /// The files that the agent edited in the project itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edited: Vec<TouchedFile>,
-    /// Things worth saying about the reply.
+    /// Notes about the reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// What a change came to, beside what every session has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeState {
-    /// The last verdict of each phase that gives one.
+    /// The last verdict of each judging phase.
     pub verdicts: BTreeMap<Phase, Verdict>,
-    /// What became of the tasks of the last implementation.
     pub tasks: Vec<Task>,
-    /// The files of the last implementation that are to be put in place.
+    /// Files of the last implementation to write when it is applied.
     pub files: Vec<NewFile>,
-    /// The files of the project that the last implementation deletes.
+    /// Files of the project that the last implementation deletes.
     pub removed: Vec<RemovedFile>,
-    /// The files that agents edited in the project itself: as they were before the first, and after the last of them.
+    /// Files that agents edited in the project directly, with the content before the first and after the last edit.
     pub edited: Vec<TouchedFile>,
-    /// The files of the project that the current prompt shows.
+    /// Files of the project shown in the current prompt.
     pub seen: Vec<FileHash>,
-    /// Things worth saying about the last reply.
+    /// Notes about the last reply.
     pub notes: Vec<String>,
 }
 

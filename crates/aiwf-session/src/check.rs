@@ -1,11 +1,12 @@
-//! What no line of a journal may say, whoever wrote it.
+//! Rejects journal events with invalid values.
 //!
-//! In: the state before an event, and the event. Out: the first fact that is wrong with it. A journal can come with a
-//! checkout, and a chain of hashes only proves that its author could count. So every path, number, hash and name in it
-//! is checked like any other input, before anything is read or written by it.
+//! In: the state before an event, and the event. Out: the first invalid value. A journal can come with a checkout, and
+//! its hash chain proves only that its author could compute hashes. So every path, number, hash and name in it is
+//! checked like any other input before it is used.
 
 use crate::call::Call;
 use crate::change::{Agent, Artifact, ChangeSetup};
+use crate::comment::{CommentSubject, MAX_COMMENTS, MAX_QUOTE_BYTES, MAX_REMARK_BYTES, NewComment};
 use crate::event::{Event, FileHash, Outcome};
 use crate::setup::{Approver, Setup};
 use crate::state::State;
@@ -14,7 +15,7 @@ use crate::state::State;
 const MAX_PATH_BYTES: usize = 4_096;
 /// The longest name of a provider, profile or template.
 const MAX_NAME_BYTES: usize = 255;
-/// What the engine keeps at the top of a session beside the files that events name.
+/// Files of the engine at the top of a session that no event names.
 const ENGINE_FILES: [&str; 4] = ["journal.jsonl", "session.json", ".lock", "objects"];
 
 /// What is wrong with an event.
@@ -22,44 +23,32 @@ const ENGINE_FILES: [&str; 4] = ["journal.jsonl", "session.json", ".lock", "obje
 pub enum EventFault {
     /// A path that leaves the session or the project, or names a file of the engine.
     #[error("it names the path `{}`, which {problem}", path.escape_debug())]
-    Path {
-        /// The path.
-        path: String,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
-    /// A hash that is none.
-    #[error("it gives `{}` as a SHA-256", sha256.escape_debug())]
-    Hash {
-        /// What it gives.
-        sha256: String,
-    },
-    /// A name that cannot be one.
-    #[error("it gives `{}` as a name", name.escape_debug())]
-    Name {
-        /// What it gives.
-        name: String,
-    },
-    /// A flow that cannot be followed.
+    Path { path: String, problem: &'static str },
+    /// An invalid hash.
+    #[error("`{}` is not a SHA-256", sha256.escape_debug())]
+    Hash { sha256: String },
+    /// An invalid name.
+    #[error("`{}` is not a valid name", name.escape_debug())]
+    Name { name: String },
+    /// An invalid flow.
     #[error("its flow has a problem: {}", problem.escape_debug())]
-    Flow {
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// An iteration that does not follow.
+    Flow { problem: String },
+    /// An iteration out of sequence.
     #[error("it is about iteration {found}, and the session is in iteration {expected}")]
     Iteration {
-        /// What it says.
         found: u32,
         /// What the lines before it say.
         expected: u32,
     },
+    /// A comment, a note or a version that cannot follow the lines before it.
+    #[error("it has {what}")]
+    Remark { what: &'static str },
 }
 
 type Checked = Result<(), EventFault>;
 
 impl State {
-    /// What is wrong with an event that follows; nothing when it can be folded.
+    /// Returns why an event cannot follow this state; `None` if it can be folded.
     pub fn fault(&self, event: &Event) -> Option<EventFault> {
         self.check(event).err()
     }
@@ -68,11 +57,11 @@ impl State {
         match event {
             Event::SessionCreated { setup } => check_setup(setup),
             Event::PromptWritten { iteration, prompt, system_prompt, seen, .. } => {
-                // Iterations follow each other, so an absurd one is noticed however large it may be.
+                // Iterations are consecutive, so an absurd number is detected however large it is.
                 if *iteration != self.iteration {
                     return Err(EventFault::Iteration { found: *iteration, expected: self.iteration });
                 }
-                // What a prompt shows can be anywhere a person has named, and is only compared.
+                // A person may name files anywhere for a prompt to show. They are only compared.
                 seen.iter().try_for_each(|file| hash(&file.sha256))?;
                 files(std::iter::once(prompt).chain(system_prompt))
             }
@@ -99,8 +88,9 @@ impl State {
             Event::AskFailed { call, .. } => call.as_deref().map_or(Ok(()), check_call),
             Event::ReplyRefused { response, .. } => file(response),
             Event::OutputsIntended { files: intended } => files(intended),
-            Event::ResponseApproved { response, outcome, .. } => {
+            Event::ResponseApproved { response, outcome, note, .. } => {
                 file(response)?;
+                note.iter().try_for_each(|note| remark(note))?;
                 match outcome {
                     Outcome::Plan { plan } => file(plan),
                     Outcome::Code { files: code } => files(code),
@@ -115,6 +105,19 @@ impl State {
             Event::GateUndecided { provider, .. } => name(provider),
             Event::AgentChosen { agent, .. } => check_agent(agent),
             Event::Rebound { files: bound, .. } => files(bound),
+            Event::Revised { phase, reason, .. } => {
+                if self.approved_version(*phase).is_none() {
+                    return Err(EventFault::Remark { what: "a phase that gave nothing to reopen" });
+                }
+                remark(reason)
+            }
+            Event::CommentAdded(comment) => self.check_comment(comment),
+            Event::CommentResolved { number, .. } | Event::CommentRemoved { number, .. } => {
+                if self.comments.contains_key(number) {
+                    return Ok(());
+                }
+                Err(EventFault::Remark { what: "the number of a comment that does not exist" })
+            }
             Event::CheckRan(result) => {
                 check_name(&result.name)?;
                 file(&result.output)
@@ -143,10 +146,42 @@ impl State {
             | Event::ApplyUndone => Ok(()),
         }
     }
+
+    fn check_comment(&self, comment: &NewComment) -> Checked {
+        let faulty = |what: &'static str| Err(EventFault::Remark { what });
+        if comment.number != self.n_comments.saturating_add(1) || comment.number > MAX_COMMENTS {
+            return faulty("a comment with a number out of sequence");
+        }
+        if comment.lines.is_some_and(|lines| lines.first == 0 || lines.first > lines.last) {
+            return faulty("a comment on lines that no text has");
+        }
+        if comment.quoted.len() > MAX_QUOTE_BYTES {
+            return faulty("a comment whose quote is too long");
+        }
+        match &comment.on {
+            CommentSubject::Artifact { phase, version } => {
+                let is_known = self.versions_of(*phase).iter().any(|known| known.number == *version);
+                if !is_known {
+                    return faulty("a comment on a version that does not exist");
+                }
+            }
+            CommentSubject::File { path } => project_path(path)?,
+        }
+        hash(&comment.sha256)?;
+        remark(&comment.text)
+    }
+}
+
+/// A text of a person.
+fn remark(text: &str) -> Checked {
+    if text.trim().is_empty() || text.len() > MAX_REMARK_BYTES {
+        return Err(EventFault::Remark { what: "a text of a person that is empty or too long" });
+    }
+    Ok(())
 }
 
 impl Call {
-    /// What is wrong with a call that a journal reports; nothing when it can be folded.
+    /// Returns what is invalid in a call; `None` if it can be folded.
     pub fn fault(&self) -> Option<EventFault> {
         check_call(self).err()
     }
@@ -221,7 +256,7 @@ fn file(file: &FileHash) -> Checked {
     hash(&file.sha256)
 }
 
-/// A file of the project, or an absolute path that somebody named on a command line.
+/// A file of the project, or an absolute path typed on a command line.
 fn target(path: &str) -> Checked {
     match path.strip_prefix('/') {
         Some(below_root) => inside(below_root, "is not a plain path"),
@@ -248,7 +283,7 @@ fn inside(path: &str, problem: &'static str) -> Checked {
     Ok(())
 }
 
-/// A pattern of files. It may lead out of the project, for the user who typed it; whoever reads the files decides.
+/// A file pattern. A pattern that the user typed may lead out of the project; that is checked when files are read.
 fn pattern(text: &str) -> Checked {
     if text.len() > MAX_PATH_BYTES {
         return Err(fault(text.get(..64).unwrap_or_default(), "is too long"));
@@ -263,13 +298,13 @@ fn fault(path: &str, problem: &'static str) -> EventFault {
     EventFault::Path { path: path.to_owned(), problem }
 }
 
-/// The name of a check: of one that was typed, its command.
+/// The name of a check. For a check typed as a command, that is the command.
 fn check_name(text: &str) -> Checked {
     let is_fine = !text.is_empty() && text.len() <= MAX_NAME_BYTES && !text.chars().any(char::is_control);
     if is_fine { Ok(()) } else { Err(EventFault::Name { name: text.chars().take(80).collect() }) }
 }
 
-/// A commit's id, as git prints it in full.
+/// A full git commit id.
 fn commit_id(id: &str) -> Checked {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     if matches!(id.len(), 40 | 64) && id.bytes().all(is_hex) {
@@ -286,7 +321,7 @@ fn hash(sha256: &str) -> Checked {
     Err(EventFault::Hash { sha256: sha256.chars().take(80).collect() })
 }
 
-/// What a user can call a session: a word that can be typed as it is.
+/// A session name: one word that needs no quoting in a shell.
 fn session_name(text: &str) -> Checked {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let is_fine = !text.is_empty()
@@ -297,7 +332,7 @@ fn session_name(text: &str) -> Checked {
     if is_fine { Ok(()) } else { Err(EventFault::Name { name: text.chars().take(80).collect() }) }
 }
 
-/// A name that is one part of a path, and that a terminal can show.
+/// A single path component that is safe to print on a terminal.
 fn name(name: &str) -> Checked {
     let is_fine = !name.is_empty()
         && name.len() <= MAX_NAME_BYTES

@@ -43,8 +43,13 @@ fn every_event_with_files_is_checked() {
     let bad = || hashed("../../.netrc");
     let by = || Actor::OpenGate;
     let (phase, iteration) = (Phase::from_name("planning").unwrap(), 1);
-    let response_approved =
-        |outcome| Event::ResponseApproved { by: by(), response: hashed("r.md"), outcome, runs_checks: false };
+    let response_approved = |outcome| Event::ResponseApproved {
+        by: by(),
+        response: hashed("r.md"),
+        outcome,
+        runs_checks: false,
+        note: None,
+    };
     let events = [
         Event::PromptWritten {
             phase,
@@ -86,7 +91,7 @@ fn every_event_with_files_is_checked() {
 }
 
 #[test]
-fn code_goes_into_the_project_or_where_somebody_said() {
+fn code_is_applied_to_the_project_or_to_a_typed_directory() {
     for target in ["src/a.rs", ".github/workflows/ci.yml", "/srv/out/a.rs"] {
         assert_eq!(check(&applied(target)), "", "{target}");
     }
@@ -99,13 +104,13 @@ fn code_goes_into_the_project_or_where_somebody_said() {
 fn hashes_and_names_look_like_hashes_and_names() {
     let file = FileHash { path: "a".to_owned(), sha256: "../../x".to_owned() };
     let event = Event::Rebound { by: Actor::OpenGate, files: vec![file] };
-    assert_eq!(check(&event), "it gives `../../x` as a SHA-256");
+    assert_eq!(check(&event), "`../../x` is not a SHA-256");
     let undecided = |provider: &str| {
         check(&Event::GateUndecided { provider: provider.to_owned(), message: String::new() })
     };
     assert_eq!(undecided("claude-code"), "");
-    assert_eq!(undecided("../x"), "it gives `../x` as a name");
-    assert_eq!(undecided("a\u{1b}[2J"), "it gives `a\\u{1b}[2J` as a name");
+    assert_eq!(undecided("../x"), "`../x` is not a valid name");
+    assert_eq!(undecided("a\u{1b}[2J"), "`a\\u{1b}[2J` is not a valid name");
 }
 
 #[test]

@@ -1,14 +1,13 @@
-//! What a session keeps of the project's checks: how each ended, and where its output is.
+//! Results of the project's checks, as the journal stores them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::event::FileHash;
 
-/// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckEnd {
-    /// It exited by itself, or a signal ended it.
+    /// It exited or was ended by a signal.
     Exited,
     /// It ran longer than its timeout.
     TimedOut,
@@ -18,23 +17,20 @@ pub enum CheckEnd {
     NotStarted,
 }
 
-/// A check that ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     pub name: String,
-    /// The command line as it was run.
     pub command: String,
     pub ended: CheckEnd,
-    /// Nothing when a signal ended it, or when it did not end by itself.
+    /// `None` if a signal or a limit ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// Why it did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     pub millis: u64,
-    /// What it printed, relative to the session.
+    /// What it printed.
     pub output: FileHash,
     pub n_bytes: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

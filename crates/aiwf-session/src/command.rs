@@ -1,241 +1,214 @@
-//! What somebody wants, and whether it may happen.
+//! Decides whether a command is possible now, and which events it produces.
 
 use std::collections::BTreeMap;
 
+use crate::action::possible;
+use crate::assign::{begin_phase, choose_agents, hand_over, open_gates};
 use crate::call::{Call, ToolUse};
 use crate::change::{Agent, PhaseChoice};
 use crate::checks::CheckResult;
+use crate::comment::{CommentSubject, NewComment, Resolution, check_remark};
 use crate::event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome, Person};
-use crate::flow::{Access, Gives, PhaseRecipe, PhaseSpec};
+use crate::flow::{Gives, PhaseRecipe, PhaseSpec};
 use crate::flow_check::MAX_ROUNDS;
+use crate::follow::LineRange;
 use crate::left_out::LeftOut;
 use crate::phase::{Phase, Stage};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, situation};
 use crate::setup::{Approver, Setup};
 use crate::state::State;
 use crate::step::{Pause, Step};
 
-/// What a person wants, or what the engine has done.
+/// What a person asks for, or what the engine has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Begin a session.
     Create(Box<Setup>),
-    /// A prompt was written.
     RecordPrompt {
-        /// The prompt.
         prompt: FileHash,
-        /// The system prompt, when the provider takes one.
+        /// Set if the provider takes a system prompt.
         system_prompt: Option<FileHash>,
-        /// The files of the project that it shows, where what follows depends on them.
+        /// Files of the project shown in the prompt. Recorded only if later steps depend on their content.
         seen: Vec<FileHash>,
-        /// What the receiver can do with files, when a flag said so.
+        /// File access of the receiver, if set by a flag.
         fs_ability: Option<String>,
-        /// What it was to hold and does not.
         left_out: Vec<LeftOut>,
     },
-    /// Approve the prompt, as its files are now.
     ApprovePrompt {
-        /// Who says yes.
         by: Actor,
-        /// The files as they are.
         files: Vec<FileHash>,
-        /// Whether a later change counts; as the session is set up, when not said.
+        /// Whether a later change makes the approval stale; `None` for the default of the session.
         is_checked: Option<bool>,
     },
-    /// Turn the prompt down.
     RejectPrompt {
-        /// Who says no.
         by: Actor,
-        /// Why.
         feedback: String,
-        /// The edited prompt, under the name it is kept.
+        /// Copies of the rejected prompt, if it had been edited.
         kept: Vec<FileHash>,
     },
-    /// The prompt is being sent.
     RecordSent {
-        /// To whom.
         provider: String,
-        /// SHA-256 of what is sent.
+        /// SHA-256 of the payload.
         payload_sha256: String,
         /// Whether asking again would cost nothing.
         is_free: bool,
     },
-    /// The provider called tools before it replied.
     RecordToolCalls {
-        /// The calls, in their order.
         calls: Vec<ToolUse>,
     },
-    /// The provider is being asked again, with what the tools gave.
+    /// The provider is asked again with the results of its tool calls.
     RecordAskedAgain {
-        /// Who is asked.
         provider: String,
-        /// SHA-256 of what is sent.
         payload_sha256: String,
         /// Whether asking again would cost nothing.
         is_free: bool,
-        /// How the call before went.
+        /// Usage of the previous call.
         call: Box<Call>,
     },
-    /// The reply is there, whole.
     RecordReply {
-        /// The reply.
         response: FileHash,
-        /// How the call went; nothing when a person gave the reply.
+        /// Usage of the call; `None` if a person wrote the reply.
         call: Option<Box<Call>>,
-        /// What the agent changed in its worktree.
         changes: Option<FileHash>,
     },
-    /// The provider did not answer.
     RecordFailure {
-        /// What it said.
         message: String,
-        /// How the call went.
         call: Option<Box<Call>>,
-        /// When its limit ends, in seconds since 1970.
+        /// In seconds since 1970.
         limit_until: Option<u64>,
     },
-    /// The next call might cost more than may be spent.
     PauseForBudget {
-        /// What is spent, what the call might cost, and the limit.
+        /// Spent so far, estimated cost of the call, and the limit.
         message: String,
     },
-    /// More may be spent.
     RaiseBudget,
-    /// The reply cannot be used as it is.
     RefuseReply {
-        /// The reply.
         response: FileHash,
-        /// What is wrong with it.
         problems: Vec<String>,
     },
-    /// Files are about to be written for the reply.
     IntendOutputs {
-        /// The files.
         files: Vec<FileHash>,
     },
-    /// Approve the reply, as it is now, with what it gives.
+    /// Approve the reply with the outcome parsed from it.
     ApproveResponse {
-        /// Who says yes.
         by: Actor,
-        /// The reply as it is.
         response: FileHash,
-        /// What it gives.
         outcome: Outcome,
         /// Whether checks are configured for the phase.
         has_checks: bool,
+        /// What the approver says for the phases that follow.
+        note: Option<String>,
     },
-    /// A check ended.
+    /// Reopen an approved artifact.
+    Revise {
+        by: Actor,
+        /// The phase that gives it.
+        phase: Phase,
+        reason: String,
+    },
+    Comment {
+        by: Actor,
+        on: CommentSubject,
+        /// The text that is commented on.
+        sha256: String,
+        /// `None` for all of it.
+        lines: Option<LineRange>,
+        quoted: String,
+        text: String,
+    },
+    ResolveComment {
+        by: Actor,
+        number: u32,
+        how: Resolution,
+    },
+    RemoveComment {
+        by: Actor,
+        number: u32,
+    },
     RecordCheck(Box<CheckResult>),
-    /// All checks ended.
     FinishChecks,
-    /// Checks need the user's consent.
-    HoldChecks { names: Vec<String> },
-    /// Let another provider do a phase, whatever became of its prompt.
+    HoldChecks {
+        names: Vec<String>,
+    },
+    /// Assign a phase to another provider, whether its prompt is approved or not.
     HandOver {
         by: Actor,
         phase: Phase,
         agent: Agent,
-        /// Whether the approved prompt does not fit the new provider.
+        /// Whether the approved prompt must be built again for the new provider.
         rebuilds_prompt: bool,
-        /// The reply that is given up, under the name it is kept.
+        /// Copy of the discarded reply.
         kept: Vec<FileHash>,
     },
-    /// Turn the reply down.
+    /// Reject the reply.
     RejectResponse {
-        /// Who says no.
         by: Actor,
-        /// Why.
         feedback: String,
-        /// The prompt and the reply, under the names they are kept.
+        /// Copies of the rejected prompt and reply.
         kept: Vec<FileHash>,
     },
-    /// A provider is being asked to judge.
     RecordGateAsked {
-        /// Who is asked.
         provider: String,
-        /// SHA-256 of what is sent.
+        /// SHA-256 of the payload.
         payload_sha256: String,
         /// Whether asking costs nothing.
         is_free: bool,
     },
-    /// A provider judged.
     RecordGateAnswer {
-        /// What it said; nothing when the call failed.
+        /// Stored answer; `None` if the call failed.
         reply: Option<FileHash>,
-        /// How the call went.
         call: Option<Box<Call>>,
     },
-    /// A provider could not judge.
     LeaveToPerson {
-        /// The provider.
         provider: String,
-        /// What it said.
         message: String,
     },
-    /// Send the same prompt once more.
+    /// Send the same prompt again.
     Retry {
-        /// Who asks for it.
         by: Actor,
-        /// The reply it replaces, under the name it is kept.
+        /// Copy of the replaced reply.
         kept: Vec<FileHash>,
     },
-    /// Allow more iterations.
     RaiseCap {
-        /// How many.
         max_iterations: u32,
     },
-    /// Take the code although its review failed.
+    /// Accept code whose review failed.
     Accept {
-        /// Who takes it.
         by: Actor,
     },
-    /// Work on a phase.
+    /// Start or continue a phase.
     BeginPhase {
-        /// Who wants it.
         by: Actor,
-        /// The phase.
         phase: Phase,
-        /// What is said about it.
         choice: Box<PhaseChoice>,
     },
-    /// Let somebody else do the work of phases.
     ChooseAgents {
-        /// Who, by phase.
         agents: BTreeMap<Phase, Agent>,
     },
-    /// Skip every gate from here on.
+    /// Skip all gates from now on.
     OpenGates,
-    /// Accept changes of approved files.
     Rebind {
-        /// Who accepts them.
         by: Actor,
-        /// The files as they are.
         files: Vec<FileHash>,
     },
-    /// Cancel the session.
     Cancel {
-        /// Who cancels it.
         by: Actor,
-        /// Why.
         reason: Option<String>,
     },
-    /// Code is about to be copied into the project.
+    /// Approved files are about to be written to the project.
     IntendApply {
-        /// Where it goes.
         files: Vec<AppliedFile>,
     },
-    /// An apply is about to be reversed.
-    IntendUndo { files: Vec<AppliedFile> },
-    /// What was approved is in a commit.
+    /// An apply is about to be undone.
+    IntendUndo {
+        files: Vec<AppliedFile>,
+    },
     RecordCommit(Commit),
-    /// Code was copied.
     RecordApplied,
-    /// Copying was undone.
     RecordApplyUndone,
 }
 
 impl Command {
-    /// The word for it on the command line, or for what the engine does.
+    /// The name of the command on the command line, or a description of what the engine does.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Create(_) => "create the session",
@@ -256,10 +229,14 @@ impl Command {
             Self::RaiseBudget => "raise the budget",
             Self::RecordCheck(_) | Self::FinishChecks | Self::HoldChecks { .. } => "run checks",
             Self::HandOver { .. } => "hand over",
+            Self::Revise { .. } => "revise",
+            Self::Comment { .. } => "comment",
+            Self::ResolveComment { .. } => "resolve a comment",
+            Self::RemoveComment { .. } => "remove a comment",
             Self::IntendUndo { .. } => "undo",
             Self::RecordCommit(_) => "commit",
             Self::Retry { .. } => "retry",
-            Self::RaiseCap { .. } => "raise the cap",
+            Self::RaiseCap { .. } => "raise the limit",
             Self::Accept { .. } => "accept",
             Self::BeginPhase { .. } => "work on that phase",
             Self::ChooseAgents { .. } => "choose agents",
@@ -271,7 +248,7 @@ impl Command {
     }
 }
 
-/// The events of a command, or why it is not possible now.
+/// Returns the events of a command, or why it is not possible now.
 pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
     let not_now = Refusal::not_now(command.name(), state);
     let one = |event: Event| Ok(vec![event]);
@@ -291,7 +268,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             fs_ability,
             left_out,
         }),
-        // A prompt that nobody has judged yet can be written anew, for another kind of receiver.
+        // An undecided prompt can be written again, for another kind of receiver.
         (
             Command::RecordPrompt { prompt, system_prompt, seen, fs_ability, left_out },
             Step::PromptReady,
@@ -352,11 +329,14 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             one(Event::ReplyRefused { response, problems })
         }
         (Command::IntendOutputs { files }, Step::ReplyReady { .. }) => one(Event::OutputsIntended { files }),
-        (Command::ApproveResponse { by, response, outcome, has_checks }, Step::ReplyReady { .. }) => {
+        (Command::ApproveResponse { by, response, outcome, has_checks, note }, Step::ReplyReady { .. }) => {
             at_gate(state, &response)?;
             fits(state, &outcome)?;
             let runs_checks = has_checks && state.flow.spec(state.phase).is_some_and(|spec| spec.checks);
-            one(Event::ResponseApproved { by, response, outcome, runs_checks })
+            if let Some(note) = &note {
+                check_remark(note)?;
+            }
+            one(Event::ResponseApproved { by, response, outcome, runs_checks, note })
         }
         (Command::RecordCheck(result), Step::ChecksWanted | Step::Paused(Pause::CheckConsent)) => {
             one(Event::CheckRan(result))
@@ -368,7 +348,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::RejectResponse { by, feedback, .. }, Step::Paused(Pause::Checks)) => {
             one(Event::SentBack { by, feedback: said(feedback)? })
         }
-        // Whoever disagrees with a verdict that stopped the session begins anew.
+        // Rejecting a reply whose verdict stopped the session starts the session again.
         (Command::RejectResponse { by, feedback, .. }, Step::Paused(Pause::Verdict | Pause::NoTarget)) => {
             one(Event::Reopened { by, feedback: Some(said(feedback)?) })
         }
@@ -407,7 +387,7 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             one(Event::CapRaised { max_iterations })
         }
         (Command::Accept { by }, Step::Paused(Pause::IterationCap | Pause::Verdict | Pause::NoTarget))
-            // What nobody has made yet cannot be accepted: a plan that did not pass is never implemented.
+            // Nothing to accept exists yet: a plan that did not pass is never implemented.
             if state.flow.judges_files(state.phase) =>
         {
             one(Event::Accepted { by })
@@ -419,6 +399,24 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::ChooseAgents { agents }, step) if *step != Step::Ended => Ok(choose_agents(state, agents)),
         (Command::OpenGates, step) if *step != Step::Ended => {
             Ok(open_gates(state, &state.flow.names().collect::<Vec<_>>()))
+        }
+        (Command::Revise { by, phase, reason }, _) if state.phase != Phase::CANCELLED => {
+            revise(state, by, phase, reason)
+        }
+        (Command::Comment { by, on, sha256, lines, quoted, text }, _) if state.phase != Phase::CANCELLED => {
+            let number = state.next_comment(&text)?;
+            let comment = NewComment { number, by, on, sha256, lines, quoted, text };
+            one(Event::CommentAdded(Box::new(comment)))
+        }
+        (Command::ResolveComment { by, number, how }, _) if state.phase != Phase::CANCELLED => {
+            state.check_open_comment(number)?;
+            one(Event::CommentResolved { by, number, how })
+        }
+        (Command::RemoveComment { by, number }, _) if state.phase != Phase::CANCELLED => {
+            if !state.comments.contains_key(&number) {
+                return Err(state.no_comment(number));
+            }
+            one(Event::CommentRemoved { by, number })
         }
         (Command::Rebind { by, files }, _) if state.phase != Phase::CANCELLED => {
             match files.iter().find(|file| !state.bound.contains_key(&file.path)) {
@@ -438,8 +436,8 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
         (Command::RecordApplied, _) if state.applying.is_some() => one(Event::Applied),
         (Command::RecordApplyUndone, _) if state.applying.is_some() => one(Event::ApplyUndone),
 
-        // Everything else makes no sense where the session stands. The list is spelled out, so that a new command
-        // cannot be forgotten here.
+        // Every other command is impossible in this step. The list is exhaustive, so that a new command cannot be
+        // forgotten here.
         (
             Command::Create(_)
             | Command::RecordPrompt { .. }
@@ -464,6 +462,10 @@ pub fn decide(state: &State, command: Command) -> Result<Vec<Event>, Refusal> {
             | Command::Accept { .. }
             | Command::ChooseAgents { .. }
             | Command::OpenGates
+            | Command::Revise { .. }
+            | Command::Comment { .. }
+            | Command::ResolveComment { .. }
+            | Command::RemoveComment { .. }
             | Command::Rebind { .. }
             | Command::Cancel { .. }
             | Command::RecordCheck(_)
@@ -501,7 +503,28 @@ fn approve_prompt(
     Ok(vec![Event::PromptApproved { by, files, is_edited, is_checked }])
 }
 
-/// The reply of the current phase and no other file.
+/// Reopens an approved artifact, unless its code is in the project or the session has not come back to it yet.
+fn revise(state: &State, by: Actor, phase: Phase, reason: String) -> Result<Vec<Event>, Refusal> {
+    let Some(spec) = state.flow.spec(phase) else { return Err(Refusal::other_phase(phase, state)) };
+    if state.is_applied || state.applying.is_some() {
+        return Err(Refusal::Applied);
+    }
+    if spec.gives == Gives::Verdict {
+        return Err(Refusal::Verdict { artifact: spec.artifact.clone() });
+    }
+    if state.approved_version(phase).is_none() || !state.flow.is_behind(phase, state.phase) {
+        let artifact = spec.artifact.clone();
+        return Err(Refusal::NotApproved {
+            artifact,
+            situation: situation(state),
+            possible: possible(state),
+        });
+    }
+    check_remark(&reason)?;
+    Ok(vec![Event::Revised { by, phase, reason }])
+}
+
+/// Accepts only the reply of the current phase.
 fn at_gate(state: &State, response: &FileHash) -> Result<(), Refusal> {
     if state.response_path().as_deref() == Some(response.path.as_str()) {
         Ok(())
@@ -510,128 +533,7 @@ fn at_gate(state: &State, response: &FileHash) -> Result<(), Refusal> {
     }
 }
 
-/// Continues the phase that the session is in, and no other.
-fn begin_phase(state: &State, by: Actor, phase: Phase, choice: PhaseChoice) -> Result<Vec<Event>, Refusal> {
-    let Some(setup) = state.setup.as_ref().and_then(|setup| setup.change.as_ref()) else {
-        return Err(Refusal::other_phase(phase, state));
-    };
-    let mut events = Vec::new();
-    match state.step {
-        // Only a person who asks for it leads out of a verdict that said no.
-        Step::Paused(Pause::Verdict | Pause::NoTarget) if phase == state.flow.first() => {
-            events.push(Event::Reopened { by, feedback: None });
-        }
-        Step::Paused(Pause::Verdict | Pause::NoTarget | Pause::IterationCap)
-        | Step::Ended
-        | Step::NotCreated => {
-            return Err(Refusal::other_phase(phase, state));
-        }
-        Step::PromptWanted { .. }
-        | Step::PromptReady
-        | Step::AskWanted
-        | Step::Asked { .. }
-        | Step::AskFailed { .. }
-        | Step::ReplyReady { .. }
-        | Step::ChecksWanted
-        | Step::Paused(Pause::Budget | Pause::Checks | Pause::CheckConsent) => {
-            if state.phase != phase {
-                return Err(Refusal::other_phase(phase, state));
-            }
-        }
-    }
-    let gates = if choice.opens_gates { open_gates(state, &[phase]) } else { Vec::new() };
-    // What was said already is not said again: a command that was cut short can be run once more.
-    if let Some(agent) = choice.agent.filter(|agent| setup.agents.get(&phase) != Some(agent)) {
-        events.push(Event::AgentChosen { phase, agent });
-    }
-    let said = setup.instructions_of(phase);
-    let is_news = |text: &String| !text.trim().is_empty() && !said.contains(text);
-    if let Some(text) = choice.instructions.filter(is_news) {
-        events.push(Event::InstructionsAdded { phase, text });
-    }
-    let shown = setup.files_of(phase);
-    let patterns: Vec<String> = choice.files.into_iter().filter(|pattern| !shown.contains(pattern)).collect();
-    if !patterns.is_empty() {
-        events.push(Event::FilesAdded { phase, patterns });
-    }
-    let gives_files = state.flow.spec(phase).is_some_and(|spec| spec.access == Access::Write);
-    if choice.may_write && !setup.may_write && gives_files {
-        events.push(Event::WriteAllowed);
-    }
-    let is_open = matches!(
-        state.step,
-        Step::PromptWanted { .. } | Step::PromptReady | Step::Paused(Pause::Verdict | Pause::NoTarget)
-    );
-    if !events.is_empty() && !is_open {
-        return Err(Refusal::Settled { phase });
-    }
-    events.extend(gates);
-    Ok(events)
-}
-
-/// The phases that are still open get another agent: the prompt of the current one must not be approved yet.
-fn choose_agents(state: &State, agents: BTreeMap<Phase, Agent>) -> Vec<Event> {
-    let setup = state.setup.as_ref();
-    let is_open = matches!(state.step, Step::PromptWanted { .. } | Step::PromptReady);
-    let counts = |phase: &Phase, agent: &Agent| {
-        state.flow.spec(*phase).is_some()
-            && (is_open || *phase != state.phase)
-            && setup.and_then(|setup| setup.agent(*phase)) != Some(agent)
-    };
-    let chosen = agents.into_iter().filter(|(phase, agent)| counts(phase, agent));
-    chosen.map(|(phase, agent)| Event::AgentChosen { phase, agent }).collect()
-}
-
-/// Another provider does the phase from here on; the current one is asked again with the same prompt, if that fits.
-fn hand_over(
-    state: &State,
-    by: Actor,
-    phase: Phase,
-    agent: Agent,
-    rebuilds_prompt: bool,
-    kept: Vec<FileHash>,
-) -> Result<Vec<Event>, Refusal> {
-    if state.flow.spec(phase).is_none() {
-        return Err(Refusal::other_phase(phase, state));
-    }
-    let setup = state.setup.as_ref();
-    let is_news = setup.and_then(|setup| setup.agent(phase)) != Some(&agent);
-    let mut events: Vec<Event> = is_news.then_some(Event::AgentChosen { phase, agent }).into_iter().collect();
-    if phase != state.phase {
-        return Ok(events);
-    }
-    match state.step {
-        Step::AskWanted | Step::Paused(Pause::Budget) if rebuilds_prompt => {
-            events.push(Event::PromptWithdrawn { by });
-        }
-        Step::Asked { .. } | Step::AskFailed { .. } | Step::ReplyReady { .. } => {
-            events.push(Event::Retried { by: by.clone(), kept });
-            if rebuilds_prompt {
-                events.push(Event::PromptWithdrawn { by });
-            }
-        }
-        Step::NotCreated
-        | Step::PromptWanted { .. }
-        | Step::PromptReady
-        | Step::AskWanted
-        | Step::ChecksWanted
-        | Step::Paused(_)
-        | Step::Ended => {}
-    }
-    Ok(events)
-}
-
-fn open_gates(state: &State, phases: &[Phase]) -> Vec<Event> {
-    let is_open = |phase: &Phase| {
-        state.setup.as_ref().is_some_and(|setup| {
-            Stage::ALL.into_iter().all(|stage| setup.gate(*phase, stage).approver == Approver::Skip)
-        })
-    };
-    let phases: Vec<Phase> = phases.iter().copied().filter(|phase| !is_open(phase)).collect();
-    if phases.is_empty() { Vec::new() } else { vec![Event::GatesOpened { phases }] }
-}
-
-/// Whether what a reply gives is what its phase gives.
+/// Checks that the outcome is of the kind that the phase produces.
 fn fits(state: &State, outcome: &Outcome) -> Result<(), Refusal> {
     let phase = state.phase;
     let spec = state.flow.spec(phase);
@@ -643,7 +545,7 @@ fn fits(state: &State, outcome: &Outcome) -> Result<(), Refusal> {
         Outcome::Code { .. } => ("code", is(PhaseRecipe::Session, Gives::Files)),
         Outcome::Pass | Outcome::Fail => ("verdict", is(PhaseRecipe::Session, Gives::Verdict)),
         Outcome::Artifact(artifact) => {
-            let name = spec.filter(|spec| spec.recipe == PhaseRecipe::Change).map(PhaseSpec::artifact_file);
+            let name = spec.filter(|spec| spec.gives_artifact()).map(PhaseSpec::artifact_file);
             ("such artifact", name.as_ref() == Some(&artifact.file.path))
         }
     };
@@ -652,7 +554,7 @@ fn fits(state: &State, outcome: &Outcome) -> Result<(), Refusal> {
     }
     match (outcome, spec) {
         (Outcome::Artifact(artifact), Some(spec)) => {
-            // A marker that is missing is never taken for a yes.
+            // A missing marker is never a pass.
             if artifact.verdict.is_some() != (spec.gives == Gives::Verdict) {
                 return Err(Refusal::Markers { phase, marker: "<review>" });
             }
@@ -669,7 +571,7 @@ fn said(feedback: String) -> Result<String, Refusal> {
     if feedback.trim().is_empty() { Err(Refusal::NoFeedback) } else { Ok(feedback) }
 }
 
-/// Whether a provider has said no as often as it may; then a person decides.
+/// Whether a judge has used up its rejections, so that a person must decide.
 fn has_used_up(state: &State, by: &Actor) -> bool {
     let (Actor::Provider(_), Some(setup), Some(current)) = (by, &state.setup, state.stage) else {
         return false;

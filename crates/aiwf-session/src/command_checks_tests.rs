@@ -10,7 +10,8 @@ impl Driven {
         self.approve_prompt();
         self.ask();
         let (response, outcome) = (self.response(), outcomes(&self.state).remove(0));
-        self.run(Command::ApproveResponse { by: person(), response, outcome, has_checks: true }).unwrap();
+        self.run(Command::ApproveResponse { by: person(), response, outcome, has_checks: true, note: None })
+            .unwrap();
     }
 }
 
@@ -80,7 +81,7 @@ fn checks_without_consent_wait_and_then_run() {
 }
 
 #[test]
-fn a_phase_without_checks_goes_on_at_once() {
+fn a_phase_without_checks_continues_at_once() {
     let flow = Flow::find_built_in("do").unwrap();
     let mut session = Driven::new(sample_setup(&flow));
     session.walk_with_checks();

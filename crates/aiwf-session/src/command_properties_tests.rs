@@ -1,17 +1,18 @@
-//! Random walks: whatever is asked of a session in whatever order, its promises hold.
+//! Random walks: the promises hold for any sequence of commands.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::flow::{ReplyParser, Target};
+use crate::flow::{Access, ReplyParser, Target};
 use crate::phase::Role;
 use crate::transitions::{outcomes, sample_check, sample_setup};
+use crate::versions::VersionOutcome;
 
-/// What leads on from where a session stands; at its end, what must no longer change it.
+/// Picks a command that makes progress; once the session has ended, one that must not change it.
 fn next_command(pick: u8, state: &State) -> Command {
     let by = person();
     let path = |path: Option<String>| file(&path.unwrap_or_else(|| "none.md".to_owned()), "x");
-    let response = path(state.response_path());
+    let response = FileHash { sha256: format!("{}", pick % 3), ..path(state.response_path()) };
     match &state.step {
         Step::NotCreated | Step::PromptWanted { .. } => Command::RecordPrompt {
             prompt: path(state.prompt_path()),
@@ -26,7 +27,13 @@ fn next_command(pick: u8, state: &State) -> Command {
         Step::AskFailed { .. } => Command::Retry { by, kept: Vec::new() },
         Step::ReplyReady { .. } => {
             let has_checks = pick.is_multiple_of(3);
-            Command::ApproveResponse { by, response, outcome: fitting_outcome(pick, state), has_checks }
+            Command::ApproveResponse {
+                by,
+                response,
+                outcome: fitting_outcome(pick, state),
+                has_checks,
+                note: pick.is_multiple_of(5).then(|| "look at this".to_owned()),
+            }
         }
         Step::ChecksWanted if pick.is_multiple_of(3) => {
             Command::RecordCheck(Box::new(sample_check(i32::from(pick.is_multiple_of(2)))))
@@ -54,6 +61,14 @@ fn next_command(pick: u8, state: &State) -> Command {
             _ => Command::RecordApplyUndone,
         },
     }
+}
+
+/// The newest version of any artifact, or a file.
+fn comment_subject(state: &State) -> CommentSubject {
+    let newest = state.versions.iter().find_map(|(phase, versions)| Some((*phase, versions.last()?.number)));
+    newest.map_or(CommentSubject::File { path: "src/a.rs".to_owned() }, |(phase, version)| {
+        CommentSubject::Artifact { phase, version }
+    })
 }
 
 /// What the phase can give; one verdict in four is not a pass.
@@ -136,7 +151,7 @@ fn random_command(pick: u8, state: &State) -> Command {
     let by = person();
     let judge = Actor::Provider("judge".to_owned());
     let phase_file = |path: Option<String>| file(&path.unwrap_or_else(|| "none.md".to_owned()), "x");
-    let response = phase_file(state.response_path());
+    let response = FileHash { sha256: format!("{}", pick % 3), ..phase_file(state.response_path()) };
     let artifact = |verdict| Outcome::Artifact(Box::new(artifact(state.phase, state.iteration, verdict)));
     let choice = |text: &str| {
         Box::new(PhaseChoice {
@@ -145,7 +160,7 @@ fn random_command(pick: u8, state: &State) -> Command {
             ..PhaseChoice::default()
         })
     };
-    match pick % 42 {
+    match pick % 48 {
         0 => Command::Create(Box::new(setup(&[], 2))),
         1 | 2 => Command::RecordPrompt {
             prompt: phase_file(state.prompt_path()),
@@ -161,10 +176,20 @@ fn random_command(pick: u8, state: &State) -> Command {
         8 | 9 => Command::RecordReply { response, call: None, changes: None },
         10 => Command::RecordFailure { message: "m".to_owned(), call: None, limit_until: None },
         11 => Command::RefuseReply { response, problems: vec!["p".to_owned()] },
-        12 => Command::ApproveResponse { by, response, outcome: plan(), has_checks: false },
-        13 => Command::ApproveResponse { by, response, outcome: code(state.iteration), has_checks: false },
-        14 => Command::ApproveResponse { by, response, outcome: Outcome::Pass, has_checks: false },
-        15 => Command::ApproveResponse { by, response, outcome: Outcome::Fail, has_checks: false },
+        12 => Command::ApproveResponse { by, response, outcome: plan(), has_checks: false, note: None },
+        13 => Command::ApproveResponse {
+            by,
+            response,
+            outcome: code(state.iteration),
+            has_checks: false,
+            note: None,
+        },
+        14 => {
+            Command::ApproveResponse { by, response, outcome: Outcome::Pass, has_checks: false, note: None }
+        }
+        15 => {
+            Command::ApproveResponse { by, response, outcome: Outcome::Fail, has_checks: false, note: None }
+        }
         16 => Command::RejectResponse { by: judge, feedback: "no".to_owned(), kept: Vec::new() },
         17 => Command::Retry { by, kept: Vec::new() },
         18 => Command::RaiseCap { max_iterations: state.round + 1 },
@@ -176,24 +201,29 @@ fn random_command(pick: u8, state: &State) -> Command {
             is_free: false,
         },
         22 => Command::RecordGateAnswer { reply: Some(file("iteration-1/gate.md", "g")), call: None },
-        23 | 24 => Command::ApproveResponse { by, response, outcome: artifact(None), has_checks: false },
+        23 | 24 => {
+            Command::ApproveResponse { by, response, outcome: artifact(None), has_checks: false, note: None }
+        }
         25 | 26 => Command::ApproveResponse {
             by,
             response,
             outcome: artifact(Some(Verdict::Pass)),
             has_checks: false,
+            note: None,
         },
         27 => Command::ApproveResponse {
             by,
             response,
             outcome: artifact(Some(Verdict::NeedsRevision)),
             has_checks: false,
+            note: None,
         },
         28 => Command::ApproveResponse {
             by,
             response,
             outcome: artifact(Some(Verdict::MajorIssues)),
             has_checks: false,
+            note: None,
         },
         29 => Command::BeginPhase { by, phase: state.phase, choice: choice("more") },
         30 => Command::BeginPhase { by, phase: state.flow.first(), choice: choice("anew") },
@@ -213,6 +243,21 @@ fn random_command(pick: u8, state: &State) -> Command {
             rebuilds_prompt: pick.is_multiple_of(2),
             kept: Vec::new(),
         },
+        42 | 43 => {
+            let phases: Vec<Phase> = state.flow.names().collect();
+            let phase = phases[usize::from(pick / 48) % phases.len()];
+            Command::Revise { by, phase, reason: "more".to_owned() }
+        }
+        44 | 45 => Command::Comment {
+            by,
+            on: comment_subject(state),
+            sha256: "0".repeat(64),
+            lines: LineRange::parse("1-2"),
+            quoted: "a\nb".to_owned(),
+            text: "why?".to_owned(),
+        },
+        46 => Command::ResolveComment { by, number: u32::from(pick / 48) + 1, how: Resolution::Dismissed },
+        47 => Command::RemoveComment { by, number: u32::from(pick / 48) + 1 },
         33 => Command::RecordToolCalls { calls: vec![tool_use()] },
         34 => Command::RecordAskedAgain {
             provider: "p".to_owned(),
@@ -239,9 +284,18 @@ proptest! {
                 prop_assert_eq!(&session.state, &before);
                 prop_assert!(!refusal.to_string().is_empty());
             }
-            // What is done stays done.
-            if before.phase.is_final() {
-                prop_assert_eq!(session.state.phase, before.phase);
+            // What is done stays done, unless a person reopens it before it is applied.
+            if before.phase.is_final() && session.state.phase != before.phase {
+                let is_reopened = matches!(session.events.last(), Some(Event::Revised { .. }));
+                prop_assert!(is_reopened && before.phase == Phase::COMPLETE && !before.is_applied);
+            }
+            // No version is lost, and at most the newest is undecided.
+            for (phase, versions) in &before.versions {
+                prop_assert!(session.state.versions_of(*phase).len() >= versions.len());
+            }
+            for versions in session.state.versions.values() {
+                let older = &versions[..versions.len() - 1];
+                prop_assert!(older.iter().all(|version| version.outcome != VersionOutcome::Pending));
             }
             prop_assert!(session.state.iteration >= before.iteration);
             prop_assert!(session.state.is_applied >= before.is_applied);

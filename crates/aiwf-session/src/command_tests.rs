@@ -36,6 +36,7 @@ fn setup(gates: &[(&str, GateSetting)], max_iterations: u32) -> Setup {
         hash_prompts: true,
         standards: Some(file("standards-bundle.md", "standards")),
         inputs: Vec::new(),
+        left_out: Vec::new(),
         change: None,
     }
 }
@@ -50,7 +51,7 @@ fn change_setup(max_rounds: u32) -> Setup {
     }
 }
 
-/// A session that is driven by hand.
+/// A session driven command by command.
 #[derive(Clone)]
 struct Driven {
     state: State,
@@ -110,10 +111,11 @@ impl Driven {
 
     fn approve_response(&mut self, outcome: Outcome) {
         let response = self.response();
-        self.run(Command::ApproveResponse { by: person(), response, outcome, has_checks: false }).unwrap();
+        self.run(Command::ApproveResponse { by: person(), response, outcome, has_checks: false, note: None })
+            .unwrap();
     }
 
-    /// One whole phase.
+    /// Runs one phase from prompt to approval.
     fn walk(&mut self, outcome: Outcome) {
         self.write_prompt();
         self.approve_prompt();
@@ -126,7 +128,6 @@ impl Driven {
     }
 }
 
-/// What a phase of a change gives.
 fn artifact(phase: Phase, iteration: u32, verdict: Option<Verdict>) -> Artifact {
     let flow = Flow::find_built_in(Flow::CHANGE).unwrap();
     let name = flow.spec(phase).map_or("none.md".to_owned(), PhaseSpec::artifact_file);
@@ -151,7 +152,7 @@ fn artifact(phase: Phase, iteration: u32, verdict: Option<Verdict>) -> Artifact 
 }
 
 impl Driven {
-    /// One whole phase of a change.
+    /// Runs one phase of a change from prompt to approval.
     fn walk_change(&mut self, verdict: Option<Verdict>) {
         self.write_prompt();
         self.approve_prompt();
@@ -243,7 +244,7 @@ fn a_rejected_reply_leads_back_to_a_prompt_that_carries_the_feedback() {
     assert_eq!(session.at(), (phase("planning"), Some(Stage::Prompt), 1));
     let feedback = session.state.feedback.clone().unwrap();
     assert_eq!((feedback.text.as_str(), feedback.rejected_reply), ("too long", Some(kept[0].clone())));
-    // The next prompt still has it; the next approved reply ends it.
+    // The feedback stays until the next reply is approved.
     session.write_prompt();
     assert!(session.state.feedback.is_some());
     session.approve_prompt();
@@ -320,7 +321,7 @@ fn calls_that_may_cost_are_counted_whether_they_answer_or_not() {
     session.run(sent(false)).unwrap();
     let total = session.state.total();
     assert_eq!((total.calls, total.input_tokens, total.calls_without_tokens), (2, Some(7), 1));
-    // A call that costs nothing is none.
+    // A free call is not counted.
     session.run(Command::Retry { by: person(), kept: Vec::new() }).unwrap();
     session.run(sent(true)).unwrap();
     assert_eq!(session.state.total().calls, 2);
@@ -437,11 +438,11 @@ fn each_loop_of_a_change_has_its_own_cap() {
     change.walk_change(None);
     change.walk_change(Some(Verdict::NeedsRevision));
     assert_eq!(change.state.step, Step::Paused(Pause::IterationCap));
-    // A plan that did not pass is not implemented, whoever wants it.
+    // A plan that did not pass cannot be accepted.
     assert!(change.run(Command::Accept { by: person() }).is_err());
     let refusal = change.run(Command::RaiseCap { max_iterations: 1 }).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
-    the cap must be more than 1 and at most 1000, not 1
+    the limit must be more than 1 and at most 1000, not 1
     [RaiseCap { rounds: 2 }]
     ");
     change.run(Command::RaiseCap { max_iterations: 2 }).unwrap();
@@ -458,7 +459,7 @@ fn each_loop_of_a_change_has_its_own_cap() {
 }
 
 #[test]
-fn a_verdict_that_says_no_stops_until_a_person_plans_anew() {
+fn a_rejecting_verdict_stops_until_a_person_replans() {
     let mut change = Driven::new(change_setup(3));
     change.walk_change(None);
     change.walk_change(Some(Verdict::Rejected));
@@ -490,6 +491,7 @@ fn a_missing_marker_is_never_a_pass() {
         response: response.clone(),
         outcome: Outcome::Artifact(Box::new(artifact)),
         has_checks: false,
+        note: None,
     };
     assert_eq!(
         change.run(approve(artifact(phase("challenge"), 1, None))),
@@ -501,6 +503,7 @@ fn a_missing_marker_is_never_a_pass() {
         response: response.clone(),
         outcome: code(1),
         has_checks: false,
+        note: None,
     };
     assert!(change.run(code).is_err());
     change.run(approve(artifact(phase("challenge"), 1, Some(Verdict::Pass)))).unwrap();
@@ -511,7 +514,13 @@ fn a_missing_marker_is_never_a_pass() {
     let silent = Artifact { tasks: Vec::new(), ..artifact(phase("implement"), 1, None) };
     let outcome = Outcome::Artifact(Box::new(silent));
     assert_eq!(
-        change.run(Command::ApproveResponse { by: person(), response, outcome, has_checks: false }),
+        change.run(Command::ApproveResponse {
+            by: person(),
+            response,
+            outcome,
+            has_checks: false,
+            note: None
+        }),
         Err(Refusal::Markers { phase: phase("implement"), marker: "<task_status>" })
     );
 }
@@ -521,13 +530,13 @@ fn a_phase_command_out_of_order_is_refused_and_names_what_is_possible() {
     let mut change = Driven::new(change_setup(3));
     let refusal = change.begin(phase("implement"), PhaseChoice::default()).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
-    cannot work on phase `implement` now: the plan prompt is yet to be written
+    cannot work on phase `implement` now: the plan prompt has not been written yet
     [Step, Run, Cancel]
     ");
     change.walk_change(None);
     let refusal = change.begin(phase("plan"), PhaseChoice::default()).unwrap_err();
     insta::assert_snapshot!(format!("{refusal}\n{:?}", refusal.advice()), @"
-    cannot work on phase `plan` now: the challenge prompt is yet to be written
+    cannot work on phase `plan` now: the challenge prompt has not been written yet
     [Step, Run, Cancel]
     ");
     let mut session = Driven::new(setup(&[], 3));
@@ -535,7 +544,7 @@ fn a_phase_command_out_of_order_is_refused_and_names_what_is_possible() {
 }
 
 #[test]
-fn what_is_said_at_a_phase_command_holds_once_and_rebuilds_a_waiting_prompt() {
+fn options_of_a_phase_command_apply_once_and_rebuild_a_waiting_prompt() {
     let mut change = Driven::new(change_setup(3));
     let choice = || PhaseChoice {
         agent: Some(Agent { provider: "codex".to_owned(), template: Some("CODEX".to_owned()) }),
@@ -551,7 +560,7 @@ fn what_is_said_at_a_phase_command_holds_once_and_rebuilds_a_waiting_prompt() {
         Step::PromptWanted { phase: phase("plan"), iteration: change.state.iteration }
     );
     let n_events = change.events.len();
-    // A plan writes nothing, whatever is said; and saying it again changes nothing.
+    // A plan phase never gets write access, however often it is asked for.
     assert!(!change.events.contains(&Event::WriteAllowed));
     change.begin(phase("plan"), choice()).unwrap();
     assert_eq!(change.events.len(), n_events);
@@ -598,7 +607,7 @@ fn an_agent_that_may_write_edits_the_project_and_it_is_on_record() {
     assert_eq!(change.state.step, Step::ReplyReady { problems: Vec::new() });
     let edited = &change.state.change.edited[0];
     assert_eq!((edited.before.as_deref(), edited.after.as_deref()), (Some("1"), Some("3")));
-    // The rules of the project are not among what it may edit.
+    // The rules of the project are not editable.
     let response = change.response();
     change
         .run(Command::RecordReply { response, call: touch(".aiwf/config.toml", "1", "2"), changes: None })
@@ -609,6 +618,9 @@ fn an_agent_that_may_write_edits_the_project_and_it_is_on_record() {
 
 #[path = "command_checks_tests.rs"]
 mod checks;
+
+#[path = "command_revise_tests.rs"]
+mod revise;
 
 #[path = "command_properties_tests.rs"]
 mod properties;

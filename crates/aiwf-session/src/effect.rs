@@ -1,49 +1,30 @@
-//! What the engine has to do next, as data.
+//! What the engine must do next, as data.
 
 use crate::phase::{Phase, Stage};
 use crate::setup::Approver;
 use crate::state::State;
 use crate::step::Step;
 
-/// Something to do that needs no decision of a person.
+/// The next step, if it needs no decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Build a prompt, write its files, report them.
-    WritePrompt {
-        /// The phase it is for.
-        phase: Phase,
-        /// The iteration it is for.
-        iteration: u32,
-    },
-    /// The gate is open: approve what lies there.
-    PassGate {
-        /// The stage.
-        stage: Stage,
-    },
-    /// Let a provider judge what lies at the gate.
-    Judge {
-        /// The stage.
-        stage: Stage,
-        /// The provider.
-        provider: String,
-    },
-    /// Send the approved prompt, take the reply.
-    Ask {
-        /// The provider.
-        provider: String,
-    },
-    /// Look whether the reply has arrived; asking again is free.
-    AwaitReply {
-        /// The provider.
-        provider: String,
-    },
-    /// Run the project's checks on what the phase gave.
+    WritePrompt { phase: Phase, iteration: u32 },
+    /// Approve what is at a skipped gate.
+    PassGate { stage: Stage },
+    /// Let a provider judge what is at the gate.
+    Judge { stage: Stage, provider: String },
+    /// Send the approved prompt and record the reply.
+    Ask { provider: String },
+    /// Look for the reply file; asking again is free.
+    AwaitReply { provider: String },
+    /// Run the project's checks on the results of the phase.
     RunChecks,
-    /// Finish or undo copying code into the project.
+    /// Finish an interrupted apply, or roll it back.
     SettleApply,
 }
 
-/// What to do next; nothing when a person or a reply is awaited, or when all is done.
+/// Returns the next effect; `None` if a person or a reply is needed, or the session has ended.
 pub fn next_effect(state: &State) -> Option<Effect> {
     if state.applying.is_some() {
         return Some(Effect::SettleApply);

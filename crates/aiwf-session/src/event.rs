@@ -1,62 +1,57 @@
-//! What happened in a session: the truth, one line of the journal each.
+//! The events of a session: one line of the journal each.
 //!
-//! These types are the format of the journal. Their names and fields stay readable for ever: recorded histories
-//! are folded in tests, so a change that would lose one of them fails there.
+//! These types are the format of the journal. Every released journal must stay readable, so names and fields may be
+//! added but never changed; tests fold recorded histories of each release. The doc comments of events and fields are the
+//! text of the page `docs/src/reference/formats.md`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, ToolUse};
 use crate::change::{Agent, Artifact};
 use crate::checks::CheckResult;
+use crate::comment::{NewComment, Resolution};
 use crate::left_out::LeftOut;
 use crate::phase::Phase;
 use crate::setup::Setup;
 
-/// A file as it was.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileHash {
-    /// Its path, relative to the session.
+    /// Relative to the session.
     pub path: String,
     /// SHA-256 of its bytes, in lower-case hex.
     pub sha256: String,
 }
 
-/// Where a person decides.
+/// Where a person made a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surface {
-    /// The command line.
     Terminal,
-    /// A client of the MCP server.
     Mcp,
-    /// The page in the browser.
     Page,
-    /// A fleet's client.
     Fleet,
 }
 
-/// A person who decides.
+/// A person who made a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// The name the system knows.
+    /// User name of the operating system.
     pub name: String,
-    /// Where they decided; journals of 0.1.0 do not say.
+    /// Missing in journals of 0.1.0.
     pub surface: Option<Surface>,
 }
 
-/// Who did something.
+/// Who made a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "WrittenActor", into = "WrittenActor")]
 pub enum Actor {
-    /// A person.
     Person(Person),
-    /// The gate was open.
     OpenGate,
-    /// A provider.
     Provider(String),
 }
 
-/// An actor in the journal: `{"person": "ann", "surface": "terminal"}`, `"open-gate"`, `{"provider": "judge"}`.
+/// [`Actor`] as the journal writes it: `{"person": "ann", "surface": "terminal"}`, `"open-gate"`, `{"provider":
+/// "judge"}`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum WrittenActor {
@@ -97,85 +92,77 @@ impl From<Actor> for WrittenActor {
     }
 }
 
-/// What an approved reply gave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// A plan.
     Plan {
-        /// The plan.
         plan: FileHash,
     },
-    /// Code.
     Code {
-        /// Every file of the iteration.
+        /// All files of the iteration.
         files: Vec<FileHash>,
     },
-    /// The code is good.
     Pass,
-    /// The code needs another round.
     Fail,
-    /// What a phase of a change gave.
     Artifact(Box<Artifact>),
 }
 
-/// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// The session began.
+    /// The session was created.
     SessionCreated {
-        /// What it was set up with.
+        /// Settings of the session.
         setup: Box<Setup>,
     },
-    /// A prompt lies ready.
+    /// A prompt was written.
     PromptWritten {
-        /// The phase it is for.
+        /// Phase of the prompt.
         phase: Phase,
-        /// The iteration it is for.
+        /// Iteration of the prompt.
         iteration: u32,
-        /// The prompt.
+        /// The prompt file.
         prompt: FileHash,
-        /// The system prompt, when the provider takes one.
+        /// System prompt file, if the provider takes one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         system_prompt: Option<FileHash>,
-        /// The files of the project that it shows, where what follows depends on them.
+        /// Files of the project shown in the prompt, if later steps depend on their content.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seen: Vec<FileHash>,
-        /// What the receiver can do with files, when a flag said so.
+        /// File access of the receiver, if set by a flag.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fs_ability: Option<String>,
-        /// What it was to hold and does not.
+        /// Parts that were left out, with the reason.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<LeftOut>,
     },
-    /// A prompt was approved as it is.
+    /// A prompt was approved.
     PromptApproved {
-        /// Who said yes.
+        /// Who approved it.
         by: Actor,
-        /// What was approved.
+        /// The approved files.
         files: Vec<FileHash>,
-        /// Whether somebody changed it after it was written.
+        /// Whether a person edited the prompt after it was written.
         is_edited: bool,
-        /// Whether a later change of its files counts.
+        /// Whether a later change of these files makes the approval stale.
         #[serde(default = "yes", skip_serializing_if = "is_yes")]
         is_checked: bool,
     },
-    /// A prompt was turned down.
+    /// A prompt was rejected.
     PromptRejected {
-        /// Who said no.
+        /// Who rejected it.
         by: Actor,
-        /// Why.
+        /// The feedback.
         feedback: String,
-        /// The edited prompt, when it was kept under another name.
+        /// Copies of the rejected prompt, if it had been edited.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         kept: Vec<FileHash>,
     },
-    /// A provider was asked.
+    /// The prompt was sent to a provider.
     PromptSent {
-        /// Who was asked.
+        /// The provider.
         provider: String,
-        /// SHA-256 of what was sent.
+        /// SHA-256 of the payload.
         payload_sha256: String,
         /// How many times this prompt was sent before.
         n_earlier: u32,
@@ -184,223 +171,264 @@ pub enum Event {
     },
     /// The provider called a tool before it replied.
     ToolCalled(Box<ToolUse>),
-    /// The provider was asked again, with what the tools it called gave.
+    /// The provider was asked again with the results of its tool calls.
     AskedAgain {
-        /// Who was asked.
+        /// The provider.
         provider: String,
-        /// SHA-256 of what was sent.
+        /// SHA-256 of the payload.
         payload_sha256: String,
         /// Whether asking again costs nothing.
         is_free: bool,
-        /// How the call before went.
+        /// Usage of the previous call.
         call: Box<Call>,
     },
-    /// The reply is there, whole.
+    /// A complete reply arrived.
     ReplyReceived {
-        /// The reply.
+        /// The reply file.
         response: FileHash,
-        /// How the call went; nothing when a person gave the reply.
+        /// Usage of the call; missing if a person wrote the reply.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<Box<Call>>,
-        /// What the agent changed in its worktree, as a file of the session.
+        /// The list of files that the agent changed in its worktree, stored in the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         changes: Option<FileHash>,
     },
-    /// The provider did not answer.
+    /// The provider failed to reply.
     AskFailed {
-        /// What it said.
+        /// The error.
         message: String,
-        /// How the call went, and what arrived all the same.
+        /// Usage of the call, with whatever arrived before it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<Box<Call>>,
-        /// When its limit ends, in seconds since 1970, if a limit is the reason.
+        /// When the usage limit ends, in seconds since 1970, if a usage limit is the reason.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit_until: Option<u64>,
     },
-    /// The next call might cost more than may be spent.
+    /// The next call may exceed the budget, so it was not made.
     BudgetReached {
-        /// What is spent, what the call might cost, and the limit.
+        /// Spent so far, estimated cost of the call, and the limit.
         message: String,
     },
-    /// More may be spent.
+    /// The budget was raised.
     BudgetRaised,
-    /// The reply cannot be used as it is.
+    /// The reply has problems and cannot be used as it is.
     ReplyRefused {
-        /// The reply.
+        /// The reply file.
         response: FileHash,
-        /// What is wrong with it.
+        /// The problems.
         problems: Vec<String>,
     },
-    /// Files are about to be written for a reply.
+    /// Files of a reply are about to be written.
     OutputsIntended {
         /// The files, relative to the session.
         files: Vec<FileHash>,
     },
-    /// A reply was approved and what it gave was taken over.
+    /// A reply was approved and its result accepted.
     ResponseApproved {
-        /// Who said yes.
+        /// Who approved it.
         by: Actor,
-        /// The reply.
+        /// The reply file.
         response: FileHash,
-        /// What it gave.
+        /// The result: a plan, code, a verdict or an artifact.
         outcome: Outcome,
         /// Whether the project's checks run before the next phase.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         runs_checks: bool,
+        /// What the approver said for the phases that follow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     /// A check ended.
     CheckRan(Box<CheckResult>),
     /// All checks ended.
     ChecksFinished,
-    /// Checks do not run before the user agreed to their commands.
-    ChecksHeld { names: Vec<String> },
-    /// A person sent the phase back although nothing in the flow did.
-    SentBack { by: Actor, feedback: String },
-    /// An approved prompt is to be built again, for another provider.
-    PromptWithdrawn { by: Actor },
-    /// A reply was turned down.
-    ResponseRejected {
-        /// Who said no.
+    /// Checks need the user's consent to their commands before they run.
+    ChecksHeld {
+        /// The checks.
+        names: Vec<String>,
+    },
+    /// A person sent the phase back for another round.
+    SentBack {
+        /// Who sent it back.
         by: Actor,
-        /// Why.
+        /// The feedback.
         feedback: String,
-        /// The prompt and the reply, under the names they are kept.
+    },
+    /// The approved prompt must be built again for another provider.
+    PromptWithdrawn {
+        /// Who changed the provider.
+        by: Actor,
+    },
+    /// A reply was rejected.
+    ResponseRejected {
+        /// Who rejected it.
+        by: Actor,
+        /// The feedback.
+        feedback: String,
+        /// Copies of the rejected prompt and reply.
         kept: Vec<FileHash>,
     },
-    /// A provider was asked to judge what lies at the gate.
+    /// A model was asked to judge the prompt or reply at the gate.
     GateAsked {
-        /// Who was asked.
+        /// The provider.
         provider: String,
-        /// SHA-256 of what was sent.
+        /// SHA-256 of the payload.
         payload_sha256: String,
         /// Whether asking costs nothing.
         is_free: bool,
     },
-    /// A provider judged; what follows from it is an event of its own.
+    /// The judge answered; its decision is a separate event.
     GateAnswered {
-        /// What it said; nothing when the call failed.
+        /// The stored answer; missing if the call failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply: Option<FileHash>,
-        /// How the call went.
+        /// Usage of the call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<Box<Call>>,
     },
-    /// A provider could not judge; a person decides.
+    /// The judge could not decide, so a person must.
     GateUndecided {
         /// The provider.
         provider: String,
-        /// What it said.
+        /// The reason.
         message: String,
     },
-    /// The same prompt is to be sent once more.
+    /// The same prompt will be sent again.
     Retried {
         /// Who asked for it.
         by: Actor,
-        /// The reply it replaces, under the name it is kept.
+        /// Copy of the replaced reply.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         kept: Vec<FileHash>,
     },
-    /// More iterations are allowed.
+    /// The limit of iterations was raised.
     CapRaised {
-        /// How many.
+        /// The new limit.
         max_iterations: u32,
     },
-    /// A person took the code although its review failed.
+    /// A person accepted code whose review failed.
     Accepted {
-        /// Who.
+        /// Who accepted it.
         by: Actor,
     },
-    /// Somebody else does the work of a phase.
+    /// A phase was assigned to another agent.
     AgentChosen {
         /// The phase.
         phase: Phase,
-        /// Who.
+        /// The agent.
         agent: Agent,
     },
-    /// Something was said for a phase.
+    /// Instructions were added to a phase.
     InstructionsAdded {
         /// The phase.
         phase: Phase,
-        /// What.
+        /// The instructions.
         text: String,
     },
-    /// A phase is shown more files.
+    /// Files were added to the prompt of a phase.
     FilesAdded {
         /// The phase.
         phase: Phase,
         /// Their patterns.
         patterns: Vec<String>,
     },
-    /// The agent that implements may edit the project itself.
+    /// The implementing agent may edit the project directly.
     WriteAllowed,
-    /// The gates of these phases are skipped from here on.
+    /// The gates of these phases are skipped from now on.
     GatesOpened {
         /// The phases.
         phases: Vec<Phase>,
     },
-    /// A session that a verdict stopped begins anew.
+    /// A session stopped by a verdict starts again.
     Reopened {
-        /// Who wants it.
+        /// Who reopened it.
         by: Actor,
-        /// What should be different; journals of 0.1.0 do not say.
+        /// What should be different; missing in journals of 0.1.0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<String>,
     },
-    /// Approved files were changed, and the change was accepted.
-    Rebound {
-        /// Who accepted it.
+    /// A person reopened an approved artifact.
+    Revised {
+        /// Who reopened it.
         by: Actor,
-        /// The files as they are now.
+        /// The phase that gives it.
+        phase: Phase,
+        /// What should be different.
+        reason: String,
+    },
+    /// A person commented on lines of an artifact or of a changed file.
+    CommentAdded(Box<NewComment>),
+    /// A comment was resolved.
+    CommentResolved {
+        /// Who resolved it.
+        by: Actor,
+        /// The number of the comment.
+        number: u32,
+        /// Whether it was resolved or dismissed.
+        how: Resolution,
+    },
+    /// A comment was removed; the journal keeps it.
+    CommentRemoved {
+        /// Who removed it.
+        by: Actor,
+        /// The number of the comment.
+        number: u32,
+    },
+    /// Edits to approved files were accepted.
+    Rebound {
+        /// Who accepted them.
+        by: Actor,
+        /// The changed files with their new hashes.
         files: Vec<FileHash>,
     },
     /// The session was cancelled.
     Cancelled {
         /// Who cancelled it.
         by: Actor,
-        /// Why; journals of 0.1.0 do not say.
+        /// The reason; missing in journals of 0.1.0.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Code is about to be copied into the project.
+    /// Approved files are about to be written to the project.
     ApplyIntended {
-        /// Where it goes.
+        /// The files, with their hashes before and after.
         files: Vec<AppliedFile>,
-        /// Whether an earlier apply is reversed.
+        /// Whether this undoes an earlier apply.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_undo: bool,
     },
-    /// Code was copied into the project.
+    /// The files were written to the project.
     Applied,
-    /// What was approved is in a commit.
+    /// The approved files were committed.
     Committed(Commit),
-    /// Copying was undone; the project is as it was.
+    /// An interrupted apply was rolled back: the project is unchanged.
     ApplyUndone,
 }
 
-/// A file of the project that code is copied to.
+/// A file of the project that an apply writes or deletes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AppliedFile {
-    /// Its path, relative to the project or absolute.
+    /// Relative to the project, or absolute.
     pub target: String,
-    /// SHA-256 of what was there; nothing when nothing was.
+    /// SHA-256 before; `None` if the file did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// SHA-256 of what is put there; nothing when the file is deleted.
+    /// SHA-256 after; `None` if the file is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// Whether it can be run afterwards; nothing when that does not change.
+    /// Executable bit after; `None` if unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executable: Option<bool>,
 }
 
-/// Where the code of a session is in the project's history.
+/// A commit with the files of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
     pub id: String,
-    /// The branch it was put on; nothing when it went onto the user's own.
+    /// `None` for the user's current branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Whether it takes back what an earlier one did.
+    /// Whether it reverts an earlier commit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revert: bool,
 }
@@ -415,7 +443,7 @@ fn is_yes(value: &bool) -> bool {
 }
 
 impl Event {
-    /// The name of the event in the journal.
+    /// The event's name in the journal.
     pub fn name(&self) -> &'static str {
         match self {
             Self::SessionCreated { .. } => "session-created",
@@ -451,6 +479,10 @@ impl Event {
             Self::WriteAllowed => "write-allowed",
             Self::GatesOpened { .. } => "gates-opened",
             Self::Reopened { .. } => "reopened",
+            Self::Revised { .. } => "revised",
+            Self::CommentAdded(_) => "comment-added",
+            Self::CommentResolved { .. } => "comment-resolved",
+            Self::CommentRemoved { .. } => "comment-removed",
             Self::Rebound { .. } => "rebound",
             Self::Cancelled { .. } => "cancelled",
             Self::ApplyIntended { .. } => "apply-intended",

@@ -1,8 +1,8 @@
 //! A flow: the phases of a session as data, and where each verdict leads.
 //!
-//! A flow is read from a file ([`crate::parse_flow`]), checked ([`Flow::problems`]), and kept in the first event of a
-//! session, so that a session is not changed by an edit of the file it began with. The machine asks the flow what
-//! follows; nothing else decides by the name of a phase.
+//! A flow is parsed from a file ([`crate::parse_flow`]), checked ([`Flow::problems`]), and stored in the first event of
+//! a session, so that editing the file changes no running session. The state machine follows the flow; no code decides
+//! by the name of a phase.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,139 +12,126 @@ use crate::phase::{Phase, Role};
 use crate::setup::GateSetting;
 use crate::verdict::Verdict;
 
-/// The phases of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Its name.
     pub name: String,
-    /// What it does, in a few words.
     pub title: String,
-    /// How gates work unless the user decides otherwise, by pattern: `*.prompt`.
+    /// Gate settings by pattern (`*.prompt`); the user's own settings win.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gates: BTreeMap<String, GateSetting>,
-    /// Whether each phase begins with a command of its own, so that its agent can be chosen then.
+    /// Whether each phase starts with a command of its own, so that its agent can be chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
-    /// The phases; a session begins with the first.
+    /// A session starts with the first.
     pub phases: Vec<PhaseSpec>,
 }
 
-/// What a phase does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseSpec {
-    /// Its name.
     pub name: Phase,
-    /// Who does its work.
     pub role: Role,
-    /// The recipe of its prompt.
     pub recipe: PhaseRecipe,
-    /// A template beside the flow file (`review.md`), or the phase whose system template is used; its own by default.
+    /// A template next to the flow file (`review.md`), or the phase whose system template is used. Defaults to its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
-    /// A sentence that introduces the request.
+    /// A sentence before the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// How its replies are read.
     pub parser: ReplyParser,
-    /// The stem of its files: `review` in `review-prompt.md`.
+    /// Prefix of its file names: `review` in `review-prompt.md`.
     pub file: String,
-    /// What later phases call its result: `implementation` for `implementation.md`.
+    /// The name of its result for later phases: `implementation` for `implementation.md`.
     pub artifact: String,
-    /// The phases whose results its prompt carries.
+    /// The phases whose results are part of its prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<Phase>,
-    /// What its reply gives.
     pub gives: Gives,
-    /// What it may touch.
     #[serde(default)]
     pub access: Access,
-    /// Whether the project's checks run on what it gives, before the next phase.
+    /// Whether the project's checks run on its results before the next phase.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checks: bool,
-    /// Whether a new iteration begins with it, however it is entered.
+    /// Whether entering it starts a new iteration.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub iterates: bool,
-    /// What follows an approved reply; a phase that gives a verdict has `on` instead.
+    /// The target after an approved reply. A phase that gives a verdict has `on` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Target>,
-    /// What follows each verdict; one that is not listed waits for a person.
+    /// The target of each verdict; a verdict that is not listed waits for a person.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub on: BTreeMap<Verdict, Target>,
-    /// How many rounds the loop may have that its verdict, or its failing checks, close.
+    /// The cap of the loop closed by its verdict or by failing checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_rounds: Option<u32>,
 }
 
-/// How the prompt of a phase is built.
+/// How a prompt is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseRecipe {
     /// From a profile: approved plan, standards, code.
     Session,
-    /// From a request: template, files, results of other phases.
+    /// From a request: template, files, artifacts.
     Change,
 }
 
-/// What the reply of a phase gives.
+/// What a phase produces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gives {
-    /// A text that later phases read.
+    /// A text for later phases.
     Text,
     /// Whole files.
     Files,
-    /// Changes of files: whole files, edits, deletions, renames; or what an agent did in a worktree.
+    /// Changes of files: whole files, edits, deletions and renames, or the changes of an agent's worktree.
     Edits,
-    /// A verdict on what other phases gave.
+    /// A verdict on the results of other phases.
     Verdict,
 }
 
-/// How a reply is read.
+/// How a reply is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyParser {
-    /// As it is.
     Plain,
     /// `<<<FILE: name>>>` blocks.
     FileMarkers,
-    /// Fenced blocks with a file name.
+    /// Fenced code blocks with a file name.
     FencedFiles,
     /// `<<<FILE: name>>>` blocks, and a `<task_status>` for each task.
     TaskFiles,
     /// `<<<FILE>>>`, `<<<EDIT>>>`, `<<<DELETE>>>` and `<<<RENAME>>>` blocks, and unified diffs.
     Edits,
-    /// The same, and a `<task_status>` for each task.
+    /// Like `Edits`, with a `<task_status>` for each task.
     TaskEdits,
-    /// `@@@REVIEW_META`.
     ReviewMeta,
     /// `<review>…</review>`.
     VerdictTag,
 }
 
-/// What a phase may touch.
+/// The file access of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// Nothing is written.
+    /// Writes nothing.
     #[default]
     Read,
-    /// Its files are written, where the session's plan says.
+    /// Writes the files that the write plan allows.
     Write,
 }
 
-/// Where a phase leads.
+/// What follows a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Phase", into = "Phase")]
 pub enum Target {
     /// Another phase.
     Phase(Phase),
-    /// The end.
     Complete,
-    /// The session stops until a person decides.
+    /// Stop until a person decides.
     Stop,
 }
 
-/// The word for [`Target::Stop`].
+/// The name of [`Target::Stop`] in flow files.
 pub(crate) const STOP: &str = "stop";
 
 impl From<Phase> for Target {
@@ -168,7 +155,7 @@ impl From<Target> for Phase {
 }
 
 impl Gives {
-    /// Whether files of the project change by it.
+    /// Whether it changes project files.
     pub fn changes_files(self) -> bool {
         match self {
             Self::Files | Self::Edits => true,
@@ -178,17 +165,22 @@ impl Gives {
 }
 
 impl PhaseSpec {
-    /// The file of its result, relative to the session.
+    /// The artifact's path, relative to the session.
     pub fn artifact_file(&self) -> String {
         format!("{}.md", self.artifact)
     }
 
-    /// Whether its reply reports what became of tasks.
+    /// Whether its result is an artifact: a text for later phases, with the changes of files.
+    pub fn gives_artifact(&self) -> bool {
+        self.recipe == PhaseRecipe::Change || self.gives == Gives::Edits
+    }
+
+    /// Whether its reply reports the status of tasks.
     pub fn reports_tasks(&self) -> bool {
         matches!(self.parser, ReplyParser::TaskFiles | ReplyParser::TaskEdits)
     }
 
-    /// Where it can lead, with the verdict that does.
+    /// All targets, each with its verdict.
     pub(crate) fn targets(&self) -> impl Iterator<Item = (Option<Verdict>, Target)> {
         let next = self.next.map(|target| (None, target));
         next.into_iter().chain(self.on.iter().map(|(verdict, target)| (Some(*verdict), *target)))
@@ -196,33 +188,30 @@ impl PhaseSpec {
 }
 
 impl Flow {
-    /// The phase with that name.
     pub fn spec(&self, phase: Phase) -> Option<&PhaseSpec> {
         self.phases.iter().find(|spec| spec.name == phase)
     }
 
-    /// The phase that a session begins with.
     pub fn first(&self) -> Phase {
         self.phases.first().map_or(Phase::COMPLETE, |spec| spec.name)
     }
 
-    /// The names of its phases, in their order.
+    /// In the order of the flow.
     pub fn names(&self) -> impl Iterator<Item = Phase> {
         self.phases.iter().map(|spec| spec.name)
     }
 
-    /// Whether it is walked by a profile: some of its prompts are a profile's.
+    /// Whether some prompts come from a profile.
     pub fn needs_profile(&self) -> bool {
         self.phases.iter().any(|spec| spec.recipe == PhaseRecipe::Session)
     }
 
-    /// Whether a phase gives files.
     pub fn gives_files(&self, phase: Phase) -> bool {
         self.spec(phase).is_some_and(|spec| spec.gives.changes_files())
     }
 
-    /// Whether a phase judges files: the phase before it, or before other judges, gives them. Then a person may accept
-    /// them in spite of its verdict.
+    /// Whether a phase judges files, produced directly before it or before other judging phases. A person may accept
+    /// such files despite the verdict.
     pub fn judges_files(&self, phase: Phase) -> bool {
         let mut judges = BTreeSet::from([phase]);
         let mut open = vec![phase];
@@ -246,7 +235,8 @@ impl Flow {
         false
     }
 
-    /// The phases that can follow a phase, however long it takes; itself only when a loop leads back.
+    /// The phases that can follow a phase, directly or later. Contains the phase itself only if a loop leads back to
+    /// it.
     pub fn reachable_from(&self, phase: Phase) -> BTreeSet<Phase> {
         let mut reached = BTreeSet::new();
         let mut open = vec![phase];
@@ -262,7 +252,7 @@ impl Flow {
         reached
     }
 
-    /// Whether a verdict of a phase leads into another round: it did not pass, and the target leads back to it.
+    /// Whether a verdict starts another round: it did not pass, and its target leads back to the phase.
     pub(crate) fn is_again(&self, from: Phase, verdict: Option<Verdict>, target: Target) -> bool {
         let is_no = verdict.is_some_and(|verdict| verdict != Verdict::Pass);
         match target {
@@ -271,7 +261,7 @@ impl Flow {
         }
     }
 
-    /// The phase whose verdict closes the loop that a phase is in.
+    /// The phase whose verdict closes the loop around a phase.
     pub(crate) fn judge_of(&self, phase: Phase) -> Option<Phase> {
         let mut current = phase;
         for _ in 0..=self.phases.len() {
@@ -287,14 +277,14 @@ impl Flow {
         None
     }
 
-    /// Whether nothing that follows a phase can change files any more.
+    /// Whether no later phase can change files.
     pub fn is_settled_in(&self, phase: Phase) -> bool {
         phase == Phase::COMPLETE
             || (self.spec(phase).is_some_and(|spec| spec.access == Access::Read)
                 && !self.reachable_from(phase).into_iter().any(|next| self.gives_files(next)))
     }
 
-    /// The same flow with another cap for every loop.
+    /// Sets the cap of every loop.
     #[must_use]
     pub fn capped(mut self, max_rounds: u32) -> Self {
         for spec in &mut self.phases {

@@ -1,7 +1,7 @@
-//! What is wrong with a flow, before any session follows it.
+//! Checks a flow before any session follows it.
 //!
-//! In: a flow, from a file or from the journal of a session. Out: every problem, each with the phase and the key it is
-//! about and what to change. A flow without problems ends, whatever its reviewers answer.
+//! In: a flow, from a file or a journal. Out: every problem, with the phase and key it is about and what to change. A
+//! flow without problems always ends, whatever its reviewers answer.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,9 @@ use crate::gate_pattern::GatePattern;
 use crate::phase::{Phase, Role};
 use crate::verdict::Verdict;
 
-/// How many phases a flow may have.
 const MAX_PHASES: usize = 64;
-/// How many rounds a loop may have.
 pub(crate) const MAX_ROUNDS: u32 = 1_000;
-/// Names that cannot be those of artifacts: the engine uses them.
+/// Artifact names that the engine uses itself.
 const RESERVED_ARTIFACTS: [&str; 9] = [
     "standards-bundle",
     "standards",
@@ -27,18 +25,14 @@ const RESERVED_ARTIFACTS: [&str; 9] = [
     "worktree",
 ];
 
-/// Something that is wrong with a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowProblem {
-    /// The phase it is about, by its place in the flow.
+    /// Index of the phase.
     pub phase: Option<usize>,
-    /// The key it is about.
     pub key: Option<&'static str>,
-    /// The line of the file, where there is one.
+    /// The line of the file, if the flow comes from a file.
     pub line: Option<usize>,
-    /// What is wrong.
     pub message: String,
-    /// What to change.
     pub hint: String,
 }
 
@@ -48,11 +42,11 @@ struct Findings<'f> {
 }
 
 impl Flow {
-    /// Everything that is wrong with it; a flow without problems can be followed.
+    /// All problems; a flow without any can be followed.
     pub fn problems(&self) -> Vec<FlowProblem> {
         let mut findings = Findings { flow: self, problems: Vec::new() };
         findings.check_shape();
-        // What follows from where would say the same again in other words.
+        // Consequences of other problems would only repeat them.
         if findings.problems.is_empty() {
             findings.check_paths();
             findings.check_loops();
@@ -112,33 +106,33 @@ impl Findings<'_> {
         let earlier = self.flow.phases.iter().take(idx);
         if earlier.clone().any(|other| other.name == name) {
             let message = format!("two phases are named `{name}`");
-            self.report(Some(idx), Some("name"), message, "give each phase a name of its own");
+            self.report(Some(idx), Some("name"), message, "give each phase a different name");
             return;
         }
         if name.is_final() || name == Phase::INITIALIZED || Target::from(name) == Target::Stop {
-            let message = format!("`{name}` cannot be the name of a phase");
+            let message = format!("`{name}` is not a valid phase name");
             self.report(
                 Some(idx),
                 Some("name"),
                 message,
-                "`complete`, `stop`, `initialized` and `cancelled` have a meaning of their own",
+                "`complete`, `stop`, `initialized` and `cancelled` are reserved",
             );
         }
         if earlier.clone().any(|other| other.file == spec.file) {
             let message = format!("two phases write `{}-prompt.md`", spec.file);
-            self.report(Some(idx), Some("file"), message, "give each phase a `file` of its own");
+            self.report(Some(idx), Some("file"), message, "give each phase a different `file`");
         }
         if earlier.clone().any(|other| {
             other.artifact == spec.artifact
                 && other.recipe == spec.recipe
                 && spec.recipe == PhaseRecipe::Change
         }) {
-            let message = format!("two phases give the artifact `{}`", spec.artifact);
-            self.report(Some(idx), Some("artifact"), message, "give each phase an `artifact` of its own");
+            let message = format!("two phases produce the artifact `{}`", spec.artifact);
+            self.report(Some(idx), Some("artifact"), message, "give each phase a different `artifact`");
         }
         for (key, value) in [("file", &spec.file), ("artifact", &spec.artifact)] {
             if Phase::from_name(value).is_none() {
-                let message = format!("`{value}` cannot be the name of a file here");
+                let message = format!("`{value}` is not a valid file name");
                 self.report(
                     Some(idx),
                     Some(key),
@@ -148,7 +142,7 @@ impl Findings<'_> {
             }
         }
         if RESERVED_ARTIFACTS.contains(&spec.artifact.as_str()) {
-            let message = format!("`{}` cannot be the name of an artifact", spec.artifact);
+            let message = format!("`{}` is not a valid artifact name", spec.artifact);
             self.report(
                 Some(idx),
                 Some("artifact"),
@@ -175,11 +169,11 @@ impl Findings<'_> {
         }
         let gives_verdict = spec.gives == Gives::Verdict;
         if gives_verdict && spec.next.is_some() {
-            let message = format!("phase `{name}` gives a verdict, so `next` has no meaning");
+            let message = format!("phase `{name}` gives a verdict, so `next` does nothing");
             self.report(Some(idx), Some("next"), message, "write `on = { PASS = … }` instead");
         }
         if !gives_verdict && !spec.on.is_empty() {
-            let message = format!("phase `{name}` gives no verdict, so `on` has no meaning");
+            let message = format!("phase `{name}` gives no verdict, so `on` does nothing");
             self.report(Some(idx), Some("on"), message, "write `next = …`, or `gives = \"verdict\"`");
         }
         if gives_verdict && !spec.on.contains_key(&Verdict::Pass) {
@@ -187,7 +181,7 @@ impl Findings<'_> {
             self.report(Some(idx), Some("on"), message, "add `PASS = \"complete\"` or another phase to `on`");
         }
         if !gives_verdict && spec.on.is_empty() && spec.next.is_none() {
-            let message = format!("phase `{name}` does not say what follows");
+            let message = format!("phase `{name}` does not say what comes next");
             self.report(Some(idx), Some("next"), message, "add `next = \"complete\"` or another phase");
         }
         if let Some(max_rounds) = spec.max_rounds
@@ -214,11 +208,11 @@ impl Findings<'_> {
         let name = spec.name;
         match (spec.gives, spec.access) {
             (Gives::Files | Gives::Edits, Access::Read) => {
-                let message = format!("phase `{name}` gives files and may not write");
+                let message = format!("phase `{name}` produces files but may not write");
                 self.report(Some(idx), Some("access"), message, "add `access = \"write\"`");
             }
             (Gives::Text | Gives::Verdict, Access::Write) => {
-                let message = format!("phase `{name}` may write and gives no files");
+                let message = format!("phase `{name}` may write but produces no files");
                 self.report(
                     Some(idx),
                     Some("access"),
@@ -229,17 +223,8 @@ impl Findings<'_> {
             (Gives::Files | Gives::Edits, Access::Write) | (Gives::Text | Gives::Verdict, Access::Read) => {}
         }
         if spec.checks && !spec.gives.changes_files() {
-            let message = format!("phase `{name}` gives no files, so there is nothing to check");
+            let message = format!("phase `{name}` produces no files, so there is nothing to check");
             self.report(Some(idx), Some("checks"), message, "remove `checks`");
-        }
-        if spec.recipe == PhaseRecipe::Session && spec.gives == Gives::Edits {
-            let message = format!("phase `{name}` is a profile's and cannot give edits");
-            self.report(
-                Some(idx),
-                Some("gives"),
-                message,
-                "write `gives = \"files\"`, or `recipe = \"change\"`",
-            );
         }
         let fits = match spec.parser {
             ReplyParser::Plain => spec.gives == Gives::Text,
@@ -295,7 +280,7 @@ impl Findings<'_> {
             };
             let followers = flow.reachable_from(spec.name);
             if !ends(spec.name) && !followers.iter().any(|phase| ends(*phase)) {
-                let message = format!("no way leads from phase `{}` to the end", spec.name);
+                let message = format!("the end cannot be reached from phase `{}`", spec.name);
                 self.report(
                     Some(idx),
                     Some("next"),
@@ -306,13 +291,13 @@ impl Findings<'_> {
         }
     }
 
-    /// Every loop has a verdict that counts its rounds, and a cap.
+    /// Checks that every loop has a judging phase and a cap.
     fn check_loops(&mut self) {
         let flow = self.flow;
         for (idx, spec) in flow.phases.iter().enumerate() {
             let counts = spec.targets().any(|(verdict, target)| flow.is_again(spec.name, verdict, target));
             if counts && spec.max_rounds.is_none() {
-                let message = format!("the loop that phase `{}` closes has no cap", spec.name);
+                let message = format!("the loop that phase `{}` closes has no limit", spec.name);
                 self.report(Some(idx), Some("on"), message, "add `max_rounds = 3`");
             }
             if self.returns_uncounted(spec.name) {
@@ -323,7 +308,7 @@ impl Findings<'_> {
         }
     }
 
-    /// Whether a phase can follow itself without another round being counted.
+    /// Whether a phase can follow itself without counting a round.
     fn returns_uncounted(&self, phase: Phase) -> bool {
         self.uncounted_from(phase).contains(&phase)
     }
@@ -344,7 +329,7 @@ impl Findings<'_> {
         reached
     }
 
-    /// Two phases that write files in one iteration would write over each other.
+    /// Checks that no two phases of an iteration write the same file.
     fn check_files(&mut self) {
         let flow = self.flow;
         for (idx, spec) in flow.phases.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Reads a flow file.
+//! Parses a flow file.
 //!
-//! In: the text of a `flow.toml` and the flow's name. Out: the flow, or every problem with its line. What a file leaves
-//! out gets its default here, so that the rest of the code sees whole phases only.
+//! In: the text of a `flow.toml` and the flow's name. Out: the flow, or every problem with its line. Missing keys get
+//! their defaults here, so that the rest of the code sees complete phases.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,8 @@ use crate::phase::{Phase, Role};
 use crate::setup::{Approver, GateSetting};
 use crate::verdict::Verdict;
 
-/// The largest flow file.
 const MAX_BYTES: usize = 256 * 1024;
-/// How often failing checks send a phase back when its flow does not say.
+/// Default cap for rounds after failing checks.
 const DEFAULT_CHECK_ROUNDS: u32 = 3;
 
 #[derive(Deserialize)]
@@ -52,9 +51,9 @@ struct PhaseTable {
     max_rounds: Option<Spanned<u32>>,
 }
 
-/// Reads a flow file and checks it; every problem has the line it is about.
+/// Parses and checks a flow file; every problem has a line.
 ///
-/// `has_template` says whether there is a template of that name: a file beside the flow, or a phase with a system template.
+/// `has_template` returns whether a template exists: a file next to the flow, or a system template of a phase.
 pub fn parse_flow(
     name: &str,
     text: &str,
@@ -62,7 +61,7 @@ pub fn parse_flow(
 ) -> Result<Flow, Vec<FlowProblem>> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; at most {MAX_BYTES} are allowed", text.len());
-        return Err(vec![problem(None, message, "move long texts into templates beside the file")]);
+        return Err(vec![problem(None, message, "move long texts into templates next to the file")]);
     }
     let file: FlowFile = toml::from_str(text).map_err(|error| {
         let line = error.span().map(|span| line_of(text, span.start));
@@ -102,7 +101,7 @@ pub fn parse_flow(
     if problems.is_empty() { Ok(flow) } else { Err(problems) }
 }
 
-/// The templates that phases name and that are nowhere.
+/// Reports templates that phases name and that do not exist.
 fn missing_templates(flow: &Flow, has_template: &mut dyn FnMut(&str) -> bool) -> Vec<FlowProblem> {
     let mut missing = Vec::new();
     for (idx, spec) in flow.phases.iter().enumerate() {
@@ -110,7 +109,7 @@ fn missing_templates(flow: &Flow, has_template: &mut dyn FnMut(&str) -> bool) ->
         if spec.recipe == PhaseRecipe::Change && !has_template(template) {
             let key = if spec.template.is_some() { "template" } else { "name" };
             let message = format!("there is no template `{template}`");
-            let hint = "put a file of that name beside the flow file and name it with its ending, as in `template = \"review.md\"`";
+            let hint = "put a file of that name next to the flow file and give its full name, as in `template = \"review.md\"`";
             missing.push(FlowProblem { phase: Some(idx), key: Some(key), ..problem(None, message, hint) });
         }
     }
@@ -150,7 +149,7 @@ fn spec(table: &PhaseTable) -> PhaseSpec {
 }
 
 impl PhaseTable {
-    /// Where the value of a key is in the file.
+    /// The position of a key's value in the file.
     fn offset(&self, key: &str) -> Option<usize> {
         let span = match key {
             "name" => Some(self.name.span()),

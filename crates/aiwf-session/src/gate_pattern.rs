@@ -16,7 +16,7 @@ impl GatePattern {
     /// Every gate.
     pub const ALL: Self = Self { phase: None, stage: None };
 
-    /// Reads a pattern; nothing when it is none.
+    /// Reads a pattern; `None` when it is none.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::ALL);
@@ -32,7 +32,7 @@ impl GatePattern {
         Some(Self { phase, stage })
     }
 
-    /// The phase it names; nothing when it is about every phase.
+    /// The phase it names; `None` when it is about every phase.
     pub fn phase(&self) -> Option<Phase> {
         self.phase
     }

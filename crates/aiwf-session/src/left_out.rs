@@ -1,4 +1,4 @@
-//! What a prompt was to hold and does not.
+//! What a prompt should contain and does not.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftOutKind {
-    /// It does not fit the budget that somebody set.
+    /// Over the budget set by the user.
     Budget,
-    /// It does not fit what the provider reads at once.
+    /// Over the provider's context window.
     Window,
-    /// It is larger than a file may be.
+    /// Larger than the limit for one file.
     SizeCap,
-    /// It is not text, or holds characters that the format cannot.
+    /// Not text, or with characters that the format cannot contain.
     Encoding,
-    /// It is not there.
     Missing,
-    /// It cannot be read, or leads where nothing is read from.
+    /// Not readable, or outside the directories that may be read.
     Unreadable,
 }
 
 impl LeftOutKind {
-    /// The word used in output and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Budget => "budget",
@@ -34,19 +32,17 @@ impl LeftOutKind {
     }
 }
 
-/// Something that a prompt was to hold and does not, or not as it is.
+/// Something that a prompt should contain and does not contain, or not in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The file, pattern or section.
     pub id: String,
-    /// Its size, where it is known.
+    /// If known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Its size in tokens, where it was counted.
+    /// If counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Why, in one word.
     pub kind: LeftOutKind,
-    /// Why, in a sentence.
     pub reason: String,
 }

@@ -1,10 +1,10 @@
-//! The machine of a session: phases, stages and gates, as its flow says.
+//! The state machine of sessions: phases, stages and gates, as their flow defines them.
 //!
-//! A [`Flow`] is data: which phases there are, what each gives, and where each verdict leads. [`decide`] takes where a
-//! session stands and what somebody wants, and gives the events of it or a refusal that says what is possible.
-//! [`State::evolve`] folds events into a state. [`next_effect`] says what the engine has to do next; it does it, and
-//! reports back with another command. No file, clock or randomness is used here: times, names and hashes come in with
-//! the commands.
+//! A [`Flow`] is data: its phases, what each produces, and where each verdict leads. [`decide`] takes a state and a
+//! command and returns events, or a refusal that lists what is possible. [`State::evolve`] folds events into a state.
+//! [`next_effect`] returns what the engine must do next; the engine does it and reports the result as another command.
+//!
+//! This crate uses no file, clock or randomness: times, names and hashes come with the commands.
 
 mod name;
 mod phase;
@@ -23,14 +23,18 @@ mod setup;
 mod call;
 mod change;
 mod checks;
+mod comment;
 mod event;
+mod follow;
 mod left_out;
 mod state;
 mod step;
+mod versions;
 
 mod check;
 
 mod action;
+mod assign;
 mod command;
 mod effect;
 mod refusal;
@@ -45,12 +49,16 @@ pub use change::{
 pub use check::EventFault;
 pub use checks::{CheckEnd, CheckResult};
 pub use command::{Command, decide};
+pub use comment::{
+    Comment, CommentSubject, MAX_QUOTE_BYTES, MAX_REMARK_BYTES, NewComment, Resolution, quote,
+};
 pub use effect::{Effect, next_effect};
 pub use event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome, Person, Surface};
 pub use flow::{Access, Flow, Gives, PhaseRecipe, PhaseSpec, ReplyParser, Target};
 pub use flow_check::FlowProblem;
 pub use flow_file::parse_flow;
 pub use flow_graph::{flow_mermaid, flow_text};
+pub use follow::{LineMap, LineRange, Place, follow_through};
 pub use gate_pattern::GatePattern;
 pub use left_out::{LeftOut, LeftOutKind};
 pub use phase::{Phase, Role, Stage};
@@ -61,3 +69,4 @@ pub use state::State;
 pub use step::{Bound, Feedback, GateState, Pause, Status, Step};
 pub use transitions::transition_table;
 pub use verdict::Verdict;
+pub use versions::{Note, Version, VersionName, VersionOutcome};

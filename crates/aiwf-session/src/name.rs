@@ -1,4 +1,4 @@
-//! Short names of phases and roles: kept in place, so that a phase is copied like a number.
+//! Short names of phases and roles, stored inline so that they are `Copy`.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,13 +9,13 @@ const MAX_BYTES: usize = 31;
 /// A name of lower-case letters, digits, `-` and `_`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name {
-    /// Filled up with zeros, so that the order is that of the text.
+    /// Padded with zeros, so that the order is that of the text.
     bytes: [u8; MAX_BYTES],
     n_bytes: u8,
 }
 
 impl Name {
-    /// Takes the bytes of a name that is known to be one.
+    /// For constants: does not validate.
     pub(crate) const fn known(text: &str) -> Self {
         let mut bytes = [0; MAX_BYTES];
         let (head, _) = bytes.split_at_mut(text.len());

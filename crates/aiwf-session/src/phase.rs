@@ -1,7 +1,7 @@
 //! The names of phases and stages.
 //!
-//! Which phases there are, and what each does, is a flow's business ([`crate::Flow`]). The three names here belong to
-//! no flow: they say that a session has not begun, or how it ended.
+//! A flow defines its phases ([`crate::Flow`]). The three names here belong to no flow: they mean that a session has
+//! not started, or how it ended.
 
 use std::fmt;
 
@@ -9,30 +9,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::name::Name;
 
-/// The name of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Phase(Name);
 
 impl Phase {
-    /// Created; nothing was asked yet.
     pub const INITIALIZED: Self = Self(Name::known("initialized"));
-    /// Done.
     pub const COMPLETE: Self = Self(Name::known("complete"));
-    /// Cancelled.
     pub const CANCELLED: Self = Self(Name::known("cancelled"));
 
-    /// The phase with that name; nothing when it cannot be a name.
+    /// `None` if the text is not a valid name.
     pub fn from_name(name: &str) -> Option<Self> {
         Name::parse(name).map(Self)
     }
 
-    /// The name used in files, flags and output.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether nothing can happen any more.
+    /// Whether the session has ended.
     pub fn is_final(self) -> bool {
         self == Self::COMPLETE || self == Self::CANCELLED
     }
@@ -50,7 +45,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Who does a phase's work: `planner`, `generator`, `reviewer`, `reviser`, or a role of a flow's own.
+/// Who works in a phase: `planner`, `generator`, `reviewer`, `reviser`, or a role that the flow defines.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Role(Name);
@@ -67,12 +62,11 @@ impl Role {
     /// The roles that profiles know.
     pub const STANDARD: [Self; 4] = [Self::PLANNER, Self::GENERATOR, Self::REVIEWER, Self::REVISER];
 
-    /// The role with that name; nothing when it cannot be a name.
+    /// `None` if the text is not a valid name.
     pub fn from_name(name: &str) -> Option<Self> {
         Name::parse(name).map(Self)
     }
 
-    /// The name used in flags and settings.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -84,21 +78,17 @@ impl fmt::Debug for Role {
     }
 }
 
-/// Which half of a phase a session is in.
+/// The half of a phase that a session is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
-    /// The prompt is written and judged.
     Prompt,
-    /// The reply is awaited and judged.
     Response,
 }
 
 impl Stage {
-    /// Both stages.
     pub const ALL: [Self; 2] = [Self::Prompt, Self::Response];
 
-    /// The name used in files, flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",

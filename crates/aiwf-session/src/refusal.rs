@@ -1,90 +1,94 @@
-//! Why a command is not possible now, and what is.
+//! Why a command is not possible now, and what is possible instead.
 
 use crate::action::{Action, possible};
 use crate::checks::CheckResult;
+use crate::comment::Resolution;
 use crate::phase::Phase;
 use crate::state::State;
 use crate::step::{Pause, Step};
 
-/// Why a command was refused; nothing was changed.
+/// Why a command was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The session stands where this makes no sense.
     #[error("cannot {command} now: {situation}")]
     NotNow {
-        /// The command.
         command: &'static str,
-        /// Where the session stands, in words.
+        /// The state of the session, in words.
         situation: String,
-        /// What is possible.
         possible: Vec<Action>,
     },
-    /// The session is in another phase.
     #[error("cannot work on phase `{wanted}` now: {situation}")]
     OtherPhase {
-        /// The phase that was asked for.
         wanted: Phase,
-        /// Where the session stands, in words.
+        /// The state of the session, in words.
         situation: String,
-        /// What is possible.
         possible: Vec<Action>,
     },
-    /// Feedback without a word in it.
+    /// The feedback is empty.
     #[error("a rejection needs feedback")]
     NoFeedback,
     /// The new cap does not allow another round.
-    #[error("the cap must be more than {round} and at most 1000, not {given}")]
-    CapTooLow {
-        /// The round the session is in.
-        round: u32,
-        /// The cap given.
-        given: u32,
-    },
-    /// A result that does not fit the phase.
+    #[error("the limit must be more than {round} and at most 1000, not {given}")]
+    CapTooLow { round: u32, given: u32 },
+    /// An outcome of a kind that the phase does not produce.
     #[error("a reply in phase `{phase}` gives no {found}")]
-    WrongOutcome {
-        /// The phase.
-        phase: Phase,
-        /// What was found.
-        found: &'static str,
-    },
-    /// A reply without the markers of its phase, or with those of another.
-    #[error("what phase `{phase}` gives does not fit its `{marker}` markers")]
-    Markers {
-        /// The phase.
-        phase: Phase,
-        /// The marker.
-        marker: &'static str,
-    },
-    /// The prompt of the phase was approved; who is asked and with what is settled.
-    #[error("the {phase} prompt was approved, so its agent, files and instructions are settled")]
-    Settled {
-        /// The phase.
-        phase: Phase,
-    },
-    /// A file that is not at the gate.
+    WrongOutcome { phase: Phase, found: &'static str },
+    /// A reply without the markers of its phase, or with those of another phase.
+    #[error("the result of phase `{phase}` does not match its `{marker}` markers")]
+    Markers { phase: Phase, marker: &'static str },
+    /// The prompt of the phase is approved, so its options can no longer change.
+    #[error("the {phase} prompt was approved, so its agent, files and instructions can no longer change")]
+    Settled { phase: Phase },
     #[error("`{path}` does not belong to this gate")]
-    NotAtGate {
-        /// The file.
-        path: String,
-    },
+    NotAtGate { path: String },
     /// A file that no approval is bound to.
-    #[error("no approval is bound to `{path}`")]
-    NotBound {
-        /// The file.
-        path: String,
+    #[error("`{path}` has not been approved")]
+    NotBound { path: String },
+    /// The code of the session is in the project.
+    #[error("the session is applied, so nothing of it can be reopened")]
+    Applied,
+    #[error("`{artifact}` is a verdict, and a verdict cannot be reopened")]
+    Verdict { artifact: String },
+    /// Only what is approved, and behind the session, can be reopened.
+    #[error("`{artifact}` is not approved: {situation}")]
+    NotApproved {
+        artifact: String,
+        /// The state of the session, in words.
+        situation: String,
+        possible: Vec<Action>,
     },
+    #[error("the text is empty")]
+    EmptyRemark,
+    #[error("the text has {n_bytes} bytes, and at most {max} are allowed")]
+    LongRemark { n_bytes: usize, max: usize },
+    #[error("the session has {max} comments, and no more are allowed")]
+    TooManyComments { max: u32 },
+    #[error("there is no comment {number}")]
+    NoComment { number: u32, known: Vec<u32> },
+    #[error("comment {number} is {} already", resolution.as_str())]
+    CommentSettled { number: u32, resolution: Resolution },
 }
 
 impl Refusal {
-    /// What can be done instead.
+    /// The actions that are possible instead.
     pub fn advice(&self) -> Vec<Action> {
         match self {
-            Self::NotNow { possible, .. } | Self::OtherPhase { possible, .. } => possible.clone(),
+            Self::NotNow { possible, .. }
+            | Self::OtherPhase { possible, .. }
+            | Self::NotApproved { possible, .. } => possible.clone(),
+            Self::Applied => vec![Action::Undo],
             Self::NoFeedback | Self::Settled { .. } => vec![Action::Reject],
             Self::Markers { .. } => vec![Action::EditReply, Action::Reject],
             Self::CapTooLow { round, .. } => vec![Action::RaiseCap { rounds: round.saturating_add(1) }],
-            Self::WrongOutcome { .. } | Self::NotAtGate { .. } | Self::NotBound { .. } => Vec::new(),
+            Self::WrongOutcome { .. }
+            | Self::NotAtGate { .. }
+            | Self::NotBound { .. }
+            | Self::Verdict { .. }
+            | Self::EmptyRemark
+            | Self::LongRemark { .. }
+            | Self::TooManyComments { .. }
+            | Self::NoComment { .. }
+            | Self::CommentSettled { .. } => Vec::new(),
         }
     }
 
@@ -97,17 +101,17 @@ impl Refusal {
     }
 }
 
-/// Where a session stands, in words.
+/// The state of a session, in words.
 pub(crate) fn situation(state: &State) -> String {
     let phase = state.phase;
     match &state.step {
         Step::NotCreated => "there is no session yet".to_owned(),
-        Step::PromptWanted { phase, .. } => format!("the {phase} prompt is yet to be written"),
+        Step::PromptWanted { phase, .. } => format!("the {phase} prompt has not been written yet"),
         Step::PromptReady => format!("the {phase} prompt waits for approval"),
-        Step::AskWanted => format!("the {phase} prompt is yet to be sent"),
-        Step::Asked { is_free: true } => format!("the {phase} reply is awaited"),
+        Step::AskWanted => format!("the {phase} prompt has not been sent yet"),
+        Step::Asked { is_free: true } => format!("the {phase} reply is pending"),
         Step::Asked { is_free: false } => {
-            format!("the {phase} prompt was sent and the reply never arrived whole")
+            format!("the {phase} prompt was sent, but no complete reply arrived")
         }
         Step::AskFailed { .. } => format!("the provider did not answer the {phase} prompt"),
         Step::ReplyReady { problems } if problems.is_empty() => {
@@ -123,9 +127,9 @@ pub(crate) fn situation(state: &State) -> String {
         },
         Step::Paused(Pause::NoTarget) => match state.change.verdicts.get(&phase) {
             Some(verdict) => {
-                format!("phase {phase} ended with {}, and a person decides what follows", verdict.as_str())
+                format!("phase {phase} ended with {}, and you decide what comes next", verdict.as_str())
             }
-            None => format!("phase {phase} is over, and a person decides what follows"),
+            None => format!("phase {phase} is over, and you decide what comes next"),
         },
         Step::ChecksWanted if state.checks.iter().all(CheckResult::is_passed) => {
             format!("the checks of phase {phase} are running")
@@ -135,7 +139,7 @@ pub(crate) fn situation(state: &State) -> String {
             format!("the checks of phase {phase} wait for your consent to their commands")
         }
         Step::Paused(Pause::Checks) => format!("the checks of phase {phase} failed"),
-        Step::Paused(Pause::Budget) => format!("the {phase} prompt may cost more than may be spent"),
+        Step::Paused(Pause::Budget) => format!("the {phase} prompt may cost more than the budget allows"),
         Step::Ended => format!("the session is {phase}"),
     }
 }

@@ -1,39 +1,36 @@
-//! The names of a session's files, relative to the session, and what a name stands for.
+//! The paths of a session's files, relative to the session.
 //!
-//! Histories name files by their paths, so these names are part of the journal's format.
+//! Journals name files by these paths, so they are part of the journal's format.
 
 use crate::flow::Flow;
 use crate::phase::Phase;
 
 impl Flow {
-    /// The prompt's file.
     pub fn prompt_path(&self, phase: Phase, iteration: u32) -> Option<String> {
         self.spec(phase).map(|spec| format!("iteration-{iteration}/{}-prompt.md", spec.file))
     }
 
-    /// The system prompt's file.
     pub fn system_prompt_path(&self, phase: Phase, iteration: u32) -> Option<String> {
         self.spec(phase).map(|spec| format!("iteration-{iteration}/{}-system-prompt.md", spec.file))
     }
 
-    /// The reply's file.
     pub fn response_path(&self, phase: Phase, iteration: u32) -> Option<String> {
         self.spec(phase).map(|spec| format!("iteration-{iteration}/{}-response.md", spec.file))
     }
 
-    /// The phase whose reply a file is, whatever the iteration.
+    /// The phase whose reply this file is, in any iteration.
     pub fn phase_of_response(&self, path: &str) -> Option<Phase> {
         let (iteration, _) = split_iteration(path)?;
         self.names().find(|phase| self.response_path(*phase, iteration).as_deref() == Some(path))
     }
 }
 
-/// The name under which the K-th rejected version of a file is kept: `plan-response.rejected-1.md`.
+/// The path of the K-th rejected version of a file: `plan-response.rejected-1.md`.
 pub fn rejected_path(path: &str, number: u32) -> String {
     format!("{}.rejected-{number}.md", path.strip_suffix(".md").unwrap_or(path))
 }
 
-/// Whether a name is one that a rejected version of a file is kept under.
+/// Whether a path is that of a rejected version of `of`.
 pub(crate) fn is_rejected_version(path: &str, of: &str) -> bool {
     let number = || {
         let rest = path.strip_prefix(of.strip_suffix(".md").unwrap_or(of))?;
@@ -42,12 +39,12 @@ pub(crate) fn is_rejected_version(path: &str, of: &str) -> bool {
     number().is_some_and(|number| rejected_path(of, number) == path)
 }
 
-/// Where an iteration keeps a file of its code.
+/// The path of a code file of an iteration.
 pub fn code_path(iteration: u32, file: &str) -> String {
     format!("iteration-{iteration}/code/{file}")
 }
 
-/// The iteration and the name of a file of code.
+/// The iteration and name of a code file.
 pub fn code_file(path: &str) -> Option<(u32, &str)> {
     let (iteration, rest) = split_iteration(path)?;
     Some((iteration, rest.strip_prefix("code/")?))

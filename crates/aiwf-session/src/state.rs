@@ -1,4 +1,4 @@
-//! Where a session stands: the fold of its events, and nothing else.
+//! The state of a session: the fold of its events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::call::{Call, Spent, Total};
 use crate::change::{Artifact, ChangeSetup, ChangeState};
 use crate::checks::CheckResult;
+use crate::comment::Comment;
 use crate::event::{Actor, AppliedFile, Commit, Event, FileHash, Outcome};
 use crate::flow::{Flow, Target};
 use crate::left_out::LeftOut;
@@ -14,80 +15,76 @@ use crate::session_path::{code_file, code_path, is_rejected_version};
 use crate::setup::{Approver, GateSetting, Setup, gate_key};
 use crate::step::{Bound, Feedback, GateState, Pause, Status, Step};
 use crate::verdict::Verdict;
+use crate::versions::{Version, VersionOutcome};
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that events settle")]
 pub struct State {
-    /// What it was set up with; nothing before it was created.
+    /// `None` before the session was created.
     pub setup: Option<Setup>,
-    /// The flow it follows.
     pub flow: Arc<Flow>,
-    /// The phase.
     pub phase: Phase,
-    /// The stage; nothing before the first prompt and after the end.
+    /// `None` before the first prompt and after the end.
     pub stage: Option<Stage>,
-    /// The iteration, from 1.
+    /// Starts at 1.
     pub iteration: u32,
-    /// The round of the current loop, from 1.
+    /// The round of the current loop, starting at 1.
     pub round: u32,
-    /// How many rounds each phase that judges has asked for, since it passed last.
+    /// For each judging phase, the rounds it requested since its last pass.
     rounds: BTreeMap<Phase, u32>,
-    /// What it is waiting for, or about to do.
+    /// What the session waits for or does next.
     pub step: Step,
-    /// How the gate of the stage stands.
     pub gate: GateState,
-    /// What was said when the last prompt or reply was turned down; it goes into the next prompt.
+    /// Feedback of the last rejection; part of the next prompt.
     pub feedback: Option<Feedback>,
-    /// What every approval is bound to, by path.
+    /// The files that approvals are bound to, by path.
     pub bound: BTreeMap<String, Bound>,
-    /// Approved files that were derived from a file that changed later.
+    /// Approved files made from a file that changed later.
     pub outdated: BTreeSet<String>,
-    /// The prompt files as they were written, before anybody edited them.
+    /// The prompt files as written, before any edit.
     pub written: Vec<FileHash>,
-    /// What the receiver of the current prompt can do with files, when a flag said so.
+    /// File access of the receiver of the current prompt, if set by a flag.
     pub prompt_fs_ability: Option<String>,
-    /// What the current prompt was to hold and does not.
     pub left_out: Vec<LeftOut>,
-    /// The reply at the gate.
     pub response: Option<FileHash>,
-    /// What the agent changed in its worktree for the reply at the gate.
+    /// The list of files that the agent changed in its worktree, for the reply at the gate.
     pub changes: Option<FileHash>,
-    /// The checks that ran on the last files, in their order.
+    /// Results of the last checks, in the order they ran.
     pub checks: Vec<CheckResult>,
-    /// Files that a reply is about to give.
     pub intended: Vec<FileHash>,
-    /// How many prompts or replies of this phase and iteration were turned down.
+    /// Rejected prompts and replies of this phase and iteration.
     pub(crate) n_rejected: u32,
-    /// How many of them a provider turned down at the gate of the prompt.
+    /// Rejections by a judge at the prompt gate.
     pub(crate) n_prompts_rejected_by_provider: u32,
-    /// How many of them a provider turned down at the gate of the reply.
+    /// Rejections by a judge at the response gate.
     pub(crate) n_replies_rejected_by_provider: u32,
-    /// How often the current prompt was sent.
     pub n_sent: u32,
-    /// Whether a provider gave the gate up, so that a person decides.
+    /// Whether a judge could not decide, so that a person must.
     pub(crate) needs_person: bool,
-    /// Whether a provider was asked to judge and has not answered.
+    /// Whether a judge was asked and has not answered.
     pub is_judged: bool,
-    /// Whether the provider at the gate is not asked, since that might cost more than may be spent.
+    /// Whether the judge is not asked because that could exceed the budget.
     pub gate_over_budget: bool,
-    /// Why a person is needed, or why the session is paused, when somebody said.
+    /// Why a person is needed or the session is paused, if there is a message.
     pub remark: Option<String>,
     /// The calls that may have cost something.
     pub spent: Vec<Spent>,
-    /// Files that are about to be copied into the project.
+    /// Files that an unfinished apply writes to the project.
     pub applying: Option<Vec<AppliedFile>>,
-    /// Whether those files reverse an earlier apply.
+    /// Whether that apply undoes an earlier one.
     pub is_undoing: bool,
-    /// Whether the code was copied into the project.
     pub is_applied: bool,
-    /// What was copied into the project last.
     pub applied: Vec<AppliedFile>,
-    /// Commits that were made of it, oldest first.
+    /// Oldest first.
     pub commits: Vec<Commit>,
-    /// What a change came to.
     pub change: ChangeState,
-    /// How many events were folded.
+    /// The versions of what each phase gives, oldest first.
+    pub versions: BTreeMap<Phase, Vec<Version>>,
+    /// By number. Removed comments are not listed.
+    pub comments: BTreeMap<u32, Comment>,
+    /// How many comments were made, those that were removed included.
+    pub(crate) n_comments: u32,
     pub n_events: u64,
 }
 
@@ -128,20 +125,22 @@ impl Default for State {
             applied: Vec::new(),
             commits: Vec::new(),
             change: ChangeState::default(),
+            versions: BTreeMap::new(),
+            comments: BTreeMap::new(),
+            n_comments: 0,
             n_events: 0,
         }
     }
 }
 
 impl State {
-    /// Folds events.
     pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         events.into_iter().fold(Self::default(), Self::evolve)
     }
 
-    /// The state after an event.
+    /// Returns the state after an event.
     ///
-    /// Never fails: the journal is the truth, and `decide` has judged the event before it was written.
+    /// Never fails: `decide` checked the event before it was written.
     #[must_use]
     pub fn evolve(mut self, event: &Event) -> Self {
         self.n_events += 1;
@@ -152,7 +151,7 @@ impl State {
                 if setup.change.is_some() {
                     self.want(self.flow.first(), 1);
                 } else {
-                    // A session of a profile has not begun before its first prompt is there.
+                    // A profile session starts only when its first prompt is ready.
                     self.step = Step::PromptWanted { phase: self.flow.first(), iteration: 1 };
                 }
                 for file in setup.standards.iter().chain(&setup.inputs) {
@@ -188,7 +187,7 @@ impl State {
                 self.n_sent += 1;
                 self.spend(provider, *is_free, false);
             }
-            // What a tool gave is part of the exchange, and decides nothing here.
+            // Tool calls are part of the exchange and do not change the state.
             Event::ToolCalled(_) => {}
             Event::AskedAgain { provider, is_free, call, .. } => {
                 self.settle(Some(call));
@@ -196,13 +195,14 @@ impl State {
             }
             Event::ReplyReceived { response, call, changes } => {
                 self.response = Some(response.clone());
+                self.version_arrived(response);
                 self.changes.clone_from(changes);
                 self.reopen_gate();
                 self.settle(call.as_deref());
                 let notes = call.as_deref().map(|call| call.notes.join("; ")).unwrap_or_default();
                 self.remark = Some(notes).filter(|notes| !notes.is_empty());
                 let problems = self.touched(call.as_deref());
-                // Whoever changed what it should not have is looked at by a person, whatever the gate.
+                // If an agent changed files it must not change, a person decides, whatever the gate says.
                 self.needs_person = !problems.is_empty();
                 self.step = Step::ReplyReady { problems };
             }
@@ -211,8 +211,8 @@ impl State {
                 let kept = call.iter().flat_map(|call| &call.kept);
                 let kept: Vec<&str> = kept.map(|file| file.path.as_str()).collect();
                 self.remark =
-                    (!kept.is_empty()).then(|| format!("what arrived is kept: {}", kept.join(", ")));
-                // What an agent that failed has changed is not undone; whoever may write has done its work so far.
+                    (!kept.is_empty()).then(|| format!("the partial reply is in: {}", kept.join(", ")));
+                // Changes made before a failure stay, so a call that failed may still have done work.
                 let touched = self.touched(call.as_deref());
                 let problems = std::iter::once(message.clone()).chain(touched).collect();
                 self.step = Step::AskFailed { problems, limit_until: *limit_until };
@@ -234,11 +234,13 @@ impl State {
             }
             Event::ReplyRefused { response, problems } => {
                 self.response = Some(response.clone());
+                self.version_read(response);
                 self.step = Step::ReplyReady { problems: problems.clone() };
                 self.needs_person = true;
             }
             Event::OutputsIntended { files } => self.intended.clone_from(files),
-            Event::ResponseApproved { response, outcome, runs_checks, .. } => {
+            Event::ResponseApproved { by, response, outcome, runs_checks, note } => {
+                self.version_approved(response, by, note.as_ref());
                 let verdict = self.take_over(response, outcome);
                 if *runs_checks {
                     self.checks = Vec::new();
@@ -270,13 +272,15 @@ impl State {
                 let response = self.response_path().unwrap_or_default();
                 let is_reply = |file: &&FileHash| is_rejected_version(&file.path, &response);
                 let reply = kept.iter().find(is_reply).cloned();
+                self.version_dropped(kept, VersionOutcome::Rejected);
                 self.reject(by, feedback, reply);
             }
             Event::Retried { .. } if self.step == Step::Paused(Pause::Checks) => {
                 self.checks = Vec::new();
                 self.step = Step::ChecksWanted;
             }
-            Event::Retried { .. } => {
+            Event::Retried { kept, .. } => {
+                self.version_dropped(kept, VersionOutcome::Replaced);
                 self.step = Step::AskWanted;
                 self.changes = None;
                 self.response = None;
@@ -345,6 +349,18 @@ impl State {
                     feedback.clone().map(|text| Feedback { by: by.clone(), text, rejected_reply: None });
                 self.want(self.flow.first(), self.iteration + 1);
             }
+            Event::Revised { by, phase, reason } => self.revise(by, *phase, reason),
+            Event::CommentAdded(comment) => {
+                self.n_comments = self.n_comments.max(comment.number);
+                let added = Comment { new: comment.as_ref().clone(), resolution: None };
+                self.comments.insert(comment.number, added);
+            }
+            Event::CommentResolved { by, number, how } => {
+                if let Some(comment) = self.comments.get_mut(number) {
+                    comment.resolution = Some((*how, by.clone()));
+                }
+            }
+            Event::CommentRemoved { number, .. } => drop(self.comments.remove(number)),
             Event::Rebound { files, .. } => self.rebind(files),
             Event::Cancelled { .. } => self.end(Phase::CANCELLED),
             Event::ApplyIntended { files, is_undo } => {
@@ -364,7 +380,7 @@ impl State {
         self
     }
 
-    /// How the session stands, in one word.
+    /// The status in one word.
     pub fn status(&self) -> Status {
         if self.phase == Phase::COMPLETE {
             return Status::Complete;
@@ -372,7 +388,7 @@ impl State {
         if self.phase == Phase::CANCELLED {
             return Status::Cancelled;
         }
-        // Looking for the reply is something to do, but it is a person who is awaited.
+        // The engine could look for the reply file, but the user is waiting for a person.
         let is_asked = matches!(self.step, Step::Asked { .. });
         match self.step {
             Step::Paused(Pause::Verdict) => Status::Rejected,
@@ -391,41 +407,41 @@ impl State {
         }
     }
 
-    /// Whether the code may be copied into the project: it is approved, and nothing will change it any more.
+    /// Whether the code may be applied: it is approved, and no later step can change it.
     pub fn can_apply(&self) -> bool {
         self.flow.is_settled_in(self.phase)
     }
 
-    /// Whether it began with a request, without a profile.
+    /// Whether the session started from a request, without a profile.
     pub fn is_request(&self) -> bool {
         self.setup.as_ref().is_some_and(|setup| setup.change.is_some())
     }
 
-    /// Whether a phase gave files that can be copied into the project.
+    /// Whether a phase produced files that can be applied.
     pub fn has_code(&self) -> bool {
         self.bound.keys().any(|path| code_file(path).is_some())
     }
 
-    /// How many rounds the current loop may have; 1 where there is no loop.
+    /// The cap of the current loop; 1 outside of loops.
     pub fn max_rounds(&self) -> u32 {
         let judge = self.flow.judge_of(self.phase).and_then(|judge| self.flow.spec(judge));
         let cap = judge.and_then(|spec| spec.max_rounds);
-        // After the last loop, the largest that was possible.
+        // After the last loop, the largest cap of the flow.
         let all = || self.flow.phases.iter().filter_map(|spec| spec.max_rounds).max();
         cap.or_else(all).unwrap_or(1)
     }
 
-    /// The provider that is asked in a phase.
+    /// The provider of a phase.
     pub fn provider(&self, phase: Phase) -> &str {
         self.setup.as_ref().map_or("manual", |setup| setup.provider(&self.flow, phase))
     }
 
-    /// Where the prompt of the current phase is, relative to the session.
+    /// The prompt of the current phase, relative to the session.
     pub fn prompt_path(&self) -> Option<String> {
         self.flow.prompt_path(self.phase, self.iteration)
     }
 
-    /// Where the system prompt of the current phase is, relative to the session, when its provider takes one.
+    /// The system prompt of the current phase, relative to the session, if its provider takes one.
     pub fn system_prompt_path(&self) -> Option<String> {
         self.flow.system_prompt_path(self.phase, self.iteration)
     }
@@ -435,12 +451,12 @@ impl State {
         self.flow.response_path(self.phase, self.iteration)
     }
 
-    /// Whether a provider was asked and the answer never arrived whole, so that asking again may cost twice.
+    /// Whether a provider was asked and its reply never completed, so that asking again may cost twice.
     pub fn is_interrupted(&self) -> bool {
         self.step == Step::Asked { is_free: false }
     }
 
-    /// Who decides at the gate of the current stage.
+    /// Who decides at the current gate.
     pub fn approver(&self) -> &Approver {
         match (&self.setup, self.stage) {
             (Some(setup), Some(stage)) if !self.needs_person => &setup.gate(self.phase, stage).approver,
@@ -448,7 +464,7 @@ impl State {
         }
     }
 
-    /// The files that an approval at the current gate binds, relative to the session.
+    /// The files that an approval at the current gate is bound to, relative to the session.
     pub fn files_at_gate(&self) -> Vec<String> {
         match self.step {
             Step::PromptReady => self.written.iter().map(|file| file.path.clone()).collect(),
@@ -473,7 +489,7 @@ impl State {
     }
 
     fn reject(&mut self, by: &Actor, feedback: &str, reply: Option<FileHash>) {
-        // What was said before still holds: nobody has approved a reply since.
+        // Earlier feedback still applies: no reply was approved since.
         let earlier = self.feedback.take();
         let text = match &earlier {
             Some(earlier) => format!("{}\n\n{feedback}", earlier.text),
@@ -482,13 +498,13 @@ impl State {
         let rejected_reply = reply.or_else(|| earlier.and_then(|earlier| earlier.rejected_reply));
         self.feedback = Some(Feedback { by: by.clone(), text, rejected_reply });
         self.n_rejected += 1;
-        // Each gate has its own count: what stopped prompts says nothing about replies.
+        // Each gate counts its own rejections.
         match (by, self.stage) {
             (Actor::Provider(_), Some(Stage::Prompt)) => self.n_prompts_rejected_by_provider += 1,
             (Actor::Provider(_), Some(Stage::Response)) => self.n_replies_rejected_by_provider += 1,
             (Actor::Provider(_), None) | (Actor::Person(_) | Actor::OpenGate, _) => {}
         }
-        // What was approved on the way here is about to be written anew.
+        // The approvals on the way to this reply are about to be replaced.
         self.unbind_prompt();
         self.changes = None;
         self.stage = Some(Stage::Prompt);
@@ -498,6 +514,26 @@ impl State {
         self.reopen_gate();
     }
 
+    /// Leaves what the session works on, and makes an approved artifact again.
+    fn revise(&mut self, by: &Actor, phase: Phase, reason: &str) {
+        self.version_dropped(&[], VersionOutcome::Replaced);
+        let reopened = self.version_reopened(phase);
+        // A phase that reads its own result gets it as an artifact.
+        let reads_itself = self.flow.spec(phase).is_some_and(|spec| spec.reads.contains(&phase));
+        self.feedback = Some(Feedback {
+            by: by.clone(),
+            text: reason.to_owned(),
+            rejected_reply: reopened.filter(|_| !reads_itself),
+        });
+        self.rounds.clear();
+        self.n_rejected = 0;
+        self.n_prompts_rejected_by_provider = 0;
+        self.n_replies_rejected_by_provider = 0;
+        self.intended = Vec::new();
+        self.reopen_gate();
+        self.want(phase, self.iteration + 1);
+    }
+
     fn unbind_prompt(&mut self) {
         let paths = [self.prompt_path(), self.flow.system_prompt_path(self.phase, self.iteration)];
         for path in paths.into_iter().flatten() {
@@ -505,7 +541,7 @@ impl State {
         }
     }
 
-    /// Something new lies at the gate: nobody has judged it yet.
+    /// Something new is at the gate: no decision has been made on it.
     fn reopen_gate(&mut self) {
         self.needs_person = false;
         self.is_judged = false;
@@ -527,7 +563,7 @@ impl State {
         }
     }
 
-    /// What the call that was under way cost.
+    /// Records the cost of the call that just ended.
     fn settle(&mut self, call: Option<&Call>) {
         let (Some(call), Some(last)) = (call, self.spent.last_mut().filter(|last| last.millis.is_none()))
         else {
@@ -538,12 +574,12 @@ impl State {
         last.millis = Some(call.millis);
     }
 
-    /// What was spent on the whole.
+    /// The sum of all calls.
     pub fn total(&self) -> Total {
         Total::of(&self.spent)
     }
 
-    /// Takes over what an approved reply gave; returns its verdict.
+    /// Records the outcome of an approved reply and returns its verdict.
     fn take_over(&mut self, response: &FileHash, outcome: &Outcome) -> Option<Verdict> {
         self.bind(response, true);
         if let Some(changes) = self.changes.take() {
@@ -590,7 +626,7 @@ impl State {
         self.change.take_over(self.flow.spec(self.phase), artifact);
     }
 
-    /// What follows the current phase: the flow decides.
+    /// Moves to what the flow says comes next.
     fn follow(&mut self, verdict: Option<Verdict>) {
         let flow = Arc::clone(&self.flow);
         let spec = flow.spec(self.phase);
@@ -603,9 +639,9 @@ impl State {
             self.step = Step::Paused(Pause::NoTarget);
             self.remark = Some(match verdict {
                 Some(verdict) => {
-                    format!("the flow does not say what follows {}: you decide", verdict.as_str())
+                    format!("the flow does not say what comes after {}: you decide", verdict.as_str())
                 }
-                None => "the flow does not say what follows: you decide".to_owned(),
+                None => "the flow does not say what comes next: you decide".to_owned(),
             });
             return;
         };
@@ -623,7 +659,7 @@ impl State {
         }
     }
 
-    /// What follows when all checks ended: the next phase, another round, or a person's decision.
+    /// Moves on after the last check: the next phase, another round, or a person's decision.
     fn follow_checks(&mut self) {
         if self.checks.iter().all(CheckResult::is_passed) {
             self.rounds.remove(&self.phase);
@@ -636,7 +672,7 @@ impl State {
         self.want(self.phase, self.iteration + 1);
     }
 
-    /// Counts another round of the loop that the current phase closes; says whether its cap allows it.
+    /// Counts another round of the current loop; returns whether its cap allows it.
     fn count_round(&mut self) -> bool {
         let round = self.rounds.get(&self.phase).copied().unwrap_or(1);
         let cap = self.flow.spec(self.phase).and_then(|spec| spec.max_rounds).unwrap_or(0);
@@ -646,7 +682,7 @@ impl State {
         round < cap
     }
 
-    /// Another round, as far as the cap allows.
+    /// Starts another round, if the cap allows it.
     fn once_more(&mut self, next: Phase) {
         if !self.count_round() {
             self.step = Step::Paused(Pause::IterationCap);
@@ -655,7 +691,7 @@ impl State {
         self.want(next, self.iteration + 1);
     }
 
-    /// Something was said about a phase; a prompt that nobody has approved yet is built again with it.
+    /// Changes the options of a phase. An unapproved prompt is built again with them.
     fn choose(&mut self, change: impl FnOnce(&mut ChangeSetup)) {
         if let Some(setup) = self.setup.as_mut().and_then(|setup| setup.change.as_mut()) {
             change(setup);
@@ -665,18 +701,18 @@ impl State {
         }
     }
 
-    /// Takes up what an agent changed in the project; gives the problems when it was not to.
+    /// Records what an agent changed in the project; returns a problem for each file it must not change.
     fn touched(&mut self, call: Option<&Call>) -> Vec<String> {
         let touched = call.map(|call| call.touched.as_slice()).unwrap_or_default();
         let may_write =
             self.setup.as_ref().is_some_and(|setup| setup.may_write_project(&self.flow, self.phase));
-        // Whoever may edit the project still has no business with the rules that hold for it.
+        // Write access to the project does not include its rules and configuration.
         let (edited, forbidden): (Vec<_>, Vec<_>) =
             touched.iter().cloned().partition(|file| may_write && !file.path.starts_with(".aiwf/"));
         self.change.edit(&edited);
         forbidden
             .iter()
-            .map(|file| format!("the agent changed `{}`, which it was not to touch", file.path))
+            .map(|file| format!("the agent changed `{}`, which it was not allowed to touch", file.path))
             .collect()
     }
 
@@ -695,6 +731,9 @@ impl State {
     }
 
     fn end(&mut self, phase: Phase) {
+        if phase == Phase::COMPLETE {
+            self.settle_versions();
+        }
         self.phase = phase;
         self.stage = None;
         self.step = Step::Ended;
@@ -707,7 +746,7 @@ impl State {
             let (is_checked, rank) =
                 bound.map_or((true, self.n_events), |bound| (bound.is_checked, bound.rank));
             self.bind(file, is_checked);
-            // It keeps its place, so that what it was made from does not count as made from it.
+            // The entry keeps its position, so that files it was made from are not counted as made from it.
             if let Some(bound) = self.bound.get_mut(&file.path) {
                 bound.rank = rank;
             }
@@ -718,7 +757,7 @@ impl State {
         };
         let derived: Vec<String> = self.bound.iter().filter_map(derived).collect();
         self.outdated.extend(derived);
-        // A prompt that nobody has approved yet is built again from what was accepted.
+        // An unapproved prompt is built again from the accepted files.
         if self.step == Step::PromptReady {
             self.step = Step::PromptWanted { phase: self.phase, iteration: self.iteration };
         }

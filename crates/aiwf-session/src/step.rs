@@ -1,82 +1,76 @@
-//! What a session is waiting for or about to do, how its gate is, and how it is in one word.
+//! What a session waits for or does next, the state of its gate, and its status in one word.
 
 use serde::Serialize;
 
 use crate::event::{Actor, FileHash};
 use crate::phase::Phase;
 
-/// What the session is waiting for, or about to do.
+/// What the session waits for or does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// There is no session yet.
+    /// The session does not exist yet.
     NotCreated,
-    /// A prompt is to be written for this phase and iteration.
+    /// A prompt must be written for this phase and iteration.
     PromptWanted {
-        /// The phase.
         phase: Phase,
-        /// The iteration.
         iteration: u32,
     },
-    /// The prompt lies at its gate.
+    /// The prompt is at its gate.
     PromptReady,
-    /// The approved prompt is to be sent.
+    /// The approved prompt must be sent.
     AskWanted,
-    /// The prompt was sent and no whole reply is there.
+    /// The prompt was sent and its reply is not complete.
     Asked {
         /// Whether asking again costs nothing.
         is_free: bool,
     },
-    /// The provider did not answer.
     AskFailed {
-        /// What it said, then what it did all the same.
+        /// The provider's message, then the problems with what it did.
         problems: Vec<String>,
-        /// When its limit ends, in seconds since 1970, if a limit is the reason.
+        /// When the usage limit ends, in seconds since 1970, if a usage limit is the reason.
         limit_until: Option<u64>,
     },
-    /// The reply lies at its gate.
+    /// The reply is at its gate.
     ReplyReady {
-        /// What is wrong with it, as far as it was read.
+        /// What is wrong with it, as far as it was parsed.
         problems: Vec<String>,
     },
-    /// The project's checks are to run on what was approved.
     ChecksWanted,
-    /// A decision is needed that no gate asks for.
+    /// A decision is needed outside of the gates.
     Paused(Pause),
-    /// Nothing can happen any more.
     Ended,
 }
 
-/// Why a session waits although no gate is closed.
+/// Why a session waits outside of its gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pause {
-    /// The last round that is allowed asked for another.
+    /// The loop used up its rounds.
     IterationCap,
     /// A verdict stopped the session.
     Verdict,
-    /// The flow says nothing about a verdict, so a person decides what follows.
+    /// The flow does not say where this verdict leads, so you decide.
     NoTarget,
-    /// The next call might cost more than may be spent.
+    /// The next call could exceed the budget.
     Budget,
-    /// Checks failed, as often as the flow allows.
+    /// Checks failed as often as the flow allows.
     Checks,
     /// Checks wait for the user's consent to their commands.
     CheckConsent,
 }
 
-/// How the gate of the current stage stands.
+/// The state of the current gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateState {
-    /// Nobody has decided yet.
+    /// No decision yet.
     Pending,
-    /// What lies there was approved.
+    /// Approved.
     Passed,
-    /// What lay there was turned down.
+    /// Rejected.
     Rejected,
 }
 
 impl GateState {
-    /// The name used in output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -86,47 +80,41 @@ impl GateState {
     }
 }
 
-/// What was said when something was turned down.
+/// The feedback of a rejection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// Who said it.
     pub by: Actor,
-    /// What was said.
     pub text: String,
-    /// The reply it is about, under the name it is kept.
+    /// The rejected reply, stored under another name.
     pub rejected_reply: Option<FileHash>,
 }
 
 /// The bytes an approval is bound to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// SHA-256 of the bytes.
     pub sha256: String,
-    /// The place of the approval among all; what is bound later may be derived from it.
+    /// The position of the approval among all. A file with a higher rank may be made from this one.
     pub rank: u64,
-    /// Whether a later change counts; prompts can be left out.
+    /// Whether a later change makes it stale; prompts can be exempt.
     pub is_checked: bool,
 }
 
-/// How a session stands, in one word for lists.
+/// The status of a session in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Something can be done without a decision.
+    /// The next step needs no decision.
     InProgress,
-    /// A person or a reply is awaited.
+    /// A person or a reply is needed.
     Waiting,
-    /// A decision is needed that no gate asks for.
+    /// A decision is needed outside of the gates.
     Paused,
     /// A verdict stopped it.
     Rejected,
-    /// Done.
     Complete,
-    /// Given up.
     Cancelled,
 }
 
 impl Status {
-    /// The name used in flags and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InProgress => "in-progress",

@@ -1,12 +1,12 @@
-//! How a phase that judges ended.
+//! The verdict of a judging phase.
 
 use serde::{Deserialize, Serialize};
 
-/// How a phase that judges ended; where each verdict leads is in the flow.
+/// The verdict of a judging phase. The flow says where each one leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
-    /// The idea itself is refused.
+    /// The idea is refused.
     Rejected,
     /// Another round cannot fix it.
     MajorIssues,
@@ -16,7 +16,6 @@ pub enum Verdict {
     NeedsRevision,
     /// The code needs another round.
     Fail,
-    /// It passed.
     Pass,
 }
 
@@ -25,7 +24,6 @@ impl Verdict {
     pub const ALL: [Self; 6] =
         [Self::Rejected, Self::MajorIssues, Self::NeedsChanges, Self::NeedsRevision, Self::Fail, Self::Pass];
 
-    /// The word that a reply writes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Rejected => "REJECTED",
@@ -37,7 +35,6 @@ impl Verdict {
         }
     }
 
-    /// The verdict with that word.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.as_str() == name)
     }
