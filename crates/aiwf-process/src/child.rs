@@ -138,7 +138,7 @@ pub enum ChildError {
 /// How a child ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// The exit code; nothing when a signal ended it.
+    /// The exit code; `None` when it was killed by a signal.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,

@@ -1,4 +1,4 @@
-//! Programs that go on when this process ends, and are ended when their time is up.
+//! Programs that continue when this process ends, and are ended when their time is up.
 //!
 //! aiwf starts its own executable with [`ARGUMENT`], a time limit and the program's command line. That helper begins a
 //! session of its own, starts the program, says on its standard output whether that worked, and ends the program with
@@ -56,7 +56,7 @@ pub fn start_detached(
     if let Some(stdout) = helper.stdout.take() {
         stdout.take(1024).read_to_end(&mut told)?;
     }
-    // Nobody else reaps it while this process goes on.
+    // Nobody else reaps it while this process continues.
     drop(std::thread::Builder::new().spawn(move || helper.wait()));
     supervisor::start_error(&told).map_or(Ok(()), Err)
 }
@@ -115,7 +115,7 @@ pub fn serve(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Starts the program in a session of its own, which the end of a terminal does not reach.
 fn start(program: &OsStr, arguments: impl Iterator<Item = OsString>) -> io::Result<Pid> {
-    // Whoever leads a group already, as when a shell starts it, cannot begin a session and needs none.
+    // Whoever leads a group already, as when a shell starts it, cannot start a session and needs none.
     if getpgrp() != getpid() {
         setsid()?;
     }

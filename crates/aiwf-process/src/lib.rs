@@ -2,7 +2,7 @@
 //!
 //! A [`Program`] runs without a shell in a process group of its own, within [`Limits`] of time and output, until it ends
 //! or a [`Stop`] is raised; whatever ends it ends the whole group. Where [`supervisor::supervise_with`] was called, a
-//! supervisor also ends the group when this process is killed. A program that is [`detached`] goes on without us.
+//! supervisor also ends the group when this process is killed. A program that is [`detached`] continues without us.
 
 #![warn(missing_docs)]
 

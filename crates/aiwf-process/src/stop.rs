@@ -24,12 +24,12 @@ impl Stop {
         self.flag.store(true, Ordering::SeqCst);
     }
 
-    /// Lets calls go on again: what was asked to stop has stopped.
+    /// Lets calls continue again: what was asked to stop has stopped.
     pub fn lower(&self) {
         self.flag.store(false, Ordering::SeqCst);
     }
 
-    /// Whether the call is to be given up.
+    /// Whether the call is to be abandoned.
     pub fn is_raised(&self) -> bool {
         self.flag.load(Ordering::SeqCst)
     }

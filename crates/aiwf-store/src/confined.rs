@@ -48,7 +48,7 @@ pub enum ConfinedError {
     #[error("it is outside the project")]
     Outside,
     /// It changed since it was last read.
-    #[error("another program changed it meanwhile")]
+    #[error("another program changed it in the meantime")]
     Changed,
     /// It is not a single name: empty, `.`, `..`, or with a slash or a NUL.
     #[error("it is not a valid file name")]
@@ -335,7 +335,7 @@ impl ConfinedDir {
         Ok(())
     }
 
-    /// SHA-256 of a file; nothing when it is not there.
+    /// SHA-256 of a file; `None` when it is not there.
     pub fn sha256(&self, name: &str) -> Result<Option<String>, ConfinedError> {
         match self.file(name) {
             Ok(file) => Ok(Some(sha256_of(file)?)),

@@ -34,7 +34,6 @@ pub struct Look {
     pub modified_at: (i64, i64),
     /// Time of the last status change; only the system sets it.
     pub changed_at: (i64, i64),
-    /// The inode number.
     pub inode: u64,
     /// Whether its owner can execute it.
     pub is_executable: bool,
@@ -95,7 +94,6 @@ impl ConfinedDir {
         Ok(names)
     }
 
-    /// The target of a link.
     pub fn link_target(&self, name: &str) -> Result<OsString, ConfinedError> {
         let target = readlinkat(self.handle(), checked(name)?.as_c_str(), Vec::new())?;
         Ok(OsString::from_vec(target.into_bytes()))

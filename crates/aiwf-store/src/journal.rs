@@ -4,6 +4,7 @@
 //! itself, byte for byte. A last line without its line end is torn: the process died while writing it, so the event
 //! never happened. A complete line that does not check out was modified by someone else.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,19 +114,22 @@ struct NewLine<'a, E> {
 
 /// A line without its event.
 #[derive(Deserialize)]
-struct LineHeader {
+struct LineHeader<'a> {
     v: u64,
     seq: u64,
-    prev: String,
+    #[serde(borrow)]
+    prev: Cow<'a, str>,
     at: String,
 }
 
 /// A line with its event.
 #[derive(Deserialize)]
-struct FullLine<E> {
+#[serde(bound(deserialize = "E: Deserialize<'de>"))]
+struct FullLine<'a, E> {
     v: u64,
     seq: u64,
-    prev: String,
+    #[serde(borrow)]
+    prev: Cow<'a, str>,
     at: String,
     event: E,
 }
@@ -199,7 +203,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         }
         // Nearly every line is valid, so the event is parsed together with the header; problems in the header are
         // reported first. The hash in front is an unknown field that serde skips.
-        let (head, event) = match serde_json::from_str::<FullLine<E>>(text) {
+        let (head, event) = match serde_json::from_str::<FullLine<'_, E>>(text) {
             Ok(FullLine { v, seq, prev, at, event }) => (LineHeader { v, seq, prev, at }, Ok(event)),
             Err(error) => {
                 let head = serde_json::from_str(text).map_err(|_not_json| changed("it is not an event"))?;

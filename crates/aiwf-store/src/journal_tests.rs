@@ -131,7 +131,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn any_single_changed_byte_is_noticed(byte in any::<u8>(), position in any::<prop::sample::Index>()) {
+        fn any_single_changed_byte_is_detected(byte in any::<u8>(), position in any::<prop::sample::Index>()) {
             let position = position.index(WHOLE.len());
             let mut bytes = WHOLE.clone();
             bytes[position] = byte;

@@ -42,7 +42,9 @@ pub(crate) fn sha256_of(file: fs::File) -> io::Result<String> {
 /// Bytes in lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
     let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-    halves.filter_map(|half| char::from_digit(half.into(), 16)).collect()
+    let mut digits = String::with_capacity(bytes.len() * 2);
+    digits.extend(halves.filter_map(|half| char::from_digit(half.into(), 16)));
+    digits
 }
 
 /// The bytes that a session or run stores by hash, in `objects/`.

@@ -46,7 +46,7 @@ const SETTINGS: [(&str, &str); 10] = [
     ("user.email", "aiwf@localhost"),
     ("user.name", "aiwf"),
 ];
-/// The longest list of ignored names, or of the commits where a shallow clone ends, that is taken over.
+/// The longest list of ignored names, or of the commits where a shallow clone ends, that is accepted.
 const MAX_INFO_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The repository that holds the base of a worktree.
@@ -170,7 +170,7 @@ impl BaseRepository {
         }
     }
 
-    /// The bytes of files as they are in a commit, in their order; nothing for one that is not in it.
+    /// The bytes of files as they are in a commit, in their order; `None` for one that is not in it.
     pub(crate) fn read(
         &self,
         commit: &str,
@@ -228,7 +228,7 @@ fn write_info(
     Ok(())
 }
 
-/// The next object in the output of `git cat-file --batch`; nothing when there is none of that name.
+/// The next object in the output of `git cat-file --batch`; `None` when there is none of that name.
 fn next_object(rest: &mut &[u8]) -> Option<Vec<u8>> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let (header, after) = (rest.get(..end)?, rest.get(end + 1..)?);
@@ -268,7 +268,7 @@ pub(crate) fn borrowed_objects(repository: &Repository) -> Vec<u8> {
     line
 }
 
-/// A file that git keeps in a repository; nothing when it is not there.
+/// A file that git keeps in a repository; `None` when it is not there.
 pub(crate) fn info(repository: &Repository, name: &str) -> Result<Option<Vec<u8>>, WorktreeError> {
     let path = repository.common_dir.join(name);
     match aiwf_store::read_regular(&path, MAX_INFO_BYTES) {

@@ -5,7 +5,7 @@
 pub struct Changes {
     /// Files to write and delete, by path.
     pub changes: Vec<Change>,
-    /// What cannot be taken over, by path.
+    /// What cannot be copied back, by path.
     pub refused: Vec<Refused>,
     /// Files and directories that ignore rules leave out, by path; a directory ends in `/` and counts once.
     pub ignored: Vec<String>,
@@ -20,9 +20,9 @@ pub struct Change {
     pub path: String,
     /// What happened to it.
     pub kind: ChangeKind,
-    /// SHA-256 of what it was in the project; nothing for a new file. Of a renamed file, what it was under its old name.
+    /// SHA-256 of what it was in the project; `None` for a new file. Of a renamed file, what it was under its old name.
     pub before: Option<String>,
-    /// SHA-256 of what it is; nothing for a deleted file.
+    /// SHA-256 of what it is; `None` for a deleted file.
     pub after: Option<String>,
     /// How many bytes it has now.
     pub n_bytes: u64,
@@ -48,7 +48,7 @@ pub enum ChangeKind {
     },
 }
 
-/// Something that cannot be taken over.
+/// Something that cannot be copied back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Its path in the project.
@@ -57,7 +57,7 @@ pub struct Refused {
     pub reason: RefusedReason,
 }
 
-/// Why something cannot be taken over.
+/// Why something cannot be copied back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedReason {
     /// A symbolic link was made, changed or removed.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -94,7 +95,7 @@ impl Repository {
         self.bring_over(&clone, branch, None, &origin)
     }
 
-    /// Where a branch was moved to last, and why, as its log has it; nothing where there is no log.
+    /// Where a branch was moved to last, and why, as its log has it; `None` where there is no log.
     fn last_move(&self, branch: &str) -> Result<Option<(String, String)>, WorktreeError> {
         let name = format!("refs/heads/{branch}");
         let args = ["log", "-g", "-1", "-s", "--no-show-signature", "--format=%H %gs", &name, "--"];
@@ -120,13 +121,12 @@ impl Repository {
         let git = as_user(&self.top, &[], self);
         self.check_top(&git)?;
         let dirty = self.dirty_at_top(&files)?;
-        // A call that was killed has put them back already.
-        if dirty.is_empty() || !self.is_as_in(&git, &before, &files)? {
-            if !dirty.is_empty() {
-                return Err(WorktreeError::Uncommitted { paths: dirty });
-            }
-            restore(&git, &before, &["--worktree"], &files)?;
+        // A call that was stopped has restored some of them already.
+        if !self.was_restoring(&git, &before, &dirty)? {
+            return Err(WorktreeError::Uncommitted { paths: dirty });
         }
+        restore(&git, &before, &["--worktree"], &files)?;
+        self.check_removed(&git, &before, &files)?;
         self.commit_paths(&files, message).inspect_err(|_| {
             // A hook refused it: the files go back to what they were.
             drop(restore(&git, &head, &["--worktree"], &files));
@@ -224,8 +224,11 @@ impl Repository {
         Ok(self.message(commit)?.starts_with(message.trim_end()))
     }
 
-    /// Whether files are on the disk as a commit or tree has them.
-    fn is_as_in(&self, git: &Git<'_>, commit: &str, files: &[String]) -> Result<bool, WorktreeError> {
+    /// Whether files are as a stopped `restore` leaves them: as a commit or tree has them, removed to be written again,
+    /// or written in part.
+    ///
+    /// Restoring such files loses nothing: all that they contain is in the commit.
+    fn was_restoring(&self, git: &Git<'_>, commit: &str, files: &[String]) -> Result<bool, WorktreeError> {
         let action = "compare the files";
         let printed = git.output(action, &["ls-tree", "-r", "-z", commit], Vec::new())?;
         // Such as `100644 blob <id><tab>src/lib.rs`.
@@ -237,15 +240,46 @@ impl Repository {
         let entries: BTreeMap<&[u8], &[u8]> = entries.collect();
         let (there, gone): (Vec<&String>, Vec<&String>) =
             files.iter().partition(|path| entries.contains_key(path.as_bytes()));
-        let is_gone = gone.iter().all(|path| !is_on_disk(&self.top, path));
-        let can_be_named = there.iter().all(|path| is_on_disk(&self.top, path) && !path.contains('\n'));
-        if !is_gone || !can_be_named {
+        if gone.iter().any(|path| is_on_disk(&self.top, path)) || there.iter().any(|path| path.contains('\n'))
+        {
             return Ok(false);
         }
+        let there: Vec<&String> = there.into_iter().filter(|path| is_on_disk(&self.top, path)).collect();
         let names: String = there.iter().flat_map(|path| [path.as_str(), "\n"]).collect();
         let hashes = git.output(action, &["hash-object", "--stdin-paths"], names.into_bytes())?;
         let mut hashes = hashes.split(|byte| *byte == b'\n');
-        Ok(there.iter().all(|path| hashes.next() == entries.get(path.as_bytes()).copied()))
+        for path in there {
+            let is_whole = hashes.next() == entries.get(path.as_bytes()).copied();
+            if !is_whole && !self.is_part_of(git, commit, path)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Refuses to go on while a file is on disk that a commit or tree does not have: git only warns if it cannot remove
+    /// one.
+    fn check_removed(&self, git: &Git<'_>, commit: &str, files: &[String]) -> Result<(), WorktreeError> {
+        let action = "remove the files";
+        let kept = git.output(action, &["ls-tree", "-r", "-z", "--name-only", commit], Vec::new())?;
+        let kept: BTreeSet<&[u8]> = pieces(&kept).collect();
+        let left = files.iter().find(|path| !kept.contains(path.as_bytes()) && is_on_disk(&self.top, path));
+        match left {
+            Some(path) => Err(WorktreeError::Git { action, message: format!("`{path}` is still there") }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a file on disk is the beginning of what a commit or tree has, or empty.
+    fn is_part_of(&self, git: &Git<'_>, commit: &str, path: &str) -> Result<bool, WorktreeError> {
+        let on_disk = self.top.join(path);
+        let Ok(found) = on_disk.symlink_metadata() else { return Ok(false) };
+        let object = format!("{commit}:{path}");
+        let whole = git.output("compare the files", &["cat-file", "--filters", &object], Vec::new())?;
+        if !found.is_file() || found.len() > whole.len() as u64 {
+            return Ok(false);
+        }
+        Ok(fs::read(&on_disk).is_ok_and(|part| whole.starts_with(&part)))
     }
 
     /// The files that a commit changes.

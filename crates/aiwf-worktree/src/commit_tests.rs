@@ -1,6 +1,5 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the world they look at")]
 
-use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use aiwf_process::Stop;
@@ -127,7 +126,7 @@ fn hooks_in_an_untracked_directory_of_the_project_run_too() {
 }
 
 #[test]
-fn a_hook_that_refuses_leaves_no_branch_and_its_words_are_told() {
+fn a_refusing_hook_leaves_no_branch_and_its_message_is_reported() {
     let project = Project::with(&[("a", "a")]);
     project.script(".git/hooks/pre-commit", "echo out; echo 'line 3: tabs' >&2; exit 1");
     let before = project.state();
@@ -218,14 +217,19 @@ fn a_call_that_was_killed_can_be_repeated() {
     let error = repository.commit_in_place(&paths, "another").unwrap_err();
     assert!(matches!(error, WorktreeError::NothingToCommit));
 
-    // Killed after the files were put back, and after the commit.
-    project.write("a", "a");
+    // Killed while the files were put back, and after the commit. What somebody else changed is never overwritten.
+    project.write("a", "mine");
     project.write("gone", "x");
     let error = repository.revert_in_place(&made.commit, "undo").unwrap_err();
     assert!(matches!(error, WorktreeError::Uncommitted { .. }), "{error}");
-    fs::remove_file(project.root.join("new")).unwrap();
+    assert_eq!(fs::read_to_string(project.root.join("a")).unwrap(), "mine");
+    // Stopped in the middle of a file, by a full disk for example.
+    project.write("a", "");
+    project.write("gone", "");
     let reverted = repository.revert_in_place(&made.commit, "undo").unwrap();
     assert_eq!(reverted.files, paths);
+    assert_eq!(fs::read_to_string(project.root.join("a")).unwrap(), "a");
+    assert_eq!(fs::read_to_string(project.root.join("gone")).unwrap(), "x");
     assert_eq!(repository.revert_in_place(&made.commit, "undo").unwrap(), reverted);
     assert_eq!(project.git(&["status", "--porcelain"]), "");
 
@@ -256,7 +260,7 @@ fn odd_names_are_paths_and_nothing_else() {
 }
 
 #[test]
-fn a_scratch_directory_of_a_killed_process_is_in_nobodys_way() {
+fn a_leftover_scratch_directory_does_no_harm() {
     let project = Project::with(&[("a", "a")]);
     write(&project.path("cache/scratch/project/.git/index.lock"), "x");
     project.commit_on("side", &[file("a", "1")]).unwrap();

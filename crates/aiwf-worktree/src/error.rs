@@ -155,20 +155,20 @@ impl WorktreeError {
     /// One thing to do about it.
     pub fn advice(&self) -> Advice {
         match self {
-            Self::NoGit => "install git, or work without a branch and without a commit".into(),
+            Self::NoGit => "install git, or omit `--branch` and `--commit`".into(),
             Self::NotARepository { .. } => {
-                "run `git init` and commit once, or work without a branch and without a commit".into()
+                "run `git init` and commit once, or omit `--branch` and `--commit`".into()
             }
             Self::Git { .. } => "run `git status` in the project and fix what it reports".into(),
             Self::TimedOut { .. } => {
-                "run `git status` and the hooks of the repository yourself to see what takes so long".into()
+                "run `git status` and the hooks of the repository yourself to see what is slow".into()
             }
             Self::TooLarge { .. } => {
                 "work in a smaller project, such as a directory with a repository of its own".into()
             }
             Self::Stopped => "run it again when you are ready".into(),
             Self::Io { action, path, .. } => format!(
-                "check that aiwf may {action} `{}` and that the disk has room, then run it again",
+                "check that you may {action} `{}` and that the disk has room, then run it again",
                 path.display()
             )
             .into(),
@@ -177,7 +177,7 @@ impl WorktreeError {
             }
             Self::Exists { at } => format!("use it, or remove `{}`", at.display()).into(),
             Self::Damaged { at, .. } => {
-                format!("remove `{}`; the next command makes it again", at.display()).into()
+                format!("remove `{}`; the next command creates it again", at.display()).into()
             }
             Self::NoCommit => "commit once, then run it again".into(),
             Self::BranchExists { .. } => "choose another name, or delete that branch".into(),

@@ -287,7 +287,7 @@ impl Output {
         if text.is_empty() {
             return match self.code {
                 Some(code) => format!("exit code {code}"),
-                None => "it was ended by a signal".to_owned(),
+                None => "it was killed by a signal".to_owned(),
             };
         }
         let start = text.ceil_char_boundary(text.len().saturating_sub(MAX_MESSAGE_BYTES));

@@ -32,6 +32,7 @@ mod testing;
 pub use changes::{Change, ChangeKind, Changes, Refused, RefusedReason};
 pub use commit::{BranchCommit, Committed};
 pub use error::WorktreeError;
+pub use listing::unlisted_path;
 pub use merge::{Merged, merge};
 
 pub use repository::Repository;

@@ -109,15 +109,18 @@ impl Listing {
 fn unreadable(error: &ignore::Error, root: &Path) -> Option<LeftOut> {
     let is_denied =
         error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
-    let path = path_in(error).filter(|_| is_denied)?;
+    let path = unlisted_path(error).filter(|_| is_denied)?;
     let path = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
     Some(LeftOut { path, reason: LeftOutReason::Unreadable })
 }
 
-fn path_in(error: &ignore::Error) -> Option<&Path> {
+/// The path that a walk of directories could not list.
+pub fn unlisted_path(error: &ignore::Error) -> Option<&Path> {
     match error {
         ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_in(err),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            unlisted_path(err)
+        }
         ignore::Error::Partial(_)
         | ignore::Error::Loop { .. }
         | ignore::Error::Io(_)

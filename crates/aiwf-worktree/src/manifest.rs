@@ -115,7 +115,7 @@ impl Manifest {
         Ok(written?)
     }
 
-    /// Reads it; nothing when it is not there, or not as it was written.
+    /// Reads it; `None` when it is not there, or not as it was written.
     pub(crate) fn read(path: &Path, at: &Path) -> Result<Option<Self>, WorktreeError> {
         let bytes = match aiwf_store::read_regular(path, MAX_BYTES) {
             Ok(bytes) => bytes,

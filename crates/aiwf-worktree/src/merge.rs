@@ -18,7 +18,7 @@ const FIRST_ERROR: i32 = 128;
 pub enum Merged {
     /// Both of them.
     Clean(Vec<u8>),
-    /// They touch the same lines: the text with markers; nothing where the file is no text.
+    /// They touch the same lines: the text with markers; `None` where the file is no text.
     Conflict(Option<Vec<u8>>),
 }
 

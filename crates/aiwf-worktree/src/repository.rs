@@ -41,7 +41,7 @@ pub(crate) struct Setting {
 }
 
 impl Repository {
-    /// Finds the repository of a project; nothing where there is none.
+    /// Finds the repository of a project; `None` where there is none.
     ///
     /// A directory that its repository ignores is in none: nothing in it could be committed.
     pub fn find(project_root: &Path, stop: &Stop) -> Result<Option<Self>, WorktreeError> {
@@ -112,17 +112,17 @@ impl Repository {
         &self.top
     }
 
-    /// The commit that is checked out; nothing before the first.
+    /// The commit that is checked out; `None` before the first.
     pub fn head(&self) -> Result<Option<String>, WorktreeError> {
         self.looking(&[]).line("read HEAD", &["rev-parse", "-q", "--verify", "HEAD^{commit}"])
     }
 
-    /// The branch that is checked out; nothing when none is.
+    /// The branch that is checked out; `None` when none is.
     pub fn branch(&self) -> Result<Option<String>, WorktreeError> {
         self.looking(&[]).line("read HEAD", &["symbolic-ref", "-q", "--short", "HEAD"])
     }
 
-    /// The commit a branch points to; nothing when there is no such branch.
+    /// The commit a branch points to; `None` when there is no such branch.
     pub fn branch_tip(&self, branch: &str) -> Result<Option<String>, WorktreeError> {
         self.check_branch(branch)?;
         let name = format!("refs/heads/{branch}^{{commit}}");
@@ -242,7 +242,7 @@ impl Repository {
     }
 }
 
-/// Whether a directory has a repository, or the file that says where it is.
+/// Whether a directory has a repository, or the file that shows where it is.
 fn has_repository(directory: &Path) -> bool {
     let dot_git = directory.join(".git");
     match fs::metadata(&dot_git) {
@@ -252,7 +252,7 @@ fn has_repository(directory: &Path) -> bool {
     }
 }
 
-/// The path in an entry of `git status`; nothing for a header.
+/// The path in an entry of `git status`; `None` for a header.
 fn changed_path(entry: &str) -> Option<&str> {
     // The path comes last and may have blanks.
     let n_fields = match entry.as_bytes().first()? {

@@ -110,7 +110,7 @@ fn git_itself_starts_programs_of_a_hostile_repository() {
 }
 
 #[test]
-fn a_filter_of_the_user_counts_and_one_of_the_repository_does_not() {
+fn user_filters_apply_and_repository_filters_do_not() {
     let project = Project::with(&[("file", "a")]);
     let witness = project.path("witness");
     let clean = format!("sh -c 'touch {}; tr a-z A-Z'", witness.display());

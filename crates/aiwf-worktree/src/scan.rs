@@ -1,6 +1,6 @@
 //! Compares a worktree with what it was when it was made.
 //!
-//! In: the files as they are now and the manifest. Out: changes, what cannot be taken over, and what ignore rules leave
+//! In: the files as they are now and the manifest. Out: changes, what cannot be copied back, and what ignore rules leave
 //! out, with paths from the top. Nothing of the repository in the worktree is looked at, and no link is followed.
 
 use std::collections::BTreeMap;

@@ -23,7 +23,7 @@ impl Tree {
         Ok(Self { top, last: None })
     }
 
-    /// The directory of a file and its name in it; nothing when that directory is not there, or is behind a link.
+    /// The directory of a file and its name in it; `None` when that directory is not there, or is behind a link.
     pub(crate) fn place<'p>(
         &mut self,
         path: &'p str,
@@ -39,7 +39,7 @@ impl Tree {
             .map(|directory| (directory, name)))
     }
 
-    /// A directory; nothing when it is not there, or is behind a link.
+    /// A directory; `None` when it is not there, or is behind a link.
     pub(crate) fn directory(&self, path: &str) -> Result<Option<ConfinedDir>, ConfinedError> {
         let mut directory = self.top.try_clone()?;
         for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -73,7 +73,7 @@ impl Tree {
         known.map(|directory| (directory, name)).ok_or(ConfinedError::Missing)
     }
 
-    /// What a path stands for; nothing when there is nothing.
+    /// What a path stands for; `None` when there is nothing.
     pub(crate) fn look(&mut self, path: &str) -> Result<Option<Look>, ConfinedError> {
         match self.place(path)? {
             Some((directory, name)) => directory.look(name),

@@ -43,7 +43,7 @@ pub struct CreateOptions {
 pub struct PlannedFile {
     /// Its path in the project.
     pub path: String,
-    /// What it is to be; nothing for a file that is to be gone.
+    /// What it is to be; `None` for a file that is to be gone.
     pub content: Option<FileContent>,
 }
 
@@ -185,7 +185,7 @@ impl Worktree {
         &self.top
     }
 
-    /// The commit that was checked out in the project; nothing where there was none.
+    /// The commit that was checked out in the project; `None` where there was none.
     pub fn head(&self) -> Option<&str> {
         self.manifest.head.as_deref()
     }
@@ -204,7 +204,7 @@ impl Worktree {
         Scan::of(&self.top, &self.manifest, &self.base_repository().exclude_path(), stop)
     }
 
-    /// The bytes of a changed file; nothing for a deleted one. An error when it is not what [`Self::changes`] saw.
+    /// The bytes of a changed file; `None` for a deleted one. An error when it is not what [`Self::changes`] saw.
     pub fn content(&self, change: &Change) -> Result<Option<FileContent>, WorktreeError> {
         let Some(after) = &change.after else { return Ok(None) };
         let path = format!("{}{}", self.manifest.below, change.path);
@@ -224,13 +224,13 @@ impl Worktree {
         Ok(Some(FileContent { bytes: read()?, is_executable: change.is_executable }))
     }
 
-    /// Whether a file of the project could be executed when the worktree was made; nothing where none was.
+    /// Whether a file of the project could be executed when the worktree was made; `None` where none was.
     pub fn base_is_executable(&self, path: &str) -> Option<bool> {
         let entry = self.manifest.files.get(&format!("{}{path}", self.manifest.below))?;
         Some(entry.is_executable)
     }
 
-    /// What a file of the project was when the worktree was made; nothing where none was.
+    /// What a file of the project was when the worktree was made; `None` where none was.
     pub fn base(&self, path: &str, stop: &Stop) -> Result<Option<FileContent>, WorktreeError> {
         Ok(self.bases(&[path], stop)?.pop().flatten())
     }

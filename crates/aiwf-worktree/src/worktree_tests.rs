@@ -91,7 +91,7 @@ fn a_worktree_has_the_files_as_they_are_now() {
 }
 
 #[test]
-fn what_became_different_is_found_whatever_was_done_to_git() {
+fn changes_are_found_even_after_git_commands_in_the_worktree() {
     let project = Project::with(&[
         ("changed", "before"),
         ("deleted", "deleted"),
@@ -326,7 +326,7 @@ fn a_linked_worktree_of_git_is_a_project_like_any_other() {
 }
 
 #[test]
-fn submodules_and_repositories_inside_are_left_out_and_said() {
+fn submodules_and_nested_repositories_are_skipped_and_reported() {
     let inner = Project::with(&[("inner", "inner")]);
     let project = Project::with(&[("file", "text")]);
     let url = inner.root.to_str().unwrap();
@@ -671,7 +671,7 @@ fn worktrees_of_one_project_do_not_disturb_each_other() {
 }
 
 #[test]
-fn a_base_whose_objects_are_gone_is_said() {
+fn a_base_without_its_objects_is_reported() {
     let project = Project::with(&[("file", "before")]);
     let worktree = project.worktree();
     fs::remove_dir_all(project.root.join(".git")).unwrap();
