@@ -17,14 +17,17 @@ use crate::relative_path::{file_name, path_fault};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ApplyTarget {
     /// By the package that a Java file declares.
-    JavaPackage { root: String },
+    JavaPackage {
+        root: String,
+    },
     /// Below one directory, with paths as generated.
     Flat {
         /// The directory; empty means the project directory.
         root: String,
     },
-    /// By a pattern.
-    Pattern { pieces: Vec<Piece> },
+    Pattern {
+        pieces: Vec<Piece>,
+    },
 }
 
 /// A piece of a pattern.

@@ -51,7 +51,6 @@ pub struct Prop {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no component{}{}", shown_name(.component.as_deref()), shown_files(.files))]
 pub struct NoComponent {
-    /// The requested component.
     pub component: Option<String>,
     /// The files that were searched.
     pub files: Vec<String>,

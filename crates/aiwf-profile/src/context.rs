@@ -20,7 +20,8 @@ const MAX_HINTS: usize = 20;
 pub struct Settled {
     /// The values by key (`bounded_context`), with defaults; parameters without a value are missing.
     pub context: Map<String, Value>,
-    /// The contents of the given files by key (`schema_file`).
+    /// The contents of the given files: by key (`schema_file`), and by key and path (`file/src/list.py`) for files that
+    /// every prompt shows.
     pub inputs: BTreeMap<String, String>,
 }
 
@@ -33,6 +34,24 @@ pub struct WantedFile {
     pub path: String,
     /// Whether the user gave it; otherwise it is the profile's default.
     pub is_given: bool,
+}
+
+/// The files of the project that a parameter names by path or glob pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedPatterns {
+    /// The parameter's key in the context.
+    pub key: String,
+    /// The parameter's name, which is also its flag.
+    pub name: String,
+    pub patterns: Vec<String>,
+}
+
+/// A file that a pattern found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchedFile {
+    /// Relative to the project, joined with `/`.
+    pub path: String,
+    pub text: String,
 }
 
 /// The bytes of a file, or the reason why it could not be read.
@@ -55,10 +74,23 @@ pub(crate) fn wanted_files(params: &[Param], given: &Map<String, Value>) -> Vec<
         .collect()
 }
 
+pub(crate) fn wanted_patterns(params: &[Param], given: &Map<String, Value>) -> Vec<WantedPatterns> {
+    params
+        .iter()
+        .filter(|param| matches!(param.kind, ParamKind::Files))
+        .filter_map(|param| {
+            let patterns = param.read(given_for(param, given).or(param.default.as_ref())?).ok()?;
+            let patterns = patterns.as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            Some(WantedPatterns { key: param.key(), name: param.name.clone(), patterns })
+        })
+        .collect()
+}
+
 pub(crate) fn settle(
     params: &[Param],
     given: &Map<String, Value>,
     files: &BTreeMap<String, ReadFile>,
+    matched: &BTreeMap<String, Vec<MatchedFile>>,
 ) -> Result<Settled, Vec<ParamProblem>> {
     let mut settled = Settled::default();
     let mut problems = Vec::new();
@@ -85,6 +117,15 @@ pub(crate) fn settle(
                         Err(fault) => problems.push(ParamProblem::of(param, fault)),
                     }
                 }
+                let value = if let ParamKind::Files = param.kind {
+                    let key = param.key();
+                    let found = matched.get(&key).map(Vec::as_slice).unwrap_or_default();
+                    let input = |file: &MatchedFile| (format!("{key}/{}", file.path), file.text.clone());
+                    settled.inputs.extend(found.iter().map(input));
+                    found.iter().map(|file| file.path.as_str()).collect()
+                } else {
+                    value
+                };
                 settled.context.insert(param.key(), value);
             }
             Ok(None) => {}
@@ -160,9 +201,11 @@ pub(crate) fn variables(
                 variables.insert(input.clone(), Value::Object(set));
             }
             ParamKind::String { .. }
+            | ParamKind::Text
             | ParamKind::Integer { .. }
             | ParamKind::Boolean { .. }
             | ParamKind::Choice { input: None, .. }
+            | ParamKind::Files
             | ParamKind::Path
             | ParamKind::List { .. } => {}
         }

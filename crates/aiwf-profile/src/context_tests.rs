@@ -54,7 +54,7 @@ fn read(files: &[(&str, Result<&str, &str>)]) -> BTreeMap<String, ReadFile> {
 }
 
 fn problems(given: Value, files: &[(&str, Result<&str, &str>)]) -> String {
-    let problems = settle(&params(), &object(given), &read(files)).unwrap_err();
+    let problems = settle(&params(), &object(given), &read(files), &BTreeMap::new()).unwrap_err();
     let shown = |problem: &ParamProblem| match &problem.hint {
         Some(hint) => format!("{problem} / {hint}"),
         None => problem.to_string(),
@@ -69,7 +69,9 @@ fn values_are_taken_by_name_or_key_and_defaults_filled_in() {
         wanted_files(&params(), &given),
         [WantedFile { key: "schema_file".to_owned(), path: "s.sql".to_owned(), is_given: true }]
     );
-    let settled = settle(&params(), &given, &read(&[("schema_file", Ok("create table a;"))])).unwrap();
+    let settled =
+        settle(&params(), &given, &read(&[("schema_file", Ok("create table a;"))]), &BTreeMap::new())
+            .unwrap();
     insta::assert_snapshot!(
         serde_json::to_string(&settled.context).unwrap(),
         @r#"{"entity":"A","page_size":5,"schema_file":"s.sql","scope":"domain"}"#
@@ -99,14 +101,15 @@ fn files_that_cannot_be_inputs_are_reported() {
     insta::assert_snapshot!(problems(given.clone(), &[("design", Ok("x"))]), @"`--schema-file` names `s.sql`, which was not read");
     let mut files = read(&[("design", Ok("x"))]);
     files.insert("schema_file".to_owned(), Ok(vec![0xff, 0xfe]));
-    let problems = settle(&params(), &object(given), &files).unwrap_err();
+    let problems = settle(&params(), &object(given), &files, &BTreeMap::new()).unwrap_err();
     insta::assert_snapshot!(problems[0].to_string(), @"`--schema-file` names `s.sql`, which is not UTF-8 text");
 }
 
 #[test]
 fn every_variable_exists_even_without_a_value() {
     let given = object(json!({"entity": "A", "schema-file": "s.sql"}));
-    let settled = settle(&params(), &given, &read(&[("schema_file", Ok("```ddl````"))])).unwrap();
+    let settled =
+        settle(&params(), &given, &read(&[("schema_file", Ok("```ddl````"))]), &BTreeMap::new()).unwrap();
     let variables = variables(&params(), &scopes(), &settled.context, &settled.inputs);
     assert_eq!(variables.keys().cloned().collect::<Vec<_>>(), variable_names(&params(), &scopes()));
     insta::assert_snapshot!(serde_json::to_string_pretty(&variables).unwrap(), @r#"
@@ -134,6 +137,42 @@ fn every_variable_exists_even_without_a_value() {
 #[test]
 fn a_byte_order_mark_is_not_part_of_an_input() {
     let given = object(json!({"entity": "A", "schema-file": "s.sql"}));
-    let settled = settle(&params(), &given, &read(&[("schema_file", Ok("\u{feff}ddl"))])).unwrap();
+    let settled =
+        settle(&params(), &given, &read(&[("schema_file", Ok("\u{feff}ddl"))]), &BTreeMap::new()).unwrap();
     assert_eq!(settled.inputs.get("schema_file").map(String::as_str), Some("ddl"));
+}
+
+#[test]
+fn files_are_inputs_by_path_and_their_paths_are_the_value() {
+    let params = [
+        param("request", ParamKind::Text, true, None),
+        param("file", ParamKind::Files, false, None),
+        param("other", ParamKind::Files, false, Some(json!(["docs/*.md"]))),
+    ];
+    let given = object(json!({"request": "Add\r\na flag\n\n", "file": ["src/*.py"]}));
+    let wanted: Vec<(String, Vec<String>)> =
+        wanted_patterns(&params, &given).into_iter().map(|wanted| (wanted.key, wanted.patterns)).collect();
+    let of = |key: &str, pattern: &str| (key.to_owned(), vec![pattern.to_owned()]);
+    assert_eq!(wanted, [of("file", "src/*.py"), of("other", "docs/*.md")]);
+    let file = |path: &str| MatchedFile { path: path.to_owned(), text: format!("text of {path}") };
+    let matched = BTreeMap::from([("file".to_owned(), vec![file("src/a.py"), file("src/b.py")])]);
+    let settled = settle(&params, &given, &BTreeMap::new(), &matched).unwrap();
+    assert_eq!(
+        Value::Object(settled.context.clone()),
+        json!({"request": "Add\na flag", "file": ["src/a.py", "src/b.py"], "other": []})
+    );
+    assert_eq!(settled.inputs.keys().collect::<Vec<_>>(), ["file/src/a.py", "file/src/b.py"]);
+    let variables = variables(&params, &[], &settled.context, &settled.inputs);
+    assert_eq!(variables["FILE"], json!(["src/a.py", "src/b.py"]));
+}
+
+#[test]
+fn text_of_several_lines_has_limits_of_its_own() {
+    let text = param("request", ParamKind::Text, true, None);
+    let fault = |given: Value| text.read(&given).unwrap_err().message;
+    assert_eq!(fault(json!(" \n ")), "is empty");
+    assert_eq!(fault(json!("a\u{1b}[2J")), "has a control character");
+    assert_eq!(fault(json!(7)), "is a number, not text");
+    assert_eq!(fault(json!("x".repeat(65 * 1024))), "has 66560 bytes, more than 65536");
+    assert_eq!(text.read(&json!("a\tb\n\nc")).unwrap(), json!("a\tb\n\nc"));
 }

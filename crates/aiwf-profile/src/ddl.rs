@@ -21,7 +21,6 @@ pub struct DdlReport {
     pub problems: Vec<DdlProblem>,
 }
 
-/// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Table {
     /// The schema, if the text names one.
@@ -31,7 +30,6 @@ pub struct Table {
     pub name: String,
     /// The line of its `CREATE TABLE`, counted from 1.
     pub line: usize,
-    /// The comment on it in the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
     pub tenancy: Tenancy,
@@ -71,10 +69,8 @@ pub struct Column {
     /// Whether the database generates its value: identity, serial, computed.
     #[serde(rename = "generated")]
     pub is_generated: bool,
-    /// The default, as SQL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// The comment on it in the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
@@ -82,7 +78,6 @@ pub struct Column {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ForeignKey {
     pub columns: Vec<String>,
-    /// The referenced table.
     pub table: String,
     /// The referenced columns; empty means the primary key.
     pub referenced_columns: Vec<String>,

@@ -43,7 +43,7 @@ pub use apply_target::ApplyProblem;
 pub use built_in::{built_in_profile, built_in_profiles};
 pub use command::{Action, Command, ListOf, ListRow};
 pub use component_preview::{ComponentPreview, NoComponent, Prop, TokenKind, component_preview, highlight};
-pub use context::{ReadFile, Settled, WantedFile};
+pub use context::{MatchedFile, ReadFile, Settled, WantedFile, WantedPatterns};
 pub use ddl::{Column, DdlProblem, DdlReport, ForeignKey, Table, Tenancy, ddl};
 pub use lint::{Check, Finding};
 pub use manifest_file::manifest_schema;

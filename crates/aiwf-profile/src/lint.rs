@@ -53,7 +53,6 @@ pub enum Check {
     EngineVariable,
     /// References to files.
     AttachmentReference,
-    /// Empty prompts.
     EmptyPrompt,
     /// Whether templates can be rendered.
     Template,
@@ -249,8 +248,10 @@ fn sample_values(param: &Param) -> Vec<Value> {
         }
         ParamKind::Boolean { .. } => vec![Value::Bool(true), Value::Bool(false)],
         ParamKind::String { .. }
+        | ParamKind::Text
         | ParamKind::Integer { .. }
         | ParamKind::File { .. }
+        | ParamKind::Files
         | ParamKind::Path
         | ParamKind::List { .. } => Vec::new(),
     }
@@ -261,13 +262,15 @@ fn sample_value(param: &Param) -> Value {
         return default.clone();
     }
     match &param.kind {
-        ParamKind::String { .. } | ParamKind::File { .. } | ParamKind::Path => Value::from("sample"),
+        ParamKind::String { .. } | ParamKind::Text | ParamKind::File { .. } | ParamKind::Path => {
+            Value::from("sample")
+        }
         ParamKind::Integer { minimum, .. } => Value::from(minimum.unwrap_or(1)),
         ParamKind::Boolean { .. } => Value::Bool(false),
         ParamKind::Choice { choices, .. } => {
             Value::String(choices.first().map(|choice| choice.name.clone()).unwrap_or_default())
         }
-        ParamKind::List { .. } => Value::from(vec!["sample"]),
+        ParamKind::Files | ParamKind::List { .. } => Value::from(vec!["sample"]),
     }
 }
 
@@ -282,7 +285,9 @@ fn unused_params(profile: &Profile, findings: &mut Vec<Finding>) {
         let name = line.trim().strip_prefix("[params.").and_then(|rest| rest.strip_suffix(']'));
         name.map(|name| lines.entry(name).or_insert(idx + 1));
     }
-    for param in profile.params().iter().filter(|param| param.name != SCOPE) {
+    // Every prompt shows the files that a parameter of type `files` names.
+    let is_looked_at = |param: &&Param| param.name != SCOPE && !matches!(param.kind, ParamKind::Files);
+    for param in profile.params().iter().filter(is_looked_at) {
         let is_in_template =
             used.contains(&param.variable()) || param.input().is_some_and(|input| used.contains(input));
         if !is_in_template && !named.contains(param.name.as_str()) {

@@ -74,7 +74,7 @@ fn ordinary_words_are_not_findings() {
 
 #[test]
 fn errors_in_a_branch_are_found_by_rendering_it() {
-    insta::assert_snapshot!(findings("{% if STYLE == 'thorough' %}{{ TOPIC.missing }}{% endif %}x"), @"templates/plan.md:1: variable `TOPIC.missing` does not exist (template)");
+    insta::assert_snapshot!(findings("{% if STYLE == 'thorough' %}{{ REQUEST.missing }}{% endif %}x"), @"templates/plan.md:1: variable `REQUEST.missing` does not exist (template)");
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn unused_parts_are_found() {
     let mut files: Files =
         crate::scaffold("notes").into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
     files.insert("templates/old.md".to_owned(), b"old".to_vec());
-    files.insert("templates/plan.md".to_owned(), b"Plan {{ TOPIC }}".to_vec());
+    files.insert("templates/plan.md".to_owned(), b"Plan {{ REQUEST }}".to_vec());
     let findings = Profile::load(files).unwrap().lint();
     insta::assert_snapshot!(findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"), @r"
-    profile.toml:13: nothing uses parameter `style` (unused-parameter)
+    profile.toml:19: nothing uses parameter `style` (unused-parameter)
     templates/old.md: no phase uses this template (unused-template)
     ");
 }

@@ -125,6 +125,7 @@ impl Reader<'_> {
             (Phase::Revising, &file.phases.revising),
         ];
         let phases = phases.into_iter().map(|(phase, spec)| (phase, self.phase(phase, spec))).collect();
+        self.check_edits(&phases, file.apply.is_some());
         let names = self.in_order("commands", file.commands.keys());
         let commands = names
             .iter()
@@ -246,6 +247,21 @@ impl Reader<'_> {
             self.add(Kind::BadPath, &path, format!("template path `{}` {fault}", excerpt(&file.template)));
         }
         PhaseSpec { template: file.template.clone(), parsers, line: self.document.line(&path) }
+    }
+
+    /// A profile whose replies change the project does so in every phase that writes, at the project's own paths.
+    fn check_edits(&mut self, phases: &BTreeMap<Phase, PhaseSpec>, has_target: bool) {
+        let is_edit = |parser: &ReplyParser| *parser == ReplyParser::Edits;
+        let writing = [Phase::Generating, Phase::Revising].into_iter().filter_map(|phase| phases.get(&phase));
+        let gives_edits = writing.clone().any(|spec| spec.parsers.iter().any(is_edit));
+        if gives_edits && !writing.clone().all(|spec| spec.parsers.iter().all(is_edit)) {
+            let message = "parser `edits` cannot be combined with others";
+            self.add(Kind::MixedParsers, &["phases"], message);
+        }
+        if gives_edits && has_target {
+            let message = "edits have the paths of the project, so `apply` has no effect";
+            self.add(Kind::UselessKey, &["apply"], message);
+        }
     }
 
     fn command(

@@ -17,7 +17,6 @@ pub(crate) struct ManifestFile {
     pub(crate) name: String,
     /// What the profile makes, in one line.
     pub(crate) description: String,
-    /// The version of the profile.
     #[serde(default)]
     pub(crate) version: Option<String>,
     /// The parameters of `init`; each is a flag and a template variable in upper case.
@@ -46,13 +45,11 @@ pub(crate) struct ManifestFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct ParamFile {
-    /// The type of the value.
     #[serde(rename = "type")]
     pub(crate) kind: ParamTypeFile,
     /// The help text of the flag.
     #[serde(default)]
     pub(crate) help: String,
-    /// Whether a session requires it.
     #[serde(default)]
     pub(crate) required: bool,
     /// The value if the flag is omitted.
@@ -81,6 +78,9 @@ pub(crate) struct ParamFile {
     /// For a boolean: the flag that means `false`.
     #[serde(default)]
     pub(crate) negation: Option<String>,
+    /// For a string: whether it may have several lines; `init` then reads a value `@PATH` from that file.
+    #[serde(default)]
+    pub(crate) multiline: Option<bool>,
     /// For an integer: the smallest value.
     #[serde(default)]
     pub(crate) minimum: Option<i64>,
@@ -103,6 +103,8 @@ pub(crate) enum ParamTypeFile {
     Choice,
     /// A file of the project whose content becomes an input.
     File,
+    /// Files of the project, by path or glob pattern; every prompt shows them; the flag can be repeated.
+    Files,
     /// A path in the project; the file is not read.
     Path,
     /// Several lines of text; the flag can be repeated.
@@ -120,7 +122,6 @@ pub(crate) enum DefaultFile {
     List(Vec<String>),
 }
 
-/// A value of a set.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "exists only for its schema")]
@@ -150,7 +151,6 @@ pub(crate) struct ScopeFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct LayerFile {
-    /// A description in one line.
     #[serde(default)]
     pub(crate) help: String,
 }
@@ -159,11 +159,9 @@ pub(crate) struct LayerFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct PhasesFile {
-    /// Writes a plan.
     pub(crate) planning: PhaseFile,
     /// Writes the code of the approved plan.
     pub(crate) generating: PhaseFile,
-    /// Reviews the code.
     pub(crate) reviewing: PhaseFile,
     /// Fixes the code after a review.
     pub(crate) revising: PhaseFile,
@@ -183,7 +181,6 @@ pub(crate) struct PhaseFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum ParserFile {
-    /// One parser.
     One(String),
     /// Several parsers, in the order they are tried.
     Several(Vec<String>),
@@ -193,7 +190,6 @@ pub(crate) enum ParserFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct StandardsFile {
-    /// The format of the rules.
     pub(crate) provider: StandardsProviderFile,
     /// The directory of the rules in the profile; the default is `standards`.
     #[serde(default)]
@@ -225,7 +221,6 @@ pub(crate) struct CommandFile {
     /// The help text of the command.
     #[serde(default)]
     pub(crate) help: String,
-    /// For `list`: what to list.
     #[serde(default)]
     pub(crate) of: Option<ListOfFile>,
     /// For `ddl`: the file parameter with the schema.
@@ -258,9 +253,7 @@ pub(crate) enum ActionFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ListOfFile {
-    /// The scopes.
     Scopes,
-    /// The layers.
     Layers,
 }
 

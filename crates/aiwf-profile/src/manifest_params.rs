@@ -54,6 +54,13 @@ fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[
     }
     check_keys(reader, &name, &file);
     let kind = match file.kind {
+        ParamTypeFile::String if file.multiline == Some(true) => {
+            if file.pattern.is_some() {
+                let message = "text of several lines does not accept `pattern`";
+                reader.add(Kind::UselessKey, &["params", &name, "pattern"], message);
+            }
+            ParamKind::Text
+        }
         ParamTypeFile::String => ParamKind::String { pattern: pattern(reader, &name, &file) },
         ParamTypeFile::Integer => ParamKind::Integer { minimum: file.minimum, maximum: file.maximum },
         ParamTypeFile::Boolean => {
@@ -77,6 +84,7 @@ fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[
             let default_input = format!("{}_CONTENT", name.replace('-', "_").to_uppercase());
             ParamKind::File { input: file.input.clone().unwrap_or(default_input) }
         }
+        ParamTypeFile::Files => ParamKind::Files,
         ParamTypeFile::Path => ParamKind::Path,
         ParamTypeFile::List => ParamKind::List { pattern: pattern(reader, &name, &file) },
     };
@@ -102,17 +110,18 @@ fn read_param(reader: &mut Reader<'_>, name: String, file: ParamFile, scopes: &[
 
 /// Reports keys that do not apply to the parameter's type.
 fn check_keys(reader: &mut Reader<'_>, name: &str, file: &ParamFile) {
-    use ParamTypeFile::{Boolean, Choice, File, Integer, List, Path, String};
+    use ParamTypeFile::{Boolean, Choice, File, Files, Integer, List, Path, String};
     let kind = match file.kind {
         String => "string",
         Integer => "integer",
         Boolean => "boolean",
         Choice => "choice",
         File => "file",
+        Files => "files",
         Path => "path",
         List => "list",
     };
-    let given: [(&str, bool, &[ParamTypeFile]); 9] = [
+    let given: [(&str, bool, &[ParamTypeFile]); 10] = [
         ("pattern", file.pattern.is_some(), &[String, List]),
         ("pattern_help", file.pattern_help.is_some(), &[String, List]),
         ("choices", file.choices.is_some(), &[Choice]),
@@ -120,6 +129,7 @@ fn check_keys(reader: &mut Reader<'_>, name: &str, file: &ParamFile) {
         ("sets", !file.sets.is_empty(), &[Choice]),
         ("input", file.input.is_some(), &[File, Choice]),
         ("negation", file.negation.is_some(), &[Boolean]),
+        ("multiline", file.multiline.is_some(), &[String]),
         ("minimum", file.minimum.is_some(), &[Integer]),
         ("maximum", file.maximum.is_some(), &[Integer]),
     ];

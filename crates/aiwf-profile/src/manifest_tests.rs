@@ -153,10 +153,10 @@ fn parsers_must_fit_their_phase() {
     insta::assert_snapshot!(shown(&read_manifest(&text, Shape::Unknown).1), @"
     4: parser `review-meta` cannot read the reply of phase planning / known: `plain`
     4: template path `/t.md` is absolute / use a path below the directory, with `/` as the separator
-    5: parser `file-marker` cannot read the reply of phase generating / did you mean `file-markers`? known: `file-markers`, `fenced-files`
+    5: parser `file-marker` cannot read the reply of phase generating / did you mean `file-markers`? known: `file-markers`, `fenced-files`, `edits`
     5: template path `../t.md` leaves its directory / use a path below the directory, with `/` as the separator
     6: phase reviewing has no parser / name one in `parser`
-    7: parser `plain` cannot read the reply of phase revising / known: `file-markers`, `fenced-files`
+    7: parser `plain` cannot read the reply of phase revising / known: `file-markers`, `fenced-files`, `edits`
     ");
 }
 

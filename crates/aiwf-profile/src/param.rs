@@ -25,6 +25,8 @@ pub enum ParamKind {
         /// What the whole text must match.
         pattern: Option<Pattern>,
     },
+    /// Text that may have several lines.
+    Text,
     Integer {
         minimum: Option<i64>,
         maximum: Option<i64>,
@@ -43,9 +45,10 @@ pub enum ParamKind {
     },
     /// A file whose content becomes an input; the value is its path, relative to the project.
     File {
-        /// The variable with the content.
         input: String,
     },
+    /// Files of the project, by path or glob pattern. The value lists the paths that were found.
+    Files,
     /// A path relative to the project; the file is not read.
     Path,
     /// Several lines of text.
@@ -59,7 +62,6 @@ pub enum ParamKind {
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     pub name: String,
-    /// Alternative names.
     pub aliases: Vec<String>,
     /// The meaning, if the profile gives one.
     pub help: String,
@@ -118,6 +120,8 @@ impl ParamFault {
 
 /// The longest text of one value, in bytes.
 const MAX_VALUE_BYTES: usize = 8 * 1024;
+/// The longest text of several lines, in bytes.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
 /// The maximum number of items of a list.
 const MAX_ITEMS: usize = 1_000;
 
@@ -138,8 +142,10 @@ impl Param {
             ParamKind::File { input } => Some(input),
             ParamKind::Choice { input, .. } => input.as_deref(),
             ParamKind::String { .. }
+            | ParamKind::Text
             | ParamKind::Integer { .. }
             | ParamKind::Boolean { .. }
+            | ParamKind::Files
             | ParamKind::Path
             | ParamKind::List { .. } => None,
         }
@@ -150,9 +156,11 @@ impl Param {
         match &self.kind {
             ParamKind::Boolean { negation } => negation.as_deref(),
             ParamKind::String { .. }
+            | ParamKind::Text
             | ParamKind::Integer { .. }
             | ParamKind::Choice { .. }
             | ParamKind::File { .. }
+            | ParamKind::Files
             | ParamKind::Path
             | ParamKind::List { .. } => None,
         }
@@ -163,9 +171,11 @@ impl Param {
         match &self.kind {
             ParamKind::Choice { choices, .. } => choices,
             ParamKind::String { .. }
+            | ParamKind::Text
             | ParamKind::Integer { .. }
             | ParamKind::Boolean { .. }
             | ParamKind::File { .. }
+            | ParamKind::Files
             | ParamKind::Path
             | ParamKind::List { .. } => &[],
         }
@@ -182,12 +192,13 @@ impl Param {
     pub(crate) fn absent(&self) -> Value {
         match &self.kind {
             ParamKind::String { .. }
+            | ParamKind::Text
             | ParamKind::Choice { .. }
             | ParamKind::File { .. }
             | ParamKind::Path => Value::String(String::new()),
             ParamKind::Integer { .. } => Value::Null,
             ParamKind::Boolean { .. } => Value::Bool(false),
-            ParamKind::List { .. } => Value::Array(Vec::new()),
+            ParamKind::Files | ParamKind::List { .. } => Value::Array(Vec::new()),
         }
     }
 
@@ -202,6 +213,7 @@ impl Param {
                 }
                 Ok(text.into())
             }
+            ParamKind::Text => lines_of_text(given).map(Value::String),
             ParamKind::Integer { minimum, maximum } => integer(given, *minimum, *maximum),
             ParamKind::Boolean { .. } => match given {
                 Value::Bool(_) => Ok(given.clone()),
@@ -224,6 +236,7 @@ impl Param {
                 not_blank(text)?;
                 Ok(text.into())
             }
+            ParamKind::Files => list(given, None),
             ParamKind::List { pattern } => list(given, pattern.as_ref()),
         }
     }
@@ -278,6 +291,22 @@ fn line_of_text(given: &Value) -> Result<&str, ParamFault> {
         return Err(ParamFault::new("has a line break or another control character"));
     }
     Ok(text)
+}
+
+/// Text of several lines, without blank ends.
+fn lines_of_text(given: &Value) -> Result<String, ParamFault> {
+    let Value::String(text) = given else {
+        return Err(ParamFault::new(format!("is {}, not text", kind_of(given))));
+    };
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(ParamFault::new(format!("has {} bytes, more than {MAX_TEXT_BYTES}", text.len())));
+    }
+    let text = text.replace("\r\n", "\n");
+    if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        return Err(ParamFault::new("has a control character"));
+    }
+    not_blank(&text)?;
+    Ok(text.trim_matches('\n').trim_end().to_owned())
 }
 
 fn not_blank(text: &str) -> Result<(), ParamFault> {

@@ -46,7 +46,9 @@ impl Phase {
     pub(crate) fn parsers(self) -> &'static [ReplyParser] {
         match self {
             Self::Planning => &[ReplyParser::Plain],
-            Self::Generating | Self::Revising => &[ReplyParser::FileMarkers, ReplyParser::FencedFiles],
+            Self::Generating | Self::Revising => {
+                &[ReplyParser::FileMarkers, ReplyParser::FencedFiles, ReplyParser::Edits]
+            }
             Self::Reviewing => &[ReplyParser::ReviewMeta, ReplyParser::VerdictTag],
         }
     }
@@ -67,7 +69,8 @@ pub enum ReplyParser {
     FileMarkers,
     /// Code fences that name their file.
     FencedFiles,
-    /// `@@@REVIEW_META`
+    /// Edits, new files, deletions and renames of the project's files. The engine reads them: it knows the files.
+    Edits,
     ReviewMeta,
     /// `<review>…</review>`
     VerdictTag,
@@ -80,6 +83,7 @@ impl ReplyParser {
             Self::Plain => "plain",
             Self::FileMarkers => "file-markers",
             Self::FencedFiles => "fenced-files",
+            Self::Edits => "edits",
             Self::ReviewMeta => "review-meta",
             Self::VerdictTag => "verdict-tag",
         }
@@ -89,7 +93,7 @@ impl ReplyParser {
     fn read(self, reply: &str) -> (PhaseReply, Found) {
         match self {
             Self::Plain => plan(reply),
-            Self::FileMarkers => files(self, parse_file_markers(reply)),
+            Self::FileMarkers | Self::Edits => files(self, parse_file_markers(reply)),
             Self::FencedFiles => {
                 let mut parsed = parse_fenced_files(reply);
                 for file in &mut parsed.value {

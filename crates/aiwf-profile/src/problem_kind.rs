@@ -26,19 +26,15 @@ kinds! {
     NoManifest, "`aiwf profile new NAME` creates a profile to start from";
     /// A file is not text.
     NotUtf8, "save the file as UTF-8";
-    /// There are too many files.
     TooManyFiles, "remove the files that the profile does not need";
-    /// The files are too large.
     TooLarge, "shorten the files, or remove those that the profile does not need";
     /// A path outside the directory of the profile.
     BadPath, "use a path below the directory, with `/` as the separator";
     /// A manifest is not TOML.
     NotToml, "correct the line; strings need quotes, and a table starts with a name in brackets";
-    /// An unknown key.
     UnknownKey, "correct the name of the key, or remove it";
     /// A required key is missing.
     MissingKey, "add the key";
-    /// A value has the wrong type.
     WrongType, "correct the value";
     /// A value is not one of the allowed ones.
     UnknownValue, "correct the value";
@@ -50,7 +46,6 @@ kinds! {
     TakenName, "choose another name";
     /// A key that this type or action does not accept.
     UselessKey, "remove the key";
-    /// An unknown layer.
     UnknownLayer, "name a layer of the profile";
     /// A scope has a layer twice.
     RepeatedLayer, "name each layer once";
@@ -58,11 +53,12 @@ kinds! {
     NoLayer, "name the layers of the scope in `layers`";
     /// A parser that cannot read the replies of its phase.
     UnfitParser, "use a parser that supports the phase";
+    /// Some phases reply with edits of the project, and others with whole files.
+    MixedParsers, "use `parser = \"edits\"` in `generating` and `revising`, or in neither";
     /// A phase without a parser.
     NoParser, "name one in `parser`";
     /// A template that does not exist.
     NoTemplate, "create the file, or correct its name";
-    /// An empty template.
     EmptyTemplate, "write the instructions of the phase";
     /// A template that cannot be rendered.
     BadTemplate, "correct the template";
@@ -72,15 +68,12 @@ kinds! {
     EmptyList, "add what it lists, or remove the command";
     /// A `ddl` command without a schema parameter.
     NoSchema, "add `schema` with the name of a file parameter";
-    /// A schema parameter that is not a file.
     SchemaNotAFile, "name a parameter of type `file`";
-    /// An unknown parameter.
     UnknownParameter, "name a parameter of the profile";
     /// The profile has scopes, but no parameter to choose one.
     NoScopeParameter, "add `[params.scope]` with `type = \"choice\"` and a default";
     /// The parameter that chooses a scope is not a choice.
     ScopeNotAChoice, "set its `type` to `choice`";
-    /// No default scope.
     NoScopeDefault, "add `default` with the name of a scope, or `required = true`";
     /// A default that the parameter itself would reject.
     BadDefault, "correct `default`, or remove it";
@@ -112,7 +105,6 @@ kinds! {
     BadCondition, "write it like `PARAMETER=VALUE`, with a boolean or a choice";
     /// A standards file that does not exist.
     NoStandardsFile, "create the file, or correct its name";
-    /// An unknown scope.
     UnknownScope, "name a scope of the profile";
     /// A target where files cannot be written.
     BadTarget, "use `java-package`, `flat`, or a path with `{name}` or `{path}`";
@@ -128,7 +120,6 @@ kinds! {
     RepeatedRule, "give each rule its own id";
     /// No rules where rules are expected.
     NoRules, "write rules as `JPA-001: \"C: text\"` in a `*.rules.yml` file";
-    /// No rules for a scope.
     NoRulesForScope, "check `rules` of the scope in `profile.toml`";
 }
 

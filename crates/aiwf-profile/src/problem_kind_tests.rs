@@ -92,6 +92,11 @@ fn profiles_with(kind: Kind) -> Vec<Files> {
         ],
         Kind::UselessKey => vec![
             with("[params.a]\ntype = \"path\"\nminimum = 1\n"),
+            with("[params.a]\ntype = \"string\"\nmultiline = true\npattern = \"x\"\n"),
+            with_manifest(&format!(
+                "{HEAD}{}[apply]\ntarget = \"flat\"\n",
+                PHASES.replace("file-markers", "edits")
+            )),
             scoped("[params.scope]\ntype = \"choice\"\nchoices = [\"domain\"]\ndefault = \"domain\"\n"),
             scoped("[commands.a]\naction = \"list\"\nof = \"layers\"\ntable = \"x\"\n"),
             with(&LAYERED.replace("scoped-layer-fs", "yaml-rules")),
@@ -106,6 +111,9 @@ fn profiles_with(kind: Kind) -> Vec<Files> {
         Kind::NoLayer => vec![with("[layers.entity]\n[scopes.domain]\nlayers = []\n")],
         Kind::UnfitParser => {
             vec![with_manifest(&format!("{HEAD}{PHASES}").replace("\"plain\"", "\"review-meta\""))]
+        }
+        Kind::MixedParsers => {
+            vec![with_manifest(&format!("{HEAD}{PHASES}").replacen("\"file-markers\"", "\"edits\"", 1))]
         }
         Kind::NoParser => vec![with_manifest(&format!("{HEAD}{PHASES}").replace("\"plain\"", "[]"))],
         Kind::NoTemplate => vec![without(with(""), "plan.md")],

@@ -15,7 +15,10 @@ use serde_json::{Map, Value};
 use crate::apply_target::ApplyProblem;
 use crate::built_in::is_built_in;
 use crate::command::{Command, ListOf, ListRow, list};
-use crate::context::{ReadFile, Settled, WantedFile, settle, variable_names, variables, wanted_files};
+use crate::context::{
+    MatchedFile, ReadFile, Settled, WantedFile, WantedPatterns, settle, variable_names, variables,
+    wanted_files, wanted_patterns,
+};
 use crate::lint::{Finding, lint};
 use crate::manifest::{MANIFEST, Manifest, Shape, read_manifest};
 use crate::param::{Param, ParamProblem};
@@ -153,6 +156,25 @@ impl Profile {
         &self.files
     }
 
+    /// The files of a copy with another name.
+    pub fn renamed(&self, name: &str) -> Files {
+        let mut files = self.files.clone();
+        // Only the first key of this name, outside of any table, is the profile's own.
+        let is_name = |line: &&str| line.split_once('=').is_some_and(|(key, _)| key.trim() == "name");
+        let manifest = self.text(MANIFEST);
+        let mut is_renamed = false;
+        let lines = manifest.lines().map(|line| {
+            if is_renamed || !is_name(&line) {
+                return format!("{line}\n");
+            }
+            is_renamed = true;
+            format!("name = \"{name}\"\n")
+        });
+        let renamed: String = lines.collect();
+        files.insert(MANIFEST.to_owned(), renamed.into_bytes());
+        files
+    }
+
     /// SHA-256 of all files, including their paths.
     pub fn hash(&self) -> Sha256Hex {
         self.hash
@@ -170,15 +192,27 @@ impl Profile {
         wanted_files(self.params(), given)
     }
 
+    /// The patterns of project files to expand before [`Profile::settle`], including defaults.
+    pub fn wanted_patterns(&self, given: &Map<String, Value>) -> Vec<WantedPatterns> {
+        wanted_patterns(self.params(), given)
+    }
+
     /// Turns the arguments of `init` into a session's context and inputs; the error contains every problem.
     ///
-    /// `files` maps the key of each of [`Profile::wanted_files`] to the result of reading it.
+    /// `files` maps the key of each of [`Profile::wanted_files`] to the result of reading it, `matched` the key of each
+    /// of [`Profile::wanted_patterns`] to the files that were found.
     pub fn settle(
         &self,
         given: &Map<String, Value>,
         files: &BTreeMap<String, ReadFile>,
+        matched: &BTreeMap<String, Vec<MatchedFile>>,
     ) -> Result<Settled, Vec<ParamProblem>> {
-        settle(self.params(), given, files)
+        settle(self.params(), given, files, matched)
+    }
+
+    /// Whether the reply of a phase changes files of the project with edits, instead of giving whole files.
+    pub fn gives_edits(&self, phase: Phase) -> bool {
+        self.parsers(phase).contains(&ReplyParser::Edits)
     }
 
     /// The domain prompt of a phase.
@@ -219,7 +253,6 @@ impl Profile {
         }
     }
 
-    /// Reads the reply of a phase.
     pub fn read(&self, phase: Phase, reply: &str) -> PhaseReply {
         read_reply(self.parsers(phase), reply)
     }

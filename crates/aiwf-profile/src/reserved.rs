@@ -1,7 +1,7 @@
 //! Names that profiles, their parameters and their commands cannot have.
 
 /// The commands of aiwf, and words reserved for future ones.
-pub const RESERVED_PROFILE_NAMES: [&str; 60] = [
+pub const RESERVED_PROFILE_NAMES: [&str; 64] = [
     "adopt",
     "agent",
     "aiwf",
@@ -13,6 +13,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 60] = [
     "change",
     "chat",
     "checks",
+    "comment",
     "completions",
     "config",
     "demo",
@@ -24,6 +25,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 60] = [
     "help",
     "import",
     "init",
+    "integrate",
     "list",
     "log",
     "man",
@@ -44,6 +46,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 60] = [
     "respond",
     "restore",
     "retry",
+    "revise",
     "rm",
     "run",
     "serve",
@@ -56,6 +59,7 @@ pub const RESERVED_PROFILE_NAMES: [&str; 60] = [
     "tool",
     "tools",
     "trust",
+    "ui",
     "undo",
     "validate",
     "verify",

@@ -7,8 +7,8 @@ fn a_new_profile_works_and_has_no_findings() {
     let profile = Profile::load(files).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(profile.name(), "garden-notes");
     assert_eq!(profile.lint(), []);
-    let given = serde_json::json!({"topic": "winter"});
-    let settled = profile.settle(given.as_object().unwrap(), &BTreeMap::new()).unwrap();
+    let given = serde_json::json!({"request": "winter"});
+    let settled = profile.settle(given.as_object().unwrap(), &BTreeMap::new(), &BTreeMap::new()).unwrap();
     for phase in Phase::ALL {
         assert!(profile.prompt(phase, &settled.context, &settled.inputs).unwrap().contains("winter"));
     }
@@ -16,11 +16,11 @@ fn a_new_profile_works_and_has_no_findings() {
     --- general.md ---
     # General
 
-    - Short sentences, one idea each.
-    - Readers can verify every claim.
-    - Headings say what is below them.
+    - The code reads like the code around it.
+    - Every error is handled or passed on with its cause.
+    - What is new is tested; no test is weakened.
     ");
-    assert_eq!(profile.apply_paths(&[("text.md", "")], &settled.context).unwrap(), ["docs/text.md"]);
+    assert!(profile.gives_edits(Phase::Generating) && profile.gives_edits(Phase::Revising));
 }
 
 #[test]

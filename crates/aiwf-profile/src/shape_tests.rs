@@ -19,7 +19,7 @@ fn unknown_keys_are_named_with_the_nearest_known_one() {
         problems("nam = \"x\"\n\n[phases.planning]\ntemplat = \"a.md\"\nparser = \"plain\"\n\n[params.x]\ntype = \"string\"\nrequierd = true\n"),
         @"
     profile.toml:1: unknown key `nam` / did you mean `name`? known: `name`, `description`, `version`, `params`, `scopes`, `layers`, `phases`, `standards`, `commands`, `apply`
-    profile.toml:9: unknown key `requierd` in `params.x` / did you mean `required`? known: `type`, `help`, `required`, `default`, `pattern`, `pattern_help`, `choices`, `aliases`, `sets`, `input`, `negation`, `minimum`, `maximum`
+    profile.toml:9: unknown key `requierd` in `params.x` / did you mean `required`? known: `type`, `help`, `required`, `default`, `pattern`, `pattern_help`, `choices`, `aliases`, `sets`, `input`, `negation`, `multiline`, `minimum`, `maximum`
     profile.toml:4: unknown key `templat` in `phases.planning` / did you mean `template`? known: `template`, `parser`
     profile.toml:3: `phases.planning` has no `template` / add `template`
     profile.toml:3: `phases` has no `generating` / add `generating`
@@ -62,7 +62,7 @@ fn values_outside_of_a_list_are_named_with_the_list() {
         ),
         @"
     profile.toml:6: `commands.c.action` is `sql`, which is unknown / known: `ddl`, `component-preview`, `list`
-    profile.toml:4: `params.a.type` is `strng`, which is unknown / did you mean `string`? known: `string`, `integer`, `boolean`, `choice`, `file`, `path`, `list`
+    profile.toml:4: `params.a.type` is `strng`, which is unknown / did you mean `string`? known: `string`, `integer`, `boolean`, `choice`, `file`, `files`, `path`, `list`
     profile.toml:9: `phases` has no `generating` / add `generating`
     profile.toml:9: `phases` has no `reviewing` / add `reviewing`
     profile.toml:9: `phases` has no `revising` / add `revising`

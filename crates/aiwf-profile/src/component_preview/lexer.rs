@@ -1,6 +1,5 @@
 //! Cuts TypeScript and JavaScript into tokens, well enough to highlight it and to find declarations.
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
     /// Blanks and line ends.
@@ -9,7 +8,6 @@ pub enum TokenKind {
     Comment,
     /// A text in quotes or backticks.
     Text,
-    /// A number.
     Number,
     /// A word of the language.
     Keyword,
@@ -17,7 +15,6 @@ pub enum TokenKind {
     Type,
     /// Any other name.
     Name,
-    /// Punctuation.
     Sign,
 }
 

@@ -1,4 +1,7 @@
 //! Reads the props of a component from its types, its `propTypes` or its parameters.
+//!
+//! Reviewers who decide on a component by its interface, and tools that read `props` of `preview --json`, need it: where
+//! aiwf runs there is often no TypeScript compiler.
 
 use super::Prop;
 use super::lexer::{TokenKind, highlight};

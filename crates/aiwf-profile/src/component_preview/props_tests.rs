@@ -47,7 +47,7 @@ fn reads_a_type_with_intersections() {
 }
 
 #[test]
-fn reads_a_type_that_stands_with_the_parameters() {
+fn reads_a_type_declared_with_the_parameters() {
     insta::assert_snapshot!(check("export const Card = ({ a, b = 2 }: { a: string; b?: number }) => null;"), @r"
     a: string
     b?: number = 2

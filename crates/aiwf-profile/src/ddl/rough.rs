@@ -1,4 +1,7 @@
 //! Reads a column or key from its words alone, for dialects that the SQL parser does not know.
+//!
+//! Teams with a schema from Oracle or SQL Server need it: one vendor option that the parser refuses, such as `NOT NULL
+//! ENABLE`, would hide the column from the report, and with it a tenant column.
 
 use super::scan::{Kind, Piece};
 use super::statements::{group, joined, split_items};

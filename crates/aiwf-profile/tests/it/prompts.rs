@@ -74,12 +74,36 @@ fn react_component_with_tests_and_in_javascript() {
     );
 }
 
+const REQUEST: &str = "Add a flag.\n\nIt prints JSON.";
+
+#[test]
+fn everyday_profiles_with_and_without_files_and_tests() {
+    let all = [
+        ("python-module", "src/list.py", json!({"python": "3.12", "test-runner": "unittest"})),
+        ("rust-crate", "src/list.rs", json!({"edition": "2021", "dependencies": true})),
+        ("typescript-module", "src/list.ts", json!({"runtime": "any", "test-runner": "node"})),
+    ];
+    for (name, file, more) in all {
+        let profile = profile(name);
+        check(profile, "defaults", &json!({"request": REQUEST, "file": [file, "README.md"]}));
+        let mut given = more;
+        given
+            .as_object_mut()
+            .unwrap()
+            .extend([("request".to_owned(), json!(REQUEST)), ("with-tests".to_owned(), json!(false))]);
+        check(profile, "no_tests", &given);
+    }
+}
+
 #[test]
 fn no_prompt_has_blank_gaps_or_leftovers() {
     for (name, given) in [
         ("jpa-mt", jpa(&json!({"scope": "full"}))),
         ("jpa-mt", jpa(&json!({"scope": "service"}))),
         ("react-component", json!({"component": "Button"})),
+        ("python-module", json!({"request": REQUEST, "file": ["src/list.py"]})),
+        ("rust-crate", json!({"request": REQUEST, "with-tests": false})),
+        ("typescript-module", json!({"request": REQUEST, "file": ["src/list.ts"]})),
         ("react-component", json!({"component": "Button", "javascript": true, "with-tests": true})),
     ] {
         let profile = profile(name);

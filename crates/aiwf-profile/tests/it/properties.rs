@@ -82,7 +82,7 @@ proptest! {
         let profile = profile("jpa-mt");
         let mut given = Map::new();
         given.insert("entity".to_owned(), Value::String(value));
-        prop_assert!(profile.settle(&given, &BTreeMap::new()).is_err());
+        prop_assert!(profile.settle(&given, &BTreeMap::new(), &BTreeMap::new()).is_err());
         let given = serde_json::json!({
             "entity": entity, "table": "t", "bounded-context": "c", "schema-file": "s.sql",
         });

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use aiwf_profile::{
-    Action, ListOf, Phase, PhaseValue, Profile, ReadFile, ReviewVerdict, Settled, built_in_profile,
-    built_in_profiles,
+    Action, ListOf, MatchedFile, Phase, PhaseValue, Profile, ReadFile, ReviewVerdict, Settled,
+    built_in_profile, built_in_profiles,
 };
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,15 @@ pub(crate) fn settle(profile: &Profile, given: Value, text: &str) -> Settled {
         .into_iter()
         .map(|file| (file.key, Ok(text.as_bytes().to_vec())))
         .collect();
-    profile.settle(&given, &files).unwrap_or_else(|problems| panic!("{problems:?}"))
+    let matched: BTreeMap<String, Vec<MatchedFile>> = profile
+        .wanted_patterns(&given)
+        .into_iter()
+        .map(|wanted| {
+            let file = |path| MatchedFile { path, text: text.to_owned() };
+            (wanted.key, wanted.patterns.into_iter().map(file).collect())
+        })
+        .collect();
+    profile.settle(&given, &files, &matched).unwrap_or_else(|problems| panic!("{problems:?}"))
 }
 
 pub(crate) fn jpa_context(scope: &str) -> Map<String, Value> {
@@ -111,6 +119,24 @@ fn bundles_of_the_shipped_profiles() {
     let names: Vec<&str> = bundle.lines().filter(|line| line.starts_with("--- ")).collect();
     let expected = ["component.md", "accessibility.md", "styling.md", "javascript.md"];
     assert_eq!(names, expected.map(|name| format!("--- {name} ---")));
+}
+
+#[test]
+fn everyday_profiles_change_the_project_under_short_standards_that_name_their_sources() {
+    for name in ["python-module", "rust-crate", "typescript-module"] {
+        let profile = profile(name);
+        assert!(profile.gives_edits(Phase::Generating) && profile.gives_edits(Phase::Revising), "{name}");
+        let context = settle(profile, json!({"request": "x"}), "").context;
+        let bundle =
+            profile.standards(&context, &aiwf_profile::ProjectStandards::default()).unwrap().unwrap();
+        assert!(bundle.lines().count() <= 60, "{name}: {} lines", bundle.lines().count());
+        assert_eq!(bundle.matches("\nSources: ").count(), 2, "{name}");
+        insta::assert_snapshot!(format!("standards_{}", name.replace('-', "_")), bundle);
+        let given = json!({"request": "x", "with-tests": false});
+        let without = profile
+            .standards(&settle(profile, given, "").context, &aiwf_profile::ProjectStandards::default());
+        assert!(!without.unwrap().unwrap().contains("--- testing.md ---"), "{name}");
+    }
 }
 
 #[test]
